@@ -1,0 +1,51 @@
+"""Binary activated neural networks whose error on new data is certified.
+
+Names are loaded when they are first used: prediction with a saved model never imports JAX.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from abnet import aggregation, bounds, data
+    from abnet.bam import BAM
+    from abnet.bounds.certificate import Certificate
+    from abnet.compact import CompactABNet, CompactMAP
+    from abnet.estimators.abnet import ABNetClassifier
+    from abnet.estimators.pbgnet import PBGNetClassifier
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BAM": "abnet.bam",
+    "ABNetClassifier": "abnet.estimators.abnet",
+    "PBGNetClassifier": "abnet.estimators.pbgnet",
+    "Certificate": "abnet.bounds.certificate",
+    "CompactABNet": "abnet.compact",
+    "CompactMAP": "abnet.compact",
+}
+_ROOMS = ("aggregation", "bounds", "data")
+
+__all__ = [
+    "ABNetClassifier",
+    "BAM",
+    "Certificate",
+    "CompactABNet",
+    "CompactMAP",
+    "PBGNetClassifier",
+    "aggregation",
+    "bounds",
+    "data",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"abnet.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'abnet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,149 @@
+"""ABNet: the exact expected output of an aggregation, by dynamic programming over binary representations.
+
+Every function takes a network either as a `BAM` or, where it is called in a training step, as its layers ``V_k = (W_k, b_k)``
+with the bias as last column. Inputs and signs are lifted to unit vectors, so that all layers obey one formula.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from abnet.bam import BAM
+from abnet.cube import corners, erf, map_blocks, multilinear, namespace
+
+__all__ = [
+    "MAX_WIDTH",
+    "check_width",
+    "expected_output",
+    "kl",
+    "lift",
+    "mean_activation",
+    "output",
+    "region_values",
+    "regions",
+]
+
+MAX_WIDTH = 20
+"""Widest layer computed exactly: one pair of such layers costs 2^41 operations."""
+
+
+def lift(x: Any) -> Any:
+    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``.
+
+    Examples
+    --------
+    >>> lift(np.array([[0.0, 0.0], [2.0, 2.0]]))
+    array([[0.        , 0.        , 1.        ],
+           [0.66666667, 0.66666667, 0.33333333]])
+    """
+    xp = namespace(x)
+    # A row is divided by its largest entry first: squares of entries above 1e19 overflow float32.
+    largest = xp.maximum(xp.max(xp.abs(x), axis=1, keepdims=True, initial=0), x.dtype.type(1))
+    homogeneous = xp.concatenate([x / largest, 1 / largest], axis=1)
+    return homogeneous / xp.sqrt(xp.sum(homogeneous**2, axis=1, keepdims=True))
+
+
+def mean_activation(V: Any, lifted: Any) -> Any:
+    """Means of a layer of neurons with Gaussian weights on fixed inputs: ``m(x̃) = erf(V x̃ / √2)``.
+
+    With the lifted input this is ``erf((W x + b)/sqrt(2(‖x‖² + 1)))`` at layer 1 and ``erf((W s + b)/sqrt(2(d + 1)))`` above.
+
+    Parameters
+    ----------
+    V : array (d_k, d_{k-1} + 1)
+    lifted : array (rows, d_{k-1} + 1)
+
+    Returns
+    -------
+    array (rows, d_k)
+    """
+    return erf((lifted @ V.T) * V.dtype.type(0.5**0.5))
+
+
+def check_width(sizes: tuple[int, ...]) -> None:
+    """Refuse a network whose exact computation would never end."""
+    for layer, d in enumerate(sizes[1:-1], start=1):
+        if d > MAX_WIDTH:
+            raise ValueError(
+                f"Hidden layer {layer} has {d} units: the exact output needs a table of 2^{d} representations "
+                f"(at most 2^{MAX_WIDTH} are taken). Use narrower layers, or sampling: aggregation='ancestral' (certified) "
+                "or 'uniform' (the paper's, an estimate)."
+            )
+
+
+def regions(layers: tuple[Any, ...], table: Any = None) -> Any:
+    """`region_values` of a network given as its layers."""
+    xp = namespace(layers[0])
+    h = table
+    for V in reversed(layers[1:]):
+        h = _expect(h, V, xp)
+    return xp.asarray([-1, 1], layers[0].dtype) if h is None else h
+
+
+def _expect(h: Any, V: Any, xp: Any) -> Any:
+    """``h_{k-1}`` from ``h_k``; with h None the layer is the single output neuron, whose table is its sign."""
+    d = V.shape[1] - 1
+
+    def block(start: Any, count: int) -> Any:
+        m = mean_activation(V, lift(corners(d, V.dtype, start=start, count=count)))
+        return m[:, 0] if h is None else multilinear(h, m)
+
+    return map_blocks(block, 2**d, xp)
+
+
+def output(layers: tuple[Any, ...], lifted: Any) -> Any:
+    """``F_A`` of a network given as its layers, on lifted inputs."""
+    return multilinear(regions(layers), mean_activation(layers[0], lifted))
+
+
+def region_values(bam: BAM, table: Any = None) -> Any:
+    """Expected output of every representation of the leading hidden layer, ``H[s] = E[F_B' | s_1 = s]``.
+
+    Backwards from the output: ``h_{L-1}(s) = m_L(s)``, then ``h_{k-1}(s̄) = Σ_s h_k(s) Π_i (1/2 + s_i/2 · m_k(s̄)_i)``.
+    Depends on the weights only. Differentiable; memory O(2^d + block · 2^{d/2}) in both directions.
+
+    Parameters
+    ----------
+    bam : BAM
+        JAX arrays give a JAX table; NumPy arrays (see `BAM.astype`) a NumPy table, in float64 when the weights are.
+    table : array (2**d_L, K), optional
+        Values to put on the outputs instead of their signs, for instance class probabilities of each code word.
+
+    Returns
+    -------
+    array (2**d_1,), or (2**d_1, K) with a table
+        In [-1, 1] without a table.
+    """
+    check_width(bam.sizes)
+    return regions(bam.layers, table)
+
+
+def expected_output(bam: BAM, X: Any) -> Any:
+    """The exact output of the aggregation, ``F_A(x) = E_{B' ~ N(B, I)} F_{B'}(x) = Σ_s H[s] P_1(x)[s]``.
+
+    Parameters
+    ----------
+    bam : BAM
+        The centre of the aggregation. JAX arrays compute in JAX (jit, grad and vmap apply); NumPy arrays in NumPy.
+    X : array (n, d_0)
+
+    Returns
+    -------
+    array (n,)
+        In [-1, 1]; its sign is the vote.
+
+    Examples
+    --------
+    >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
+    >>> np.round(expected_output(net, np.array([[3.0, 3.0], [0.0, 0.0]])), 3)
+    array([0.384, 0.   ])
+    """
+    check_width(bam.sizes)
+    xp = namespace(bam.weights[0])
+    return output(bam.layers, lift(xp.asarray(X, dtype=bam.weights[0].dtype)))
+
+
+def kl(bam: BAM, prior: BAM) -> Any:
+    """``KL(A(B) ‖ A(P)) = 1/2 Σ_k (‖W_k - W_k^p‖² + ‖b_k - b_k^p‖²)``."""
+    pairs = zip((*bam.weights, *bam.biases), (*prior.weights, *prior.biases), strict=True)
+    return sum(((a - p) ** 2).sum() for a, p in pairs) * 0.5

@@ -1,0 +1,114 @@
+"""Binary activated multilayer networks (the paper's BAM)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["BAM", "sgn"]
+
+
+def sgn(t: Any) -> Any:
+    """Sign with ``sgn(0) = +1``, for NumPy and JAX arrays alike.
+
+    Examples
+    --------
+    >>> sgn(np.array([-2.0, 0.0, 3.0]))
+    array([-1.,  1.,  1.])
+    """
+    return (t >= 0) * t.dtype.type(2) - t.dtype.type(1)
+
+
+class BAM(NamedTuple):
+    """A network whose neurons output ±1: ``F_B(x) = sgn(W_L sgn(… sgn(W_1 x + b_1) …) + b_L)``.
+
+    A named tuple, and so a JAX pytree: gradients, `jax.vmap` and optimisers apply to it as it is.
+
+    Parameters
+    ----------
+    weights : tuple of arrays (d_k, d_{k-1})
+        ``W_1 … W_L``, real-valued.
+    biases : tuple of arrays (d_k,)
+        ``b_1 … b_L``.
+
+    Examples
+    --------
+    >>> xor = BAM((np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([[1.0, 1.0]])), (np.array([-0.5, 1.5]), np.array([-1.0])))
+    >>> xor.sizes
+    (2, 2, 1)
+    >>> xor.predict([[0, 0], [0, 1], [1, 0], [1, 1]])
+    array([-1.,  1.,  1., -1.])
+    """
+
+    weights: tuple[Any, ...]
+    biases: tuple[Any, ...]
+
+    @staticmethod
+    def init(key: Any, sizes: tuple[int, ...]) -> "BAM":
+        """Glorot normal weights (standard deviation ``sqrt(2 / (d_{k-1} + d_k))``, not truncated) and zero biases.
+
+        Parameters
+        ----------
+        key : JAX PRNG key or numpy.random.Generator
+            A key gives JAX arrays; a generator NumPy arrays, with nothing to compile.
+        sizes : tuple of int
+            ``(d_0, d_1, …, d_L)``.
+        """
+        check_sizes(sizes)
+        shapes = [(d_out, d_in) for d_in, d_out in zip(sizes[:-1], sizes[1:], strict=True)]
+        weights = tuple(
+            draw * draw.dtype.type((2 / sum(shape)) ** 0.5)
+            for draw, shape in zip(_normals(key, shapes), shapes, strict=True)
+        )
+        return BAM(weights, tuple(0 * W[:, 0] for W in weights))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """``(d_0, d_1, …, d_L)``."""
+        return (int(self.weights[0].shape[1]), *(int(W.shape[0]) for W in self.weights))
+
+    @property
+    def layers(self) -> tuple[Any, ...]:
+        """``V_k = (W_k, b_k)``, each (d_k, d_{k-1} + 1): a bias is a weight on a constant input 1."""
+        from abnet.cube import namespace
+
+        xp = namespace(self.weights[0])
+        return tuple(xp.concatenate([W, b[:, None]], axis=1) for W, b in zip(self.weights, self.biases, strict=True))
+
+    @staticmethod
+    def from_layers(layers: tuple[Any, ...]) -> "BAM":
+        """The network with layers ``V_k = (W_k, b_k)``."""
+        return BAM(tuple(V[:, :-1] for V in layers), tuple(V[:, -1] for V in layers))
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """``F_B(x)`` for every row of X in float64, shape (n,) (or (n, d_L) for several outputs)."""
+        s = np.asarray(X, dtype=np.float64)
+        for W, b in zip(self.weights, self.biases, strict=True):
+            s = sgn(s @ np.asarray(W, np.float64).T + np.asarray(b, np.float64))
+        return s[:, 0] if s.shape[1] == 1 else s
+
+    def perturb(self, key: Any) -> "BAM":
+        """One network drawn from the aggregation ``A(B)``: ``N(·, 1)`` on every weight and every bias."""
+        leaves = (*self.weights, *self.biases)
+        noise = _normals(key, [leaf.shape for leaf in leaves])
+        drawn = tuple(leaf + draw.astype(leaf.dtype) for leaf, draw in zip(leaves, noise, strict=True))
+        return BAM(drawn[: len(self.weights)], drawn[len(self.weights) :])
+
+    def astype(self, dtype: Any) -> "BAM":
+        """The same network with NumPy arrays of another floating-point type."""
+        return BAM(tuple(np.asarray(W, dtype) for W in self.weights), tuple(np.asarray(b, dtype) for b in self.biases))
+
+
+def check_sizes(sizes: tuple[int, ...]) -> None:
+    """Refuse sizes that are not at least an input and an output of one unit or more."""
+    if len(sizes) < 2 or any(int(d) != d or d < 1 for d in sizes):
+        raise ValueError(f"sizes must be at least (inputs, outputs), each a whole number of 1 or more; got {sizes}.")
+
+
+def _normals(key: Any, shapes: list[tuple[int, ...]]) -> list[Any]:
+    """Independent standard normal arrays from a JAX key or a NumPy generator."""
+    if isinstance(key, np.random.Generator):
+        return [key.standard_normal(shape, dtype=np.float32) for shape in shapes]
+    import jax
+
+    return [jax.random.normal(k, shape) for k, shape in zip(jax.random.split(key, len(shapes)), shapes, strict=True)]

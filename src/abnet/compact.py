@@ -1,0 +1,265 @@
+"""Fitted predictors in NumPy and SciPy alone: what is deployed, and what is certified."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import erf
+
+from abnet.bam import BAM
+from abnet.bounds.certificate import Certificate
+from abnet.cube import multilinear
+
+__all__ = ["CompactABNet", "CompactMAP", "MeanFieldNetwork", "ModelInfo", "Predictor"]
+
+ROWS = 1024
+"""Rows predicted at a time: their float64 copy and their corner probabilities stay in the cache."""
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a predictor carries besides its arrays.
+
+    Parameters
+    ----------
+    classes : array of two labels
+        The first stands for -1, the second for +1.
+    feature_names : tuple of str, optional
+        Columns in the order of training.
+    preparation : object with ``transform``, optional
+        Fitted map from the caller's rows to the network's inputs.
+    certificate : Certificate, optional
+    details : dict
+        Plain values for `abnet inspect`: settings, sizes, data fingerprint.
+    """
+
+    classes: NDArray[Any] = field(default_factory=lambda: np.array([-1, 1]))
+    feature_names: tuple[str, ...] | None = None
+    preparation: Any = None
+    certificate: Certificate | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor(ABC):
+    """A fitted binary classifier that needs no training library.
+
+    The score of a row depends on that row alone, and is computed in float64 whatever the type of the input.
+    """
+
+    info: ModelInfo = field(default_factory=ModelInfo, kw_only=True)
+
+    @property
+    @abstractmethod
+    def n_inputs(self) -> int:
+        """Number of inputs of the network, after preparation."""
+
+    @abstractmethod
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores in [-1, 1] of a block of prepared rows."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that define the predictor, by field name."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The two labels, the one of -1 first."""
+        return self.info.classes
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The certificate that came out of training, if any."""
+        return self.info.certificate
+
+    @property
+    def feature_names_in_(self) -> tuple[str, ...] | None:
+        """Names of the columns, if training knew them."""
+        return self.info.feature_names
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The aggregated output ``F(x)`` in [-1, 1] for every row."""
+        rows = X if self.info.preparation is None else self.info.preparation.transform(X)
+        return self.score_prepared(rows)
+
+    def score_prepared(self, X: Any) -> NDArray[np.float64]:
+        """`decision_function` of rows that are prepared already."""
+        matrix = _matrix(X, self.n_inputs)
+        scores = np.empty(matrix.shape[0])
+        for start in range(0, matrix.shape[0], ROWS):
+            block = matrix[start : start + ROWS]
+            dense = block.toarray() if hasattr(block, "toarray") else block
+            scores[start : start + ROWS] = self.score_rows(np.asarray(dense, np.float64))
+        if not np.isfinite(scores).all():
+            row = int(np.flatnonzero(~np.isfinite(scores))[0])
+            raise ValueError(f"Input contains NaN or infinity in row {row}: fill in or remove missing values first.")
+        return scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The vote's label, ``sgn(F(x))``, for every row."""
+        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """``(1 ∓ F(x))/2``: the share of the aggregation's networks that vote for either class, shape (n, 2)."""
+        p = 0.5 + 0.5 * self.decision_function(X)
+        return np.stack([1 - p, p], axis=1)
+
+
+def _matrix(X: Any, n_inputs: int) -> Any:
+    """Rows as a two-dimensional array or row-sliceable sparse matrix of the right width."""
+    matrix = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    if matrix.ndim != 2 or matrix.shape[1] != n_inputs:
+        raise ValueError(f"X has shape {matrix.shape}, but the network expects (rows, {n_inputs}).")
+    if matrix.dtype.kind not in "fiub":
+        raise ValueError(f"X holds values of type {matrix.dtype}, but the network expects numbers.")
+    return matrix
+
+
+def _leading_means(W: NDArray[np.float64], b: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``m_1(x) = erf((W_1 x + b_1)/sqrt(2(‖x‖²+1)))`` without a lifted copy of X."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = np.einsum("ij,ij->i", X, X) + 1
+        z = (X @ W.T + b) / np.sqrt(2 * norm)[:, None]
+    if not np.isfinite(z).all():
+        # Squares overflow beyond 1e154: shrink such rows, and their constant input with them.
+        largest = np.maximum(np.abs(X).max(axis=1, keepdims=True), 1)
+        small, one = X / largest, 1 / largest
+        norm = np.einsum("ij,ij->i", small, small) + one[:, 0] ** 2
+        z = (small @ W.T + one * b) / np.sqrt(2 * norm)[:, None]
+    return np.asarray(erf(z))
+
+
+@dataclass(frozen=True, eq=False)
+class CompactABNet(Predictor):
+    """Compact ABNet: ``F_A(x) = Σ_s H[s] P_1(x)[s]``, at the same cost for every depth.
+
+    Parameters
+    ----------
+    W : array (d_1, d_0)
+    b : array (d_1,)
+        The leading hidden layer.
+    H : array (2**d_1,)
+        Expected output of each of its representations (`abnet.aggregation.region_values`).
+
+    Examples
+    --------
+    >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
+    >>> CompactABNet.from_network(net).predict([[3.0, 3.0], [-1.0, -2.0]])
+    array([ 1, -1])
+    """
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    H: NDArray[np.float64]
+
+    @staticmethod
+    def from_network(network: BAM, info: ModelInfo | None = None) -> "CompactABNet":
+        """Collapse all layers after the first into one table, in float64."""
+        from abnet.aggregation import region_values
+
+        exact = network.astype(np.float64)
+        return CompactABNet(exact.weights[0], exact.biases[0], region_values(exact), info=info or ModelInfo())
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.W.shape[1])
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``Σ_s H[s] P_1(x)[s]``."""
+        return np.asarray(multilinear(self.H, _leading_means(self.W, self.b, X)))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``W``, ``b``, ``H``."""
+        return {"W": self.W, "b": self.b, "H": self.H}
+
+
+@dataclass(frozen=True, eq=False)
+class CompactMAP(Predictor):
+    """The compact MAP network: the leading hidden layer and one bit per representation.
+
+    Parameters
+    ----------
+    W : array (d_1, d_0)
+    b : array (d_1,)
+    bits : uint8 array (⌈2**d_1 / 8⌉,)
+        The network's output for each representation, packed.
+    """
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    bits: NDArray[np.uint8]
+
+    @staticmethod
+    def from_network(network: BAM, info: ModelInfo | None = None) -> "CompactMAP":
+        """Tabulate all layers after the first."""
+        from abnet.aggregation.exact import check_width
+        from abnet.cube import corners
+
+        check_width(network.sizes)
+        exact = network.astype(np.float64)
+        above = BAM(exact.weights[1:], exact.biases[1:]).predict(corners(network.sizes[1], np.float64))
+        return CompactMAP(exact.weights[0], exact.biases[0], np.packbits(above > 0), info=info or ModelInfo())
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.W.shape[1])
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``F_B(x)`` in {-1, +1}."""
+        powers = 2 ** np.arange(len(self.b) - 1, -1, -1)
+        table = np.unpackbits(self.bits, count=2 ** len(self.b))
+        z = X @ self.W.T + self.b
+        signs = table[(z >= 0) @ powers] * 2.0 - 1.0
+        return np.where(np.isfinite(z).all(axis=1), signs, np.nan)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``W``, ``b``, ``bits``."""
+        return {"W": self.W, "b": self.b, "bits": self.bits}
+
+
+@dataclass(frozen=True, eq=False)
+class MeanFieldNetwork(Predictor):
+    """PBGNet for prediction: the leading hidden layer and one table for each layer above it.
+
+    Parameters
+    ----------
+    W : array (d_1, d_0)
+    b : array (d_1,)
+    tables : tuple of arrays (2**d_{k-1}, d_k)
+        ``m_k`` over the representations of the layer below.
+    """
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    tables: tuple[NDArray[np.float64], ...]
+
+    @staticmethod
+    def from_network(network: BAM, info: ModelInfo | None = None) -> "MeanFieldNetwork":
+        """Tabulate every layer above the first, in float64."""
+        from abnet.aggregation import meanfield
+        from abnet.aggregation.exact import check_width
+
+        check_width(network.sizes)
+        exact = network.astype(np.float64)
+        tables = tuple(meanfield.tables(exact.layers))
+        return MeanFieldNetwork(exact.weights[0], exact.biases[0], tables, info=info or ModelInfo())
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.W.shape[1])
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``F^L(x)``."""
+        F = _leading_means(self.W, self.b, X)
+        for table in self.tables:
+            F = np.asarray(multilinear(table, F))
+        return F[:, 0]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``W``, ``b`` and the tables by layer."""
+        return {"W": self.W, "b": self.b, **{f"table_{k}": t for k, t in enumerate(self.tables, start=2)}}

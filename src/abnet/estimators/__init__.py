@@ -1,0 +1,1 @@
+"""scikit-learn classifiers: check input, call training, hold results."""

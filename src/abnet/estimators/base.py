@@ -1,0 +1,168 @@
+"""What every classifier of the library shares: input checks, labels, prediction through one NumPy predictor."""
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from abnet.compact import Predictor
+
+__all__ = ["BinaryClassifier", "check_choice", "check_fraction", "check_hidden", "check_positive", "seeds"]
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):
+    """A two-class estimator whose predictions all come from ``self.predictor_``."""
+
+    preprocessor: Any
+    random_state: Any
+
+    @abstractmethod
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+        """Learn from raw rows and targets ±1; set the fitted attributes and return the predictor."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BinaryClassifier":
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, exactly two classes.
+        sample_weight : array (n,), optional
+            Shapes training; a certificate stays one for the unweighted risk.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = self._check_training(X, y)
+        weights = None if sample_weight is None else self._check_weights(sample_weight, X)
+        self.classes_ = _two_classes(labels)
+        targets = np.where(labels == self.classes_[1], 1.0, -1.0)
+        self.predictor_ = self._learn(X, targets, weights)
+        return self
+
+    def _check_training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        if self.preprocessor is None:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        else:
+            X, y = validate_data(self, X, y, skip_check_array=True)
+            y = np.asarray(y)
+        check_classification_targets(y)
+        return X, np.asarray(y)
+
+    def _check_weights(self, sample_weight: Any, X: Any) -> NDArray[np.float64]:
+        numbers = np.empty((X.shape[0], 1))
+        weights = _check_sample_weight(sample_weight, numbers, dtype=np.float64, ensure_non_negative=True)
+        if not weights.sum() > 0:
+            raise ValueError("sample_weight is zero for every row: at least one row must have a positive weight.")
+        return np.asarray(weights)
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self, "predictor_")
+        if self.preprocessor is None:
+            return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return validate_data(self, X, reset=False, skip_check_array=True)
+
+    def _prepared(self, X: Any, fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
+        """(fitted preprocessor, prepared dense float32 rows); the preprocessor is fitted on the given rows only."""
+        if self.preprocessor is None:
+            return None, _dense(X)
+        fitted = clone(self.preprocessor).fit(_take(X, fit_rows))
+        return fitted, _dense(fitted.transform(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``."""
+        X = self._check_rows(X)
+        return self.predictor_.decision_function(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the larger share of the vote."""
+        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Shares of the vote, shape (n, 2): ``(1 ∓ F(x))/2``."""
+        p = 0.5 + 0.5 * self.decision_function(X)
+        return np.stack([1 - p, p], axis=1)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back."""
+        from abnet.files import save
+
+        check_is_fitted(self, "predictor_")
+        save(self.predictor_, path)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = self.preprocessor is None
+        tags.non_deterministic = False
+        return tags
+
+
+def _two_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    classes = np.unique(labels)
+    if len(classes) == 2:
+        return classes
+    named = ", ".join(map(str, classes[:5])) + (", …" if len(classes) > 5 else "")
+    kind = "one class" if len(classes) == 1 else f"{len(classes)} classes"
+    raise ValueError(f"Only binary classification is supported: y holds {kind} ({named}), exactly two are needed.")
+
+
+def _take(X: Any, rows: NDArray[np.intp] | None) -> Any:
+    """Rows of an array, a sparse matrix or a frame."""
+    from sklearn.utils import _safe_indexing
+
+    return X if rows is None else _safe_indexing(X, rows)
+
+
+def _dense(X: Any) -> NDArray[np.float32]:
+    """Rows as a finite dense float32 matrix."""
+    from sklearn.utils import check_array
+
+    matrix = check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1)
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+
+
+def seeds(random_state: Any, count: int) -> list[np.random.Generator]:
+    """Independent generators from one `random_state`: what is drawn from one tells nothing about another."""
+    from sklearn.utils import check_random_state
+
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        sequence = np.random.SeedSequence(None if random_state is None else int(random_state))
+    else:
+        sequence = np.random.SeedSequence(check_random_state(random_state).randint(2**31, size=4).tolist())
+    return [np.random.default_rng(child) for child in sequence.spawn(count)]
+
+
+def check_hidden(sizes: Any) -> tuple[int, ...]:
+    """`hidden_layer_sizes` as a tuple of at least one width of at least one."""
+    widths = (sizes,) if isinstance(sizes, (int, np.integer)) else tuple(sizes)
+    if not widths or any(int(d) != d or d < 1 for d in widths):
+        raise ValueError(f"hidden_layer_sizes must hold at least one width, each of 1 or more; got {sizes!r}.")
+    return tuple(int(d) for d in widths)
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
+    return float(value)
+
+
+def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
+    """A positive number, whole if asked."""
+    if not value > 0 or not np.isfinite(value) or (whole and int(value) != value):
+        raise ValueError(f"{name} must be a positive {'whole ' if whole else ''}number; got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """One of the named choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")

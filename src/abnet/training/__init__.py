@@ -1,0 +1,1 @@
+"""Training: objectives, compiled epochs, early stopping, priors, many settings at once."""

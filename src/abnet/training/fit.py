@@ -1,0 +1,129 @@
+"""Learning procedures for an aggregation: a prior on the first part, a posterior through the bound, or the linear loss."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bam import BAM
+from abnet.training.loop import Limits, Rows, Span, open_runs
+from abnet.training.objective import AggregationLearner, Objective, start
+from abnet.training.stage import Report, best_of, run_stage
+
+__all__ = ["NEVER", "Trainer", "learn_linear", "learn_posterior", "learn_prior", "lifted_rows", "new_keys", "stack"]
+
+NEVER = 2**30
+"""A patience that is never used up."""
+
+PRIOR_RATES = {Objective.LOG: 0.05, Objective.LINEAR: 0.01}
+"""Learning rates of the two prior stages: the log loss leaves the plateaus of the start, the linear loss is the risk itself."""
+
+
+@dataclass
+class Trainer:
+    """Everything that the stages of one fit share, and the curves that they leave.
+
+    Parameters
+    ----------
+    learner : AggregationLearner
+    rows : Rows
+        Lifted inputs, targets and weights (`abnet.training.loop.pad_rows`).
+    batch_size : int
+    delta : float
+    limits : Limits
+        Of the stages that stop early on their own objective.
+    rng : numpy.random.Generator
+        Shuffles minibatches and seeds the sampling keys.
+    report : callable, optional
+        Called after each epoch with the stage's name, the epoch and the best value.
+    """
+
+    learner: AggregationLearner
+    rows: Rows
+    batch_size: int
+    delta: float
+    limits: Limits
+    rng: np.random.Generator
+    report: Any = None
+    curves: dict[str, list[float]] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def stage(
+        self,
+        name: str,
+        objective: Objective,
+        network: BAM,
+        prior: BAM,
+        train: Span,
+        watch: Span,
+        rate: float,
+        limits: Limits,
+    ) -> BAM:
+        """The best network of one stage that starts at `network`."""
+        if self.interrupted:
+            return network
+        states = stack([start(network, prior, objective, train.count, self.delta)])
+        runs = open_runs(states, [rate], new_keys(self.rng, 1))
+        outcome = run_stage(
+            (self.learner,), (runs,), self.rows, train, watch,
+            rng=self.rng, batch_size=self.batch_size, limits=limits, report=self._reporter(name),
+        )  # fmt: skip
+        self.curves[name] = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
+        self.interrupted = outcome.interrupted
+        return self.learner.network(best_of(outcome.runs[0]))
+
+    def _reporter(self, name: str) -> Report | None:
+        if self.report is None:
+            return None
+        return lambda epoch, values: self.report(name, epoch, float(values[0]))
+
+
+def stack(states: list[Any]) -> Any:
+    """Equal pytrees stacked along a new leading axis, in NumPy (nothing to compile)."""
+    import jax
+
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *states)
+
+
+def new_keys(rng: np.random.Generator, count: int) -> Any:
+    """Independent JAX keys from a NumPy generator."""
+    import jax
+
+    return jax.random.wrap_key_data(rng.integers(0, 2**32, (count, 2), dtype=np.uint32))
+
+
+def learn_prior(trainer: Trainer, network: BAM, part: Span, validation_fraction: float) -> BAM:
+    """A prior from the first part alone: log loss, then linear loss, half of the epochs each, with cosine decay.
+
+    Early stopping looks at the last `validation_fraction` of the part; a part too small to spare any watches itself.
+    """
+    held = round(validation_fraction * part.count)
+    train, watch = Span(part.start, part.count - held), Span(part.start + part.count - held, held)
+    if held < 1 or train.count < 1:
+        train = watch = part
+    epochs = max(trainer.limits.max_epochs // 2, 1)
+    limits = trainer.limits._replace(max_epochs=epochs, cosine_epochs=epochs, halving_patience=NEVER)
+    for objective, rate in PRIOR_RATES.items():
+        name = f"prior, {objective.name.lower()} loss"
+        network = trainer.stage(name, objective, network, network, train, watch, rate, limits)
+    return network
+
+
+def learn_posterior(trainer: Trainer, prior: BAM, part: Span, rate: float) -> BAM:
+    """The posterior that minimises Catoni's bound on the part, starting at the prior."""
+    return trainer.stage("bound", Objective.BOUND, prior, prior, part, part, rate, trainer.limits)
+
+
+def learn_linear(trainer: Trainer, network: BAM, train: Span, watch: Span, rate: float) -> BAM:
+    """The network of the lowest linear loss on the watched rows."""
+    return trainer.stage("linear loss", Objective.LINEAR, network, network, train, watch, rate, trainer.limits)
+
+
+def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
+    """Prepared inputs lifted, padded and on the device; weights scaled to mean 1."""
+    from abnet.aggregation.exact import lift
+    from abnet.training.loop import pad_rows
+
+    scaled = None if weights is None else weights / max(float(np.mean(weights)), np.finfo(np.float64).tiny)
+    return pad_rows(lift(np.asarray(X, np.float32)), y, scaled)

@@ -1,0 +1,215 @@
+"""The one training loop: compiled epochs for several settings side by side, early stopping inside the program.
+
+A *learner* holds the rules of one method (see `Learner`); a `Run` holds everything that changes while one setting trains. All
+runs of a learner are stacked along a leading axis and stepped together under `jax.vmap`, on the same minibatches; learners of
+different methods that share data run inside the same program. A finished run is frozen while the others go on.
+
+Nothing that varies between fits is compiled in: rows are padded to a bucket, and their number, the learning rate, the
+tolerances and the keys are arguments. So one program serves every fold, learning rate and seed of an architecture.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Learner", "Limits", "Rows", "Run", "Span", "bucket", "epoch", "evaluate", "open_runs", "pad_rows"]
+
+EVALUATION_BLOCK = 1024
+
+
+class Learner(Protocol):
+    """The rules of one method: pure, hashable (static under `jax.jit`), written for one setting."""
+
+    def step(self, state: Any, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> Any:
+        """State after one minibatch; rows of weight 0 are padding and have no influence."""
+        ...
+
+    def output(self, state: Any, inputs: Any, key: Any) -> Any:
+        """One real score per row; its sign is the label."""
+        ...
+
+    def monitor(self, state: Any, outputs: Any, targets: Any, weights: Any) -> Any:
+        """What early stopping minimises, from the outputs on the watched rows."""
+        ...
+
+
+class Rows(NamedTuple):
+    """Examples padded to a bucket of rows: inputs (N, d), targets ±1 (N,), weights (N,), 0 for padding."""
+
+    inputs: Any
+    targets: Any
+    weights: Any
+
+
+class Span(NamedTuple):
+    """`count` consecutive rows from `start`."""
+
+    start: int
+    count: int
+
+
+class Limits(NamedTuple):
+    """When a run halves its rate and when it ends; numbers, so that changing one compiles nothing."""
+
+    tolerance: float = 1e-4
+    patience: int = 20
+    halving_patience: int = 5
+    max_epochs: int = 100
+    cosine_epochs: int = 0
+    """Length of a cosine decay of the rate to zero; 0 for none."""
+
+
+class Run(NamedTuple):
+    """One setting in training."""
+
+    state: Any
+    best: Any
+    value: Any  # monitored at the end of the last epoch
+    best_value: Any
+    reference: Any  # the value that an improvement must undercut by the tolerance
+    best_epoch: Any
+    epoch: Any
+    stale: Any  # epochs since the last improvement
+    halving: Any  # the same, counted anew after each halving
+    rate: Any
+    key: Any
+    active: Any
+
+
+def bucket(n: int) -> int:
+    """The number of rows that n rows are padded to: 256, or the next of 1, 1.25, 1.5, 1.75 times a power of two.
+
+    Examples
+    --------
+    >>> [bucket(n) for n in (10, 300, 455, 456, 52_500)]
+    [256, 320, 512, 512, 57344]
+    """
+    if n <= 256:
+        return 256
+    quarter = 2 ** (int(n - 1).bit_length() - 3)
+    return -(-n // quarter) * quarter
+
+
+def pad_rows(inputs: NDArray[Any], targets: NDArray[Any], weights: NDArray[Any] | None = None) -> Rows:
+    """Rows padded with zeros to their bucket, in float32."""
+    n, total = len(inputs), bucket(len(inputs))
+    padded = np.zeros((total, inputs.shape[1]), np.float32)
+    padded[:n] = inputs
+    columns = np.zeros((2, total), np.float32)
+    columns[0, :n] = targets
+    columns[1, :n] = 1 if weights is None else weights
+    return Rows(*jax.device_put((padded, columns[0], columns[1])))
+
+
+def open_runs(states: Any, rates: Any, keys: Any) -> Run:
+    """Runs that have seen no data, from stacked states, one rate and one key each."""
+    count = len(rates)
+    infinite, zero = np.full(count, np.inf, np.float32), np.zeros(count, np.int32)
+    return Run(
+        states, states, infinite, infinite, infinite, zero, zero - 1, zero, zero,
+        np.asarray(rates, np.float32), keys, np.ones(count, bool),
+    )  # fmt: skip
+
+
+def evaluate(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) -> Any:
+    """Monitored value of every stacked state on the rows of the span."""
+    total = rows.targets.shape[0]
+    size = min(EVALUATION_BLOCK, total)
+
+    def block(i: Any, outputs: Any) -> Any:
+        at = span.start + i * size
+        inputs = jax.lax.dynamic_slice_in_dim(rows.inputs, at, size)
+        values = jax.vmap(lambda s, k: learner.output(s, inputs, jax.random.fold_in(k, i)))(states, keys)
+        return jax.lax.dynamic_update_slice_in_dim(outputs, values.astype(outputs.dtype), at, axis=1)
+
+    start = jnp.zeros((len(keys), total), rows.inputs.dtype)
+    outputs = jax.lax.fori_loop(0, -(-span.count // size), block, start)
+    index = jnp.arange(total)
+    weights = jnp.where((index >= span.start) & (index < span.start + span.count), rows.weights, 0)
+    return jax.vmap(lambda s, o: learner.monitor(s, o, rows.targets, weights))(states, outputs)
+
+
+@partial(jax.jit, static_argnames=("learners", "batch_size"))
+def epoch(
+    learners: tuple[Learner, ...],
+    runs: tuple[Run, ...],
+    rows: Rows,
+    order: Any,
+    count: Any,
+    watch: Any,
+    limits: Limits,
+    *,
+    batch_size: int,
+) -> tuple[Run, ...]:
+    """One pass over the training rows in the given order, then one look at the watched rows.
+
+    A run's first call only looks: the network that training starts from is a candidate too.
+
+    Parameters
+    ----------
+    order : int array (N,)
+        Row numbers of the training rows, shuffled; entries from `count` on are ignored.
+    watch : Span
+        The watched rows.
+    """
+    batches = jnp.where(runs[0].epoch[0] < 0, 0, -(-count // batch_size))
+
+    def body(i: Any, states: Any) -> Any:
+        index = jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size)
+        real = i * batch_size + jnp.arange(batch_size) < count
+        inputs, targets = rows.inputs[index], rows.targets[index]
+        weights = jnp.where(real, rows.weights[index], 0)
+
+        def step(learner: Learner, state: Any, run: Run) -> Any:
+            key = jax.random.fold_in(jax.random.fold_in(run.key, run.epoch + 1), i)
+            progress = (run.epoch + i / batches) / jnp.maximum(limits.cosine_epochs, 1)
+            decay = jnp.where(limits.cosine_epochs > 0, 0.5 + 0.5 * jnp.cos(jnp.pi * jnp.minimum(progress, 1.0)), 1.0)
+            return learner.step(state, inputs, targets, weights, run.rate * decay, key)
+
+        return tuple(
+            jax.vmap(partial(step, learner))(state, run)
+            for learner, state, run in zip(learners, states, runs, strict=True)
+        )
+
+    states = jax.lax.fori_loop(0, batches, body, tuple(run.state for run in runs))
+    closed = []
+    for learner, state, run in zip(learners, states, runs, strict=True):
+        keys = jax.vmap(lambda k, e: jax.random.fold_in(jax.random.fold_in(k, e), 2**31))(run.key, run.epoch + 1)
+        values = evaluate(learner, state, keys, rows, watch)
+        closed.append(jax.vmap(partial(_close_epoch, limits=limits))(run, state, values))
+    return tuple(closed)
+
+
+def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
+    """Early stopping and rate halving for one run; the plain minimum is kept."""
+    better = value < run.best_value
+    improved = value < run.reference - limits.tolerance
+    first = run.epoch < 0
+    stale = jnp.where(improved | first, 0, run.stale + 1)
+    waited = jnp.where(improved | first, 0, run.halving + 1)
+    halve = waited >= limits.halving_patience
+    number = run.epoch + 1
+    after = Run(
+        state=state,
+        best=_select(better, state, run.best),
+        value=value,
+        best_value=jnp.where(better, value, run.best_value),
+        reference=jnp.where(improved, value, run.reference),
+        best_epoch=jnp.where(better, number, run.best_epoch),
+        epoch=number,
+        stale=stale,
+        halving=jnp.where(halve, 0, waited),
+        rate=jnp.where(halve, run.rate * 0.5, run.rate),
+        key=run.key,
+        active=(stale < limits.patience) & (number < limits.max_epochs),
+    )
+    return _select(run.active, after, run)
+
+
+def _select(condition: Any, yes: Any, no: Any) -> Any:
+    """One of two equal pytrees, leaf by leaf."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)

@@ -1,0 +1,71 @@
+"""One stage of training from the host's side: shuffle, dispatch compiled epochs, report, stop."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.training.loop import Learner, Limits, Rows, Run, Span, epoch
+
+__all__ = ["Outcome", "Report", "best_of", "run_stage"]
+
+Report = Callable[[int, NDArray[np.float32]], None]
+"""Called after each epoch with its number and the best monitored value of every run, learner after learner."""
+
+
+class Outcome(NamedTuple):
+    """What a stage leaves: the runs, the monitored values by epoch (epochs, runs) and whether the user broke it off."""
+
+    runs: tuple[Run, ...]
+    curve: NDArray[np.float32]
+    interrupted: bool
+
+
+def run_stage(
+    learners: tuple[Learner, ...],
+    runs: tuple[Run, ...],
+    rows: Rows,
+    train: Span,
+    watch: Span,
+    *,
+    rng: np.random.Generator,
+    batch_size: int,
+    limits: Limits,
+    report: Report | None = None,
+) -> Outcome:
+    """Train all runs until each has stopped; Ctrl-C ends the stage and keeps the best of every run so far.
+
+    Parameters
+    ----------
+    learners, runs
+        One stack of runs per learner (`abnet.training.loop.open_runs`); all see the same minibatches.
+    rows : Rows
+    train, watch : Span
+        Rows to learn from, and rows that the monitored value is computed on.
+    rng : numpy.random.Generator
+        Shuffles the training rows: the order does not depend on the padding.
+    """
+    # One spare batch, so that the last slice of the order is never shifted.
+    order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
+    limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
+    span, count = Span(np.int32(watch.start), np.int32(watch.count)), np.int32(train.count)
+    curve: list[NDArray[np.float32]] = []
+    interrupted = False
+    try:
+        while any(np.asarray(run.active).any() for run in runs):
+            order[: train.count] = train.start + rng.permutation(train.count)
+            runs = epoch(learners, runs, rows, order, count, span, limits, batch_size=batch_size)
+            curve.append(np.concatenate([np.asarray(run.value) for run in runs]))
+            if report is not None:
+                report(len(curve) - 1, np.concatenate([np.asarray(run.best_value) for run in runs]))
+    except KeyboardInterrupt:
+        interrupted = True
+    return Outcome(runs, np.array(curve), interrupted)
+
+
+def best_of(run: Run, index: int = 0) -> Any:
+    """The best state of one run of a stack, in NumPy arrays."""
+    import jax
+
+    return jax.tree.map(lambda leaf: np.asarray(leaf[index]), run.best)
