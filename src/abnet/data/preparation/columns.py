@@ -1,0 +1,186 @@
+"""How one column of a table becomes features: three kinds of column, each a frozen record of plain values."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from abnet.data.preparation import checks
+from abnet.data.tables.cells import TRUTH, distinct, is_blank, is_missing, to_numbers, to_text
+from abnet.data.tables.error import TableError, row_name
+
+__all__ = ["BooleanColumn", "Column", "NumericColumn", "TextColumn", "column_from_dict", "numbers"]
+
+Features = NDArray[np.float32]
+UnseenRows = dict[str, int]
+
+LARGEST = 1e150
+"""Numbers beyond this are refused with the infinite ones: their variance is not finite."""
+
+CLIP = 1e6
+"""Scaled values are cut here, many times beyond what training saw, so that every feature is finite in float32."""
+
+
+def numbers(column: pd.Series) -> NDArray[np.float64]:
+    """A column as numbers, NaN where missing; a cell that is no number of reasonable size is an error."""
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
+        x = column.to_numpy(np.float64, na_value=np.nan)
+    else:
+        codes, values = distinct(column)
+        x = np.array([np.inf if number is None else number for number in to_numbers(values)])[codes]
+    wrong = np.abs(x) > LARGEST
+    if wrong.any():
+        first = int(wrong.argmax())
+        cell, where = to_text(column.iloc[first]), row_name(column.index, first)
+        raise TableError(
+            f"column {str(column.name)!r}, {where}: {cell!r} is not a finite number (below {LARGEST:g}); "
+            "correct the cell or leave it empty."
+        )
+    return x
+
+
+@dataclass(frozen=True)
+class NumericColumn:
+    """``(x - mean) / scale`` with `fill` (the median) for missing values, and a 0-1 feature that says where they were.
+
+    The scaled value is left out when `scale` is None (all values in fitting were equal), the indicator when nothing was
+    missing in fitting; a value missing later is then `fill`, and nothing else.
+    """
+
+    kind: ClassVar[str] = "numeric"
+    name: str
+    fill: float
+    mean: float
+    scale: float | None
+    indicator: bool
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return (self.name,) * (self.scale is not None) + (f"{self.name} (missing)",) * self.indicator
+
+    def encode(self, column: pd.Series) -> tuple[Features, UnseenRows]:
+        """Features of every row, and no unseen values."""
+        x = numbers(column)
+        absent = np.isnan(x)
+        parts = [absent] if self.indicator else []
+        if self.scale is not None:
+            z = (np.where(absent, self.fill, x) - self.mean) / self.scale
+            parts = [np.clip(z, -CLIP, CLIP), *parts]
+        return np.column_stack(parts).astype(np.float32), {}
+
+    @classmethod
+    def from_dict(cls, record: Any, where: str) -> "NumericColumn":
+        """The column stored in a record, after checking it."""
+        scale = checks.positive if not isinstance(record, dict) or record.get("scale") is not None else _none
+        fields = checks.take(
+            record, where, name=checks.text, fill=checks.number, mean=checks.number, scale=scale, indicator=checks.flag
+        )
+        if fields["scale"] is None and not fields["indicator"]:
+            raise ValueError(f"stored preparation: {where} makes no feature (no scale and no indicator).")
+        return cls(**fields)
+
+
+def _none(value: Any, where: str) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class BooleanColumn:
+    """+1 for true or yes, -1 for false or no, 0 for missing; and a 0-1 feature for missing if fitting met any."""
+
+    kind: ClassVar[str] = "boolean"
+    name: str
+    indicator: bool
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return (self.name,) + (f"{self.name} (missing)",) * self.indicator
+
+    def encode(self, column: pd.Series) -> tuple[Features, UnseenRows]:
+        """Features of every row; anything but a truth or a missing value is reported, and counts as missing."""
+        codes, values = distinct(column)
+        truths = [TRUTH.get(to_text(value).lower()) for value in values]
+        signs = np.array([0 if truth is None else 2 * truth - 1 for truth in truths], np.float32)
+        table = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
+        strange = [truth is None and not is_missing(value) for truth, value in zip(truths, values, strict=True)]
+        return table[codes], _count(values, codes, strange)
+
+    @classmethod
+    def from_dict(cls, record: Any, where: str) -> "BooleanColumn":
+        """The column stored in a record, after checking it."""
+        return cls(**checks.take(record, where, name=checks.text, indicator=checks.flag))
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """One 0-1 feature per category, one for all rare categories together, one for missing.
+
+    `rare` lists the categories that share a feature: empty where every category has its own, None where they are too
+    many to list. `missing` is True if fitting met missing cells. What fitting never met has the value 0 in every
+    feature, or that of the rare ones where there is such a feature.
+    """
+
+    kind: ClassVar[str] = "text"
+    name: str
+    categories: tuple[str, ...]
+    rare: tuple[str, ...] | None
+    missing: bool
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        own = tuple(f"{self.name}={category}" for category in self.categories)
+        return own + (f"{self.name} (other)",) * (self.rare != ()) + (f"{self.name} (missing)",) * self.missing
+
+    def encode(self, column: pd.Series) -> tuple[Features, UnseenRows]:
+        """Features of every row, and the categories that fitting never met."""
+        codes, values = distinct(column)
+        other = len(self.categories) if self.rare != () else None
+        places = {category: place for place, category in enumerate(self.categories)}
+        known = set(self.categories).union(self.rare or ())
+        table = np.zeros((len(values), len(self.features)), np.float32)
+        for row, value in zip(table, values, strict=True):
+            place = (len(row) - 1 if self.missing else other) if is_blank(value) else places.get(to_text(value), other)
+            if place is not None:
+                row[place] = 1
+        strange = [self.rare is not None and not is_blank(value) and to_text(value) not in known for value in values]
+        return table[codes], _count(values, codes, strange)
+
+    @classmethod
+    def from_dict(cls, record: Any, where: str) -> "TextColumn":
+        """The column stored in a record, after checking it."""
+        rare = checks.texts if not isinstance(record, dict) or record.get("rare") is not None else _none
+        fields = checks.take(record, where, name=checks.text, categories=checks.texts, rare=rare, missing=checks.flag)
+        if set(fields["categories"]) & set(fields["rare"] or ()):
+            raise ValueError(f"stored preparation: {where} lists a category as rare and as frequent.")
+        if not fields["categories"] and fields["rare"] == () and not fields["missing"]:
+            raise ValueError(f"stored preparation: {where} makes no feature (no category).")
+        return cls(**fields)
+
+
+Column = NumericColumn | BooleanColumn | TextColumn
+
+
+def column_from_dict(record: Any, where: str) -> Column:
+    """The column of the kind that a record names."""
+    kinds: dict[str, type[Column]] = {kind.kind: kind for kind in (NumericColumn, BooleanColumn, TextColumn)}
+    kind = record.get("kind") if isinstance(record, dict) else None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise checks.fail(f"{where}.kind", f"one of {sorted(kinds)}", kind)
+    return kinds[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where)
+
+
+def _count(values: list[Any], codes: NDArray[np.intp], strange: list[bool]) -> UnseenRows:
+    """Rows for every strange value, by its text."""
+    if not any(strange):
+        return {}
+    rows: Counter[str] = Counter()
+    for value, count, odd in zip(values, np.bincount(codes, minlength=len(values)), strange, strict=True):
+        if odd:
+            rows[to_text(value)] += int(count)
+    return dict(rows)

@@ -1,0 +1,89 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from abnet.data.tables import TableError, split_target
+
+
+def table(labels: list[object], **columns: list[object]) -> pd.DataFrame:
+    return pd.DataFrame({"age": [str(i) for i in range(len(labels))], **columns, "label": labels})
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["yes", "no", " yes "], ["yes", "no", "yes"]),
+        (["0", "1", "0"], [0, 1, 0]),
+        (["-1", "1", "1"], [-1, 1, 1]),
+        (["01", "1", "1"], ["01", "1", "1"]),
+        (["1.0", "2.0", "1.0"], ["1.0", "2.0", "1.0"]),
+        (["True", "False", "True"], [True, False, True]),
+        (["true", "false", "true"], ["true", "false", "true"]),
+        ([True, False, True], [True, False, True]),
+        ([3, 5, 5], [3, 5, 5]),
+        ([0.0, 1.0, 1.0], [0.0, 1.0, 1.0]),
+        (["NA", "EU", "EU"], ["NA", "EU", "EU"]),
+        (["None", "Some", "None"], ["None", "Some", "None"]),
+    ],
+)
+def test_labels_stay_as_in_the_file(labels: list[object], expected: list[object]) -> None:
+    X, y = split_target(table(labels), "label")
+    assert list(X) == ["age"]
+    assert y.tolist() == expected
+    assert [type(value) for value in y.tolist()] == [type(value) for value in expected]
+
+
+def test_typed_labels_of_parquet_stay_as_they_are() -> None:
+    for labels, kind in [
+        (pd.array([1, 2], "Int64"), "i"),
+        (pd.array([True, False], "boolean"), "b"),
+        (pd.Categorical(["u", "v"]), "U"),
+    ]:
+        _, y = split_target(pd.DataFrame({"a": [1, 2], "label": labels}), "label")
+        assert y.dtype.kind == kind
+        assert y.tolist() == list(labels)
+
+
+def test_an_unknown_column_is_answered_with_close_ones_and_all() -> None:
+    with pytest.raises(
+        TableError, match=r"no column 'Label'.* Did you mean 'label'\? Its columns are 'age', 'label'\."
+    ):
+        split_target(table(["a", "b"]), "Label")
+    wide = pd.DataFrame({f"c{i}": ["1"] for i in range(1000)})
+    with pytest.raises(TableError) as caught:
+        split_target(wide, "zzz")
+    assert "and 990 more" in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("mark", ["", "  ", "nan", "NaN", "NULL", "<NA>", "#N/A", None, np.nan])
+def test_missing_labels_are_counted_and_the_first_row_named(mark: object) -> None:
+    with pytest.raises(TableError, match="2 labels are missing in column 'label', the first in data row 2;"):
+        split_target(table(["a", mark, "b", mark]), "label")
+
+
+def test_a_missing_number_is_a_missing_label() -> None:
+    with pytest.raises(TableError, match="1 labels are missing"):
+        split_target(pd.DataFrame({"a": [1, 2, 3], "label": [0.0, 1.0, np.nan]}), "label")
+
+
+def test_one_class_and_three_classes_are_refused_with_their_counts() -> None:
+    with pytest.raises(TableError, match=r"only one class, but exactly two are needed: 'a' \(2 rows\)"):
+        split_target(table(["a", "a"]), "label")
+    with pytest.raises(
+        TableError, match=r"3 classes, .*: 'b' \(2 rows\), .*'a' \(1 rows\).*if '\?' stands for a missing label"
+    ):
+        split_target(table(["a", "b", "b", "?"]), "label")
+    with pytest.raises(TableError, match=r"40 classes, .* and 35 more"):
+        split_target(table([str(i) for i in range(40)]), "label")
+
+
+@pytest.mark.parametrize("empty", [["", ""], ["NA", "?"], [None, None], [np.nan, np.nan]])
+def test_a_column_without_any_value_is_an_error_that_names_it(empty: list[object]) -> None:
+    with pytest.raises(TableError, match="column 'gone' has no value in any of 2 rows; remove it"):
+        split_target(table(["a", "b"], gone=empty), "label")
+
+
+def test_the_label_alone_is_not_enough() -> None:
+    with pytest.raises(TableError, match="'label' is the only column"):
+        split_target(pd.DataFrame({"label": ["a", "b"]}), "label")
