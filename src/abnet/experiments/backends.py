@@ -1,0 +1,178 @@
+"""Where tasks run: processes of this machine (joblib), or a Dask cluster.
+
+A backend takes an iterator of tasks, which it asks for one when it has room for it, and yields their outcomes as they
+come. Only the caller touches the run store, so that the machines of a cluster need not share a file system.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from abnet.experiments.tasks import Outcome, Task, perform
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+__all__ = ["Backend", "on_cluster", "on_this_machine"]
+
+Backend: TypeAlias = Callable[[Iterator[Task]], Iterator[Outcome]]
+
+
+def on_this_machine(jobs: int = 1) -> Backend:
+    """Run tasks in `jobs` processes of this machine (-1: one for each core), or in this process if it is one.
+
+    A task that kills its process (out of memory, say) breaks joblib's whole pool. The tasks that were under way then
+    run again, each alone in a pool, so that the one to blame is found and fails, and the others finish.
+    """
+
+    def run(tasks: Iterator[Task]) -> Iterator[Outcome]:
+        feed = _Feed(tasks)
+        while True:
+            try:
+                for outcome in _pool(jobs, iter(feed)):
+                    del feed.under_way[outcome.number]
+                    yield outcome
+                return
+            except BrokenProcessPool:
+                suspects = list(feed.under_way.values())
+                feed.under_way.clear()
+            for task in suspects:
+                yield _alone(task)
+
+    return run
+
+
+def on_cluster(address: str, *, timeout: float = 30.0) -> Backend:
+    """Run tasks on the Dask cluster whose scheduler is at `address`, such as "tcp://10.0.0.1:8786".
+
+    The tasks of a worker that dies run again on the others; a task that has killed several workers fails. Workers may
+    come and go during the sweep. They need abnet and the data files, not the run store.
+
+    Notes
+    -----
+    Tasks go to the scheduler directly and not through joblib's Dask backend: that one passes on a task's result but not
+    its death (`KilledWorker`), and waits for it for ever.
+    """
+
+    def run(tasks: Iterator[Task]) -> Iterator[Outcome]:
+        client = _client(address, timeout)
+        try:
+            yield from _through(client, tasks)
+        finally:
+            client.close()
+
+    return run
+
+
+class _Feed:
+    """Hands out tasks, from any thread, and remembers those under way."""
+
+    def __init__(self, tasks: Iterator[Task]) -> None:
+        self._tasks = tasks
+        self._lock = threading.Lock()  # joblib asks from its callback thread
+        self.under_way: dict[int, Task] = {}
+
+    def __iter__(self) -> Iterator[Task]:
+        while True:
+            with self._lock:
+                task = next(self._tasks, None)
+                if task is None:
+                    return
+                self.under_way[task.number] = task
+            yield task
+
+
+def _pool(jobs: int, tasks: Iterator[Task]) -> Iterator[Outcome]:
+    from joblib import Parallel, delayed
+
+    # One task at a time and few ahead: a claimed group that waits in a queue is lost to other sweeps.
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+    outcomes: Iterator[Outcome] = parallel(delayed(_perform_below)(os.getpid(), task) for task in tasks)
+    return outcomes
+
+
+def _perform_below(driver: int, task: Task) -> Outcome:
+    if os.getpid() != driver:
+        _end_with(driver)
+    return perform(task)
+
+
+@cache
+def _end_with(driver: int) -> None:
+    """Let this worker process end when its driver is killed: nobody waits for its result, and it would train on."""
+
+    def watch() -> None:
+        while os.getppid() == driver:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="abnet-watch", daemon=True).start()
+
+
+def _alone(task: Task) -> Outcome:
+    try:
+        return next(_pool(2, iter([task])))  # 2, as a pool of 1 is this very process
+    except BrokenProcessPool as error:
+        reason = f"the process that trained it was killed, twice; out of memory? ({type(error).__name__})"
+        return Outcome(task.number, None, reason, None)
+
+
+def _client(address: str, timeout: float) -> "Client":
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("a sweep on a cluster needs Dask: pip install 'abnet[dask]'") from error
+    try:
+        client = Client(address, timeout=timeout, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no Dask scheduler answers at {address}; start one with `dask scheduler`") from error
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except TimeoutError as error:
+        client.close()
+        raise ConnectionError(
+            f"the Dask cluster at {address} has no worker; start some: `dask worker {address}`"
+        ) from error
+    return client
+
+
+def _through(client: "Client", tasks: Iterator[Task]) -> Iterator[Outcome]:
+    from distributed import as_completed
+
+    under_way: dict[Future, Task] = {}
+    completed = as_completed(loop=client.loop)
+
+    def fill() -> None:
+        # Two tasks for each thread, so that no worker waits for the driver; asked anew, as workers come and go.
+        while len(under_way) < 2 * max(1, sum(client.ncores().values())):
+            task = next(tasks, None)
+            if task is None:
+                return
+            future = client.submit(perform, task, pure=False)
+            under_way[future] = task
+            completed.add(future)
+
+    try:
+        fill()
+        while under_way:
+            future = next(completed)
+            outcome = _gathered(future, under_way.pop(future))
+            fill()
+            yield outcome
+    finally:
+        if under_way:
+            client.cancel(list(under_way))
+
+
+def _gathered(future: "Future", task: Task) -> Outcome:
+    if future.status == "cancelled":
+        raise ConnectionError("the connection to the Dask scheduler was lost")
+    error: Any = future.exception()
+    if error is not None:  # not an error of training, which `perform` turns into an outcome: the worker's death
+        return Outcome(task.number, None, f"{type(error).__name__}: {error}", None)
+    outcome: Outcome = future.result()
+    return outcome

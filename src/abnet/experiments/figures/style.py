@@ -1,0 +1,94 @@
+"""What all figures share: colours that colour-blind readers can tell apart, fonts, reproducible files."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+__all__ = ["OKABE_ITO", "diverging", "label_panel", "save", "styled"]
+
+OKABE_ITO = {
+    "black": "#000000",
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "blue": "#0072B2",
+    "vermillion": "#D55E00",
+    "purple": "#CC79A7",
+    "grey": "#7F7F7F",
+}
+"""The palette of Okabe and Ito, and a grey for what is secondary."""
+
+_SETTINGS: dict[str, object] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so that all machines draw the same
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "abnet",  # else the identifiers inside an SVG file are random
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw with the settings of this module, whatever the user's own are; they are restored afterwards."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
+        yield
+
+
+def save(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Write `stem`.png and `stem`.svg, without date or version inside, and return their paths.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from abnet.experiments.figures import architecture_figure
+    >>> [path.name for path in save(architecture_figure(), Path(mkdtemp()) / "fig1")]
+    ['fig1.png', 'fig1.svg']
+    """
+    stem = Path(stem)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
+    with styled():
+        figure.savefig(png, metadata={"Software": None})
+        figure.savefig(svg, metadata={"Date": None, "Creator": None})
+    return png, svg
+
+
+def label_panel(axes: "Axes", letter: str, title: str) -> None:
+    """Set the title "(a) title", flush left."""
+    axes.set_title(f"({letter}) {title}", loc="left")
+
+
+def diverging() -> "LinearSegmentedColormap":
+    """Return the colour map from vermillion (-1) through white (0) to blue (+1)."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("abnet", [OKABE_ITO["vermillion"], "#FFFFFF", OKABE_ITO["blue"]])

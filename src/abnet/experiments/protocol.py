@@ -1,0 +1,103 @@
+"""The fixed choices of the reproduction: everything about a run that its setting does not say."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from abnet.experiments.setting import Setting
+
+__all__ = ["Protocol", "protocol_of"]
+
+Objective: TypeAlias = Literal["bound", "loss", "ebp", "square hinge"]
+
+_LARGE = ("adult", "mnistLH")
+_OBJECTIVES: dict[str, Objective] = {
+    "PBGNet": "bound",
+    "ABNet": "bound",
+    "PBGNet_l": "loss",
+    "ABNet_l": "loss",
+    "EBP": "ebp",
+    "BC": "square hinge",
+    "BNN": "square hinge",
+}
+_BASELINE_BATCH = {"EBP": 10, "BC": 100, "BNN": 100}  # those of the methods' authors; the paper names none
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Constants of one run; all of them enter its key, so that changing one makes a new run.
+
+    Attributes
+    ----------
+    objective
+        What is minimised: the Catoni bound, the linear loss, EBP's or the square hinge loss.
+    batch_size
+        32, and 64 for adult and mnistLH; EBP 10, BC and BNN 100.
+    validation_fraction
+        Part of the training rows kept for stopping and selection; 0 for the bound objective, which uses all rows.
+    standardise
+        Whether inputs are standardised with the statistics of the training rows (EBP, BC, BNN), on top of the
+        data set's own preparation.
+    test_fraction, max_epochs, patience, tolerance
+        The 75/25 split; at most 100 epochs; stop after 20 without an improvement of 1e-4.
+    rate_patience, rate_factor
+        The learning rate is halved after 5 epochs without improvement; None: it stays constant.
+    delta
+        The bound holds with probability 1 - δ; None where there is no bound.
+    n_samples, n_evaluations
+        Samples of a stochastic forward pass, and evaluations whose mean is reported; None for exact models.
+    prior
+        The bound's prior: the random initialisation.
+    options
+        Choices of the method: EBP's `e`, the Glorot-scaled step of BC and BNN.
+    """
+
+    objective: Objective
+    batch_size: int
+    validation_fraction: float
+    standardise: bool
+    test_fraction: float = 0.25
+    max_epochs: int = 100
+    patience: int = 20
+    tolerance: float = 1e-4
+    rate_patience: int | None = None
+    rate_factor: float | None = None
+    delta: float | None = None
+    n_samples: int | None = None
+    n_evaluations: int | None = None
+    prior: str | None = None
+    options: tuple[tuple[str, float | bool], ...] = ()
+
+
+def protocol_of(setting: Setting) -> Protocol:
+    """Return the constants of the paper's protocol, and ours where it is silent, for one setting.
+
+    Examples
+    --------
+    >>> protocol_of(Setting("mnistLH", "ABNet", (50, 50), 0.01, 0)).n_samples
+    100
+    >>> protocol_of(Setting("mnistLH", "ABNet", (8, 8), 0.01, 0)).n_samples is None
+    True
+    """
+    objective = _OBJECTIVES[setting.model]
+    validation_fraction = 0.0 if objective == "bound" else 0.2
+    if setting.model in _BASELINE_BATCH:
+        return Protocol(
+            objective=objective,
+            batch_size=_BASELINE_BATCH[setting.model],
+            validation_fraction=validation_fraction,
+            standardise=True,
+            options=(("e", 1.0), ("updated_weights", False)) if objective == "ebp" else (("glorot_scale", True),),
+        )
+    stochastic = setting.architecture == "wide"
+    return Protocol(
+        objective=objective,
+        batch_size=64 if setting.dataset in _LARGE else 32,
+        validation_fraction=validation_fraction,
+        standardise=False,
+        rate_patience=5,
+        rate_factor=0.5,
+        delta=0.05,
+        n_samples=100 if stochastic else None,
+        n_evaluations=20 if stochastic else None,
+        prior="init",
+    )

@@ -1,0 +1,229 @@
+"""The run store: finished runs in SQLite, and claims that keep two sweeps from doing the same work.
+
+A run is keyed by everything that defines it (`abnet.experiments.keys`). The results of a group are written in one
+transaction, so that a process killed at any moment loses at most the groups in progress.
+"""
+
+import json
+import os
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal, Self
+
+from abnet.experiments.keys import key
+from abnet.experiments.owners import Owner, is_dead, this_process
+from abnet.experiments.result import Result
+from abnet.experiments.rows import COLUMNS, Claim, Run, row_of, run_of
+from abnet.experiments.schema import StoreError, connect
+from abnet.experiments.setting import Group
+from abnet.experiments.version import NUMERICS_VERSION
+
+__all__ = ["Claim", "Run", "RunStore", "StoreError"]
+
+
+class RunStore:
+    """Runs in a SQLite file.
+
+    Parameters
+    ----------
+    path
+        The file; made if it is not there.
+    create
+        Whether a new file may be made.
+    lease
+        Seconds after which a claim without a heartbeat is free again. A claim whose process is known to be dead is
+        free at once.
+
+    Raises
+    ------
+    StoreError
+        If the file is not a run store or cannot be used.
+
+    Examples
+    --------
+    >>> from abnet.experiments import Setting
+    >>> group = Group((Setting("ads", "EBP", (2,), None, 0),))
+    >>> with RunStore(":memory:") as store:
+    ...     claim = store.claim(group, fingerprint="f")
+    ...     store.record(claim, [Result(group.settings[0], 0.01, 0.04, 0.05, epochs=30, best_epoch=10, seconds=2.0)])
+    ...     store.claim(group, fingerprint="f") is None, store.runs()[0].result.test_error
+    (True, 0.04)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, create: bool = True, lease: float = 60.0) -> None:
+        self.path = Path(path)
+        self.lease = lease
+        self._connection = connect(self.path, create=create)
+        self._owner: Owner = this_process()
+        self._lock = threading.RLock()  # the heartbeat and joblib's callbacks come from other threads
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up all claims of this process and close the file."""
+        with self._lock:
+            with self._transaction() as connection:
+                connection.execute("DELETE FROM owners WHERE id = ?", (self._owner.id,))
+            self._connection.close()
+
+    # Reading
+
+    def finished(self, keys: Sequence[str]) -> set[str]:
+        """Return those of the keys whose runs are done."""
+        with self._lock:
+            return _present(self._connection, "SELECT key FROM runs WHERE status = 'done' AND key IN", keys)
+
+    def runs(self, *, status: Literal["done", "failed"] = "done") -> list[Run]:
+        """Return all runs that are done (or have failed), oldest first."""
+        query = f"SELECT {', '.join(COLUMNS)} FROM runs WHERE status = ? ORDER BY rowid"
+        with self._lock:
+            return [run_of(row) for row in self._connection.execute(query, (status,))]
+
+    def curve(self, key: str) -> dict[str, list[float | None]]:
+        """Return the figures by epoch of one run; a figure that is not finite is None.
+
+        Raises
+        ------
+        KeyError
+            If no run that is done has this key.
+        """
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT curve FROM runs WHERE key = ? AND status = 'done'", (key,)
+            ).fetchone()
+        if row is None:
+            raise KeyError(f"no finished run {key} in {self.path}")
+        curve: dict[str, list[float | None]] = json.loads(zlib.decompress(row[0]))
+        return curve
+
+    # Claims
+
+    def claim(self, group: Group, *, fingerprint: str, numerics_version: int = NUMERICS_VERSION) -> Claim | None:
+        """Claim the settings of a group that are neither done nor claimed; None if nothing is left of it.
+
+        Claims are per setting, so that sweeps that group differently (other models or rates) do not repeat a run.
+        """
+        keyed = {key(s, fingerprint, numerics_version): s for s in group.settings}
+        with self._lock, self._transaction() as connection:
+            self._beat(connection)
+            self._drop_stale_owners(connection)
+            taken = _present(connection, "SELECT key FROM runs WHERE status = 'done' AND key IN", list(keyed))
+            taken |= _present(connection, "SELECT key FROM claims WHERE key IN", list(keyed))
+            free = {k: s for k, s in keyed.items() if k not in taken}
+            connection.executemany("INSERT INTO claims VALUES (?, ?)", [(k, self._owner.id) for k in free])
+        left = group.only(free.values())
+        return None if left is None else Claim(left, tuple(free), fingerprint, numerics_version)
+
+    def release(self, claim: Claim) -> None:
+        """Give up a claim of this process without a result."""
+        with self._lock, self._transaction() as connection:
+            self._unclaim(connection, claim)
+
+    @contextmanager
+    def heartbeat(self) -> Iterator[None]:
+        """Keep the claims of this process alive, from a thread, while the block runs."""
+        stop = threading.Event()
+
+        def beat() -> None:
+            while not stop.wait(self.lease / 4):
+                # A beat that is missed, as the file was busy for long, may still be made up for by the next.
+                with suppress(sqlite3.OperationalError), self._lock, self._transaction() as connection:
+                    self._beat(connection)
+
+        thread = threading.Thread(target=beat, name="abnet-heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    # Writing
+
+    def record(
+        self, claim: Claim, results: Sequence[Result], *, machine: Mapping[str, str | int] | None = None
+    ) -> None:
+        """Store the results of a claimed group and give the claim up, in one transaction.
+
+        A run that another process has finished meanwhile (its claim had gone stale) is left as it is.
+
+        Raises
+        ------
+        ValueError
+            If the results are not those of the claimed settings, or come from other data.
+        """
+        by_setting = {result.setting: result for result in results}
+        if set(by_setting) != set(claim.group.settings) or len(results) != len(by_setting):
+            raise ValueError(f"{len(results)} results do not match the {len(claim.keys)} settings of the group")
+        strange = {r.fingerprint for r in results} - {None, claim.fingerprint}
+        if strange:
+            raise ValueError(
+                f"trained on other data than asked for (fingerprint {strange.pop()}, not "
+                f"{claim.fingerprint}); give all machines the same data files"
+            )
+        pairs = zip(claim.keys, claim.group.settings, strict=True)
+        self._write(claim, [row_of(claim, k, s, by_setting[s], machine) for k, s in pairs])
+
+    def record_failure(self, claim: Claim, error: str, *, machine: Mapping[str, str | int] | None = None) -> None:
+        """Store that a claimed group failed, and why; the next sweep tries it again."""
+        pairs = zip(claim.keys, claim.group.settings, strict=True)
+        self._write(claim, [row_of(claim, k, s, error, machine) for k, s in pairs])
+
+    def _write(self, claim: Claim, rows: Sequence[Mapping[str, object]]) -> None:
+        names = [*COLUMNS, "curve"]
+        insert = (
+            f"INSERT INTO runs ({', '.join(names)}) VALUES ({', '.join(':' + n for n in names)}) "
+            f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in names)} WHERE status = 'failed'"
+        )
+        with self._lock, self._transaction() as connection:
+            connection.executemany(insert, rows)
+            self._unclaim(connection, claim)
+
+    def _unclaim(self, connection: sqlite3.Connection, claim: Claim) -> None:
+        connection.executemany(
+            "DELETE FROM claims WHERE key = ? AND owner = ?", [(k, self._owner.id) for k in claim.keys]
+        )
+
+    def _beat(self, connection: sqlite3.Connection) -> None:
+        owner = self._owner
+        connection.execute(
+            "INSERT INTO owners VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET heartbeat = excluded.heartbeat",
+            (owner.id, owner.pid, owner.place, owner.started, time.time()),
+        )
+
+    def _drop_stale_owners(self, connection: sqlite3.Connection) -> None:
+        oldest = time.time() - self.lease
+        query = "SELECT id, pid, place, started, heartbeat FROM owners WHERE id != ?"
+        rows = connection.execute(query, (self._owner.id,)).fetchall()
+        stale = [(row[0],) for row in rows if row[4] < oldest or is_dead(Owner(*row[:4]))]
+        connection.executemany("DELETE FROM owners WHERE id = ?", stale)  # their claims go with them
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, holding the write lock from the start, so that a check and its write cannot be parted."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield self._connection
+            self._connection.execute("COMMIT")
+        except BaseException:  # Ctrl-C too, wherever it strikes
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+
+def _present(connection: sqlite3.Connection, query: str, keys: Sequence[str]) -> set[str]:
+    """Rows of `query` ("… IN") for many keys; in parts, as SQLite limits the parameters of one statement."""
+    found: set[str] = set()
+    for start in range(0, len(keys), 500):
+        part = keys[start : start + 500]
+        found |= {row[0] for row in connection.execute(f"{query} ({', '.join('?' * len(part))})", part)}
+    return found

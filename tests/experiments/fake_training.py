@@ -1,0 +1,104 @@
+"""Trainers that only pretend: importable by name from worker processes, which find this folder on their path."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from abnet.experiments import Group, Result, RunStore, Setting, groups_of, sweep
+
+Progress = Callable[[str], None] | None
+
+
+def fingerprint_of(name: str) -> str:
+    return f"fingerprint of {name}"
+
+
+def result_of(setting: Setting) -> Result:
+    """A result that only its setting determines."""
+    rate = setting.learning_rate or 1.0
+    return Result(
+        setting,
+        train_error=rate / 4,
+        test_error=rate / 3,
+        map_test_error=rate / 2,
+        epochs=30,
+        best_epoch=setting.repetition + 1,
+        seconds=0.5,
+        bound=rate,
+        kl=2.0,
+        C=1.5,
+        validation_error=rate,
+        curve={"bound": [1.0, rate]},
+    )
+
+
+def train(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+    return [result_of(setting) for setting in group.settings]
+
+
+def train_and_tell(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+    """Leave a file for each training, with the process in it, and take a while."""
+    assert data_dir is not None
+    mark = Path(data_dir) / f"{group.name} {time.monotonic_ns()}"
+    mark.write_text(str(os.getpid()))
+    time.sleep(0.15)
+    return train(group, data_dir=data_dir)
+
+
+def train_or_hang(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+    """Hang on one of the groups the first time, until someone kills the process; the mark says which to kill."""
+    assert data_dir is not None
+    mark = Path(data_dir) / str(os.getpid())
+    if group.repetition == 6 and not list(Path(data_dir).iterdir()):
+        mark.touch()
+        time.sleep(60)
+    return train(group, data_dir=data_dir)
+
+
+def meet(folder: str, count: int) -> None:
+    """Wait until so many processes are here, so that they start together."""
+    Path(folder).mkdir(exist_ok=True)
+    (Path(folder) / str(os.getpid())).touch()
+    while len(list(Path(folder).iterdir())) < count:
+        time.sleep(0.005)
+
+
+def train_or_fail(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+    if group.repetition == 1:
+        raise FloatingPointError("the loss is not a number")
+    return train(group, data_dir=data_dir)
+
+
+def train_or_die(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+    """Kill the own process on one of the groups, as running out of memory does."""
+    if group.repetition == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.05)
+    return train(group, data_dir=data_dir)
+
+
+def train_other_data(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+    return [Result(s, 0.1, 0.1, 0.1, 1, 1, 0.1, fingerprint="other data") for s in group.settings]
+
+
+def groups(repetitions: int, *, dataset: str = "ads") -> list[Group]:
+    """Groups of 8 runs each."""
+    rates = (0.1, 0.01, 0.001, 0.0001)
+    models = ("PBGNet", "ABNet")
+    return groups_of(Setting(dataset, m, (2,), rate, k) for k in range(repetitions) for m in models for rate in rates)
+
+
+def sweep_in_process(path: str, data_dir: str, repetitions: int, jobs: int = 1) -> int:
+    """A whole sweep, for a process of its own."""
+    with RunStore(path) as store:
+        report = sweep(
+            groups(repetitions),
+            store,
+            run_group=train_and_tell,
+            fingerprint_of=fingerprint_of,
+            jobs=jobs,
+            data_dir=data_dir,
+        )
+    return report.exit_code

@@ -1,0 +1,92 @@
+"""Sweeps on a Dask cluster: a real scheduler and two worker processes on the loopback address."""
+
+import importlib
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from abnet.experiments import RunStore, sweep
+
+distributed = pytest.importorskip("distributed", reason="needs abnet[dask]")
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.syspath_prepend(Path(__file__).parent)
+        yield importlib.import_module("fake_training")
+
+
+@pytest.fixture(scope="module")
+def scheduler(fake: ModuleType) -> Iterator[Any]:
+    """A cluster; its workers are started after `fake`, whose folder they inherit on their path."""
+    options = {"processes": True, "host": "127.0.0.1", "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
+        yield cluster
+
+
+def test_a_killed_worker_loses_nothing(fake: ModuleType, scheduler: Any, tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+
+    def kill_the_worker_that_hangs() -> None:
+        while not (hanging := list(marks.iterdir())):
+            time.sleep(0.01)
+        os.kill(int(hanging[0].name), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_the_worker_that_hangs, daemon=True)
+    killer.start()
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        report = sweep(
+            fake.groups(12),
+            store,
+            run_group=fake.train_or_hang,
+            fingerprint_of=fake.fingerprint_of,
+            cluster=scheduler.scheduler_address,
+            data_dir=marks,
+            quiet=True,
+        )
+        assert (report.done, report.failed, report.exit_code) == (12 * 8, 0, 0)
+        assert {run.setting for run in store.runs()} == {s for g in fake.groups(12) for s in g.settings}
+    (killed,) = marks.iterdir()  # it did hang, in another process than this one
+    assert int(killed.name) != os.getpid()
+
+
+def test_a_group_that_kills_worker_after_worker_fails_alone(fake: ModuleType, scheduler: Any, tmp_path: Path) -> None:
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        report = sweep(
+            fake.groups(4),
+            store,
+            run_group=fake.train_or_die,
+            fingerprint_of=fake.fingerprint_of,
+            cluster=scheduler.scheduler_address,
+            quiet=True,
+        )
+        assert (report.done, report.failed) == (24, 8)
+        assert {run.setting.repetition for run in store.runs(status="failed")} == {1}
+        assert str(store.runs(status="failed")[0].error).startswith("KilledWorker")
+
+
+def test_no_scheduler_at_the_address(fake: ModuleType, tmp_path: Path) -> None:
+    from abnet.experiments.backends import on_cluster
+
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        next(on_cluster("tcp://127.0.0.1:9", timeout=0.5)(iter([])))
+
+
+def test_without_dask_the_error_says_what_to_install(
+    fake: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    options = {"fingerprint_of": fake.fingerprint_of, "cluster": "tcp://127.0.0.1:9", "quiet": True}
+    with RunStore(tmp_path / "runs.sqlite") as store, pytest.raises(ImportError, match=r"pip install 'abnet\[dask\]'"):
+        sweep(fake.groups(1), store, run_group=fake.train, **options)
