@@ -137,6 +137,20 @@ def test_ctrl_c_leaves_a_store_to_continue_from(fake: ModuleType, tmp_path: Path
         assert sum(len(claim.keys) for claim in claims if claim) == 50 * 8 - before
 
 
+def test_an_interrupted_sweep_frees_its_claims_while_the_store_stays_open(fake: ModuleType, tmp_path: Path) -> None:
+    def train(group, *, data_dir, progress=None):  # type: ignore[no-untyped-def]
+        if group.repetition == 1:
+            raise KeyboardInterrupt
+        return fake.train(group, data_dir=data_dir)
+
+    path = tmp_path / "runs.sqlite"
+    with RunStore(path) as store, RunStore(path) as other:
+        report = sweep(fake.groups(3), store, run_group=train, fingerprint_of=fake.fingerprint_of, quiet=True)
+        assert (report.interrupted, report.done, report.skipped, report.exit_code) == (True, 8, 0, 130)
+        claims = [other.claim(group, fingerprint="fingerprint of ads") for group in fake.groups(3)]
+        assert [claim is not None for claim in claims] == [False, True, True]
+
+
 def test_without_the_data_nothing_starts(fake: ModuleType, tmp_path: Path) -> None:
     def absent(name: str) -> str:
         raise FileNotFoundError(f"{name} is not here")
