@@ -35,6 +35,8 @@ HEADER = (
     "runs",
 )
 
+_IN_TERMINAL = (0, 1, 2, 3, 5, 6, 7, 10, 11, 12, 13, 16, 17)  # what fits 120 characters; Markdown has all columns
+
 NOTE = (
     "Settings are hidden layers × units, with the learning rate. Means over the repetitions, ± the sample standard "
     "deviation. Δ is ours minus the paper's. “better” and “worse”: the test errors differ by more than one standard "
@@ -93,16 +95,16 @@ def to_markdown(comparisons: Sequence[Comparison]) -> str:
 
 
 def to_terminal(comparisons: Sequence[Comparison]) -> "Table":
-    """Return the comparison as a rich table, a section for each data set, with better rows green and worse rows red."""
+    """Return the comparison as a rich table, with better rows green and worse rows red."""
     from rich.table import Table
 
-    table = Table(title="Table 1: ours beside the paper's", caption=NOTE, header_style="bold")
-    for name in HEADER:
-        table.add_column(name, justify="left" if name in HEADER[:5] else "right", no_wrap=True)
+    table = Table(title="Table 1: ours beside the paper's", caption=NOTE, box=None, padding=(0, 1, 0, 0))
+    for index in _IN_TERMINAL:
+        table.add_column(HEADER[index].replace(" (", "\n("), justify="left" if index < 5 else "right", no_wrap=True)
     styles = {"better": "green", "worse": "red", "": ""}
-    for comparison, following in zip(comparisons, [*comparisons[1:], None], strict=True):
-        last = following is None or following.ours.dataset != comparison.ours.dataset
-        table.add_row(*_cells(comparison), style=styles[comparison.mark], end_section=last)
+    for comparison in comparisons:
+        cells = _cells(comparison)
+        table.add_row(*(cells[index] for index in _IN_TERMINAL), style=styles[comparison.mark])
     return table
 
 
