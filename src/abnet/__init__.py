@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from abnet.compact import CompactABNet, CompactMAP
     from abnet.estimators.abnet import ABNetClassifier
     from abnet.estimators.pbgnet import PBGNetClassifier
+    from abnet.files import load
 
 __version__ = "0.1.0"
 
@@ -23,6 +24,7 @@ _HOMES = {
     "Certificate": "abnet.bounds.certificate",
     "CompactABNet": "abnet.compact",
     "CompactMAP": "abnet.compact",
+    "load": "abnet.files",
 }
 _ROOMS = ("aggregation", "bounds", "data")
 
@@ -36,6 +38,7 @@ __all__ = [
     "aggregation",
     "bounds",
     "data",
+    "load",
 ]
 
 

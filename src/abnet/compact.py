@@ -1,6 +1,7 @@
 """Fitted predictors in NumPy and SciPy alone: what is deployed, and what is certified."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from scipy.special import erf
 from abnet.bam import BAM
 from abnet.bounds.certificate import Certificate
 from abnet.cube import multilinear
+from abnet.stored_arrays import check_array, check_leading, check_names, check_table
 
 __all__ = ["CompactABNet", "CompactMAP", "MeanFieldNetwork", "ModelInfo", "Predictor"]
 
@@ -117,6 +119,11 @@ def _matrix(X: Any, n_inputs: int) -> Any:
     return matrix
 
 
+def _leading(network: BAM) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``W_1`` and ``b_1`` in C order: a file keeps that order, and the order may change the last bit of a product."""
+    return np.ascontiguousarray(network.weights[0]), np.ascontiguousarray(network.biases[0])
+
+
 def _leading_means(W: NDArray[np.float64], b: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
     """``m_1(x) = erf((W_1 x + b_1)/sqrt(2(‖x‖²+1)))`` without a lifted copy of X."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -155,12 +162,20 @@ class CompactABNet(Predictor):
     H: NDArray[np.float64]
 
     @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "CompactABNet":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        check_names(arrays, ("W", "b", "H"))
+        width = check_leading(arrays)
+        check_table(arrays, "H", (2**width,))
+        return CompactABNet(arrays["W"], arrays["b"], arrays["H"], info=info)
+
+    @staticmethod
     def from_network(network: BAM, info: ModelInfo | None = None) -> "CompactABNet":
         """Collapse all layers after the first into one table, in float64."""
         from abnet.aggregation import region_values
 
         exact = network.astype(np.float64)
-        return CompactABNet(exact.weights[0], exact.biases[0], region_values(exact), info=info or ModelInfo())
+        return CompactABNet(*_leading(exact), np.ascontiguousarray(region_values(exact)), info=info or ModelInfo())
 
     @property
     def n_inputs(self) -> int:
@@ -193,6 +208,14 @@ class CompactMAP(Predictor):
     bits: NDArray[np.uint8]
 
     @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "CompactMAP":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        check_names(arrays, ("W", "b", "bits"))
+        width = check_leading(arrays)
+        check_array(arrays, "bits", ((2**width + 7) // 8,), np.uint8)
+        return CompactMAP(arrays["W"], arrays["b"], arrays["bits"], info=info)
+
+    @staticmethod
     def from_network(network: BAM, info: ModelInfo | None = None) -> "CompactMAP":
         """Tabulate all layers after the first."""
         from abnet.aggregation.exact import check_width
@@ -201,7 +224,7 @@ class CompactMAP(Predictor):
         check_width(network.sizes)
         exact = network.astype(np.float64)
         above = BAM(exact.weights[1:], exact.biases[1:]).predict(corners(network.sizes[1], np.float64))
-        return CompactMAP(exact.weights[0], exact.biases[0], np.packbits(above > 0), info=info or ModelInfo())
+        return CompactMAP(*_leading(exact), np.packbits(above > 0), info=info or ModelInfo())
 
     @property
     def n_inputs(self) -> int:
@@ -238,6 +261,20 @@ class MeanFieldNetwork(Predictor):
     tables: tuple[NDArray[np.float64], ...]
 
     @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "MeanFieldNetwork":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        names = tuple(f"table_{k}" for k in range(2, len(arrays)))
+        check_names(arrays, ("W", "b", *names))
+        width = check_leading(arrays)
+        for name in names:
+            units = 1 if name == names[-1] else arrays[name].shape[-1] if arrays[name].ndim == 2 else 0
+            check_table(arrays, name, (2**width, units))
+            width = units
+        if not names:
+            raise ValueError("there is no table of a layer above the first.")
+        return MeanFieldNetwork(arrays["W"], arrays["b"], tuple(arrays[name] for name in names), info=info)
+
+    @staticmethod
     def from_network(network: BAM, info: ModelInfo | None = None) -> "MeanFieldNetwork":
         """Tabulate every layer above the first, in float64."""
         from abnet.aggregation import meanfield
@@ -245,8 +282,8 @@ class MeanFieldNetwork(Predictor):
 
         check_width(network.sizes)
         exact = network.astype(np.float64)
-        tables = tuple(meanfield.tables(exact.layers))
-        return MeanFieldNetwork(exact.weights[0], exact.biases[0], tables, info=info or ModelInfo())
+        tables = tuple(map(np.ascontiguousarray, meanfield.tables(exact.layers)))
+        return MeanFieldNetwork(*_leading(exact), tables, info=info or ModelInfo())
 
     @property
     def n_inputs(self) -> int:

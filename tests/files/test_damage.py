@@ -1,0 +1,232 @@
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as pack
+
+import abnet
+from abnet.compact import Predictor
+from abnet.files import container, save
+from files.predictors import KINDS, parts, predictor, rewrite, rewrite_config, rows
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.abnet"
+    save(predictor(), path)
+    return path
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(ValueError, match="not a valid model file") as caught:
+        abnet.load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def same(one: Predictor, other: Predictor) -> bool:
+    scores = [p.decision_function(rows()[:20]).tobytes() for p in (one, other)]
+    return scores[0] == scores[1] and one.certificate_ == other.certificate_ and one.info.details == other.info.details
+
+
+def test_every_truncation_is_refused(model: Path) -> None:
+    content = model.read_bytes()
+    for length in [*range(0, 40), *range(40, len(content), 37), len(content) - 1]:
+        model.write_bytes(content[:length])
+        refused(model)
+
+
+def test_every_flipped_byte_is_refused_or_harmless(model: Path) -> None:
+    content, original = model.read_bytes(), abnet.load(model)
+    generator = np.random.default_rng(0)
+    positions = {
+        *range(24),
+        *generator.integers(0, len(content), 500).tolist(),
+        *range(len(content) - 24, len(content)),
+    }
+    harmless = 0
+    for position in sorted(positions):
+        damaged = bytearray(content)
+        damaged[position] ^= int(generator.integers(1, 256))
+        model.write_bytes(bytes(damaged))
+        try:
+            loaded = abnet.load(model)
+        except ValueError:
+            continue
+        harmless += 1  # blanks that pad the header
+        assert same(loaded, original)
+    assert harmless < 20
+
+
+def test_every_flipped_bit_of_the_arrays_is_noticed(model: Path) -> None:
+    content = model.read_bytes()
+    start = 8 + struct.unpack("<Q", content[:8])[0]
+    for position in range(start, len(content), 5):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        model.write_bytes(bytes(damaged))
+        assert "damaged or altered" in refused(model)
+
+
+def test_longer_files_are_refused(model: Path) -> None:
+    model.write_bytes(model.read_bytes() + b"\0")
+    refused(model)
+
+
+@pytest.mark.parametrize("length", [2**63, 2**64 - 1, 2**40, 10**8, 0])
+def test_headers_that_promise_too_much_cost_nothing(model: Path, length: int) -> None:
+    model.write_bytes(struct.pack("<Q", length) + model.read_bytes()[8:])
+    refused(model)
+
+
+def test_an_oversized_header_is_not_read(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "HEADER", 100)
+    assert "exceeds the 100" in refused(model)
+
+
+def test_shapes_that_promise_too_much_cost_nothing(model: Path) -> None:
+    for shape in ([2**60], [2**31, 2**31], [-1], [2**70]):
+        header = {"W": {"dtype": "F64", "shape": shape, "data_offsets": [0, 8]}}
+        text = json.dumps(header).encode()
+        model.write_bytes(struct.pack("<Q", len(text)) + text + b"\0" * 8)
+        refused(model)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK\x03\x04" + b"\0" * 500, b"\x80\x04\x95" + b"x" * 300, b"a,b\n1,2\n" * 50, os.urandom(4096)],
+    ids=["empty", "zip", "pickle", "csv", "noise"],
+)
+def test_foreign_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "other").write_bytes(content)
+    refused(tmp_path / "other")
+
+
+def test_a_safetensors_file_of_someone_else_is_refused(tmp_path: Path) -> None:
+    for texts in (None, {"format": "pt"}, {"format": "np"}):
+        (tmp_path / "other").write_bytes(pack({"W": np.ones((2, 2))}, texts))
+        assert "not written by abnet" in refused(tmp_path / "other")
+
+
+def test_a_later_version_is_refused(model: Path) -> None:
+    arrays, texts = parts(model)
+    rewrite(model, arrays, {**texts, "format_version": "2"})
+    assert "install a newer abnet" in refused(model)
+
+
+def test_further_metadata_is_refused(model: Path) -> None:
+    arrays, texts = parts(model)
+    rewrite(model, arrays, {**texts, "extra": "x"})
+    assert "metadata has the keys" in refused(model)
+    rewrite(model, arrays, {key: text for key, text in texts.items() if key != "sha256"}, sign=False)
+    assert "metadata has the keys" in refused(model)
+
+
+def alterations(arrays: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    last = list(arrays)[-1]
+    return {
+        "missing": {name: array for name, array in arrays.items() if name != "b"},
+        "unknown": {**arrays, "extra": np.ones(2)},
+        "too wide": {**arrays, "W": np.ones((4, 3))},
+        "flat": {**arrays, "W": np.ones(3)},
+        "no inputs": {**arrays, "W": np.ones((3, 0))},
+        "no units": {**arrays, "W": np.ones((0, 3))},
+        "enormous": {**arrays, "W": np.ones((10_000, 1)), "b": np.ones(10_000)},
+        "float32": {**arrays, "W": arrays["W"].astype(np.float32)},
+        "whole numbers": {**arrays, "b": arrays["b"].astype(np.int64)},
+        "half": {**arrays, "b": arrays["b"].astype(np.float16)},
+        "not finite": {**arrays, "W": arrays["W"] * np.nan},
+        "infinite": {**arrays, "b": arrays["b"] + np.inf},
+        "other table": {**arrays, last: np.concatenate([arrays[last]] * 2)},
+        "other rank": {**arrays, last: arrays[last].reshape(*arrays[last].shape, 1)},
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_another_shape_or_type_are_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.abnet"
+    save(predictor(kind, feature_names=None), path)
+    arrays, texts = parts(path)
+    order = {name: arrays[name] for name in predictor(kind).arrays()}
+    for name, altered in alterations(order).items():
+        rewrite(path, altered, texts)
+        assert "array" in refused(path), name
+
+
+@pytest.mark.parametrize("kind", ["compact ABNet", "mean field"])
+def test_tables_outside_their_range_are_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.abnet"
+    save(predictor(kind), path)
+    arrays, texts = parts(path)
+    last = list(predictor(kind).arrays())[-1]
+    rewrite(path, {**arrays, last: arrays[last] + 5}, texts)
+    assert "outside [-1, 1]" in refused(path)
+
+
+ALTERED: dict[str, dict[str, Any]] = {
+    "unknown kind": {"kind": "os:system"},
+    "kind of another type": {"kind": ["compact ABNet"]},
+    "other kind": {"kind": "compact MAP"},
+    "missing key": {"details": ...},
+    "unknown key": {"code": "import os"},
+    "labels": {"classes": {"dtype": "<U3", "values": ["no", 1]}},
+    "long labels": {"classes": {"dtype": "<U3", "values": ["no", "yesterday"]}},
+    "label overflow": {"classes": {"dtype": "|i1", "values": [0, 300]}},
+    "enormous labels": {"classes": {"dtype": "<U999999999", "values": ["no", "yes"]}},
+    "labels with code": {"classes": {"dtype": "|V8", "values": [0, 1]}},
+    "label keys": {"classes": {"dtype": "<i8"}},
+    "names": {"feature_names": ["a", "b", 3]},
+    "number of names": {"feature_names": ["a"]},
+    "details": {"details": [1]},
+    "preparation": {"preparation": {"kind": "pickle"}},
+    "preparation of another width": {"preparation": {"kind": "standard", "mean": [0.0], "scale": [1.0]}},
+    "certificate": {"certificate": {"gibbs_risk_bound": 0.0}},
+    "certificate of another type": {"certificate": "excellent"},
+}
+
+
+@pytest.mark.parametrize("change", ALTERED.values(), ids=ALTERED.keys())
+def test_altered_configs_are_refused_even_with_a_new_digest(model: Path, change: dict[str, Any]) -> None:
+    rewrite_config(model, **change)
+    refused(model)
+
+
+def test_a_certificate_cannot_claim_more_than_its_record_earns(model: Path) -> None:
+    _, texts = parts(model)
+    claimed = json.loads(texts["config"])["certificate"]
+    rewrite_config(model, certificate={**claimed, "gibbs_risk_bound": claimed["gibbs_risk_bound"] - 0.01})
+    assert "does not follow from its own observations" in refused(model)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"kind": NaN}', '{"kind": 1e999}', "[" * 100_000, "1" * 5000])
+def test_configs_that_are_no_json_object_are_refused(model: Path, text: str) -> None:
+    arrays, texts = parts(model)
+    rewrite(model, arrays, {**texts, "config": text})
+    assert "config" in refused(model)
+
+
+def test_every_altered_field_of_a_certificate_is_refused_or_harmless(model: Path) -> None:
+    _, texts = parts(model)
+    record = json.loads(texts["config"])["certificate"]
+    strange: list[Any] = [None, True, -1, 2, 1e300, "x", [], {}, [1], 0]
+    for name in record:
+        for value in strange:
+            rewrite_config(model, certificate={**record, name: value})
+            try:
+                loaded = abnet.load(model)
+            except ValueError:
+                continue
+            assert loaded.certificate_ is not None
+            str(loaded.certificate_)
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no model file"):
+        abnet.load(tmp_path / "absent.abnet")
+    with pytest.raises(ValueError, match="folder"):
+        abnet.load(tmp_path)
