@@ -1,5 +1,7 @@
 """Binary activated multilayer networks (the paper's BAM)."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +35,8 @@ class BAM(NamedTuple):
 
     Examples
     --------
-    >>> xor = BAM((np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([[1.0, 1.0]])), (np.array([-0.5, 1.5]), np.array([-1.0])))
+    >>> W_1, W_2 = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([[1.0, 1.0]])
+    >>> xor = BAM((W_1, W_2), (np.array([-0.5, 1.5]), np.array([-1.0])))
     >>> xor.sizes
     (2, 2, 1)
     >>> xor.predict([[0, 0], [0, 1], [1, 0], [1, 1]])
@@ -55,7 +58,7 @@ class BAM(NamedTuple):
             ``(d_0, d_1, …, d_L)``.
         """
         check_sizes(sizes)
-        shapes = [(d_out, d_in) for d_in, d_out in zip(sizes[:-1], sizes[1:], strict=True)]
+        shapes = [(d_out, d_in) for d_in, d_out in pairwise(sizes)]
         weights = tuple(
             draw * draw.dtype.type((2 / sum(shape)) ** 0.5)
             for draw, shape in zip(_normals(key, shapes), shapes, strict=True)
@@ -105,7 +108,7 @@ def check_sizes(sizes: tuple[int, ...]) -> None:
         raise ValueError(f"sizes must be at least (inputs, outputs), each a whole number of 1 or more; got {sizes}.")
 
 
-def _normals(key: Any, shapes: list[tuple[int, ...]]) -> list[Any]:
+def _normals(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
     """Independent standard normal arrays from a JAX key or a NumPy generator."""
     if isinstance(key, np.random.Generator):
         return [key.standard_normal(shape, dtype=np.float32) for shape in shapes]

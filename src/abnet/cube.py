@@ -1,7 +1,7 @@
 """The binary cube {-1,+1}^d: its corners, their probabilities, and multilinear extension.
 
-Corners are in lexicographic order: -1 before +1, the first coordinate most significant. Every function takes NumPy or JAX
-arrays and stays in the library it was given, so that prediction and certificates need NumPy alone.
+Corners are in lexicographic order: -1 before +1, the first coordinate most significant. Every function takes NumPy or
+JAX arrays and stays in the library it was given, so that prediction and certificates need NumPy alone.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import numpy as np
 __all__ = ["BLOCK", "corner_probabilities", "corners", "erf", "map_blocks", "multilinear", "namespace"]
 
 BLOCK = 2048
-"""Rows of the cube worked on at a time: large enough for the matrix product to run at full speed, small enough for the cache."""
+"""Rows of the cube worked on at a time: enough for full speed of the matrix product, few enough for the cache."""
 
 
 def namespace(array: Any) -> ModuleType:
@@ -116,8 +116,8 @@ def multilinear(h: Any, m: Any) -> Any:
 def map_blocks(function: Callable[[Any, int], Any], rows: int, xp: ModuleType, *, block: int = BLOCK) -> Any:
     """``function(start, count)`` over consecutive blocks of `rows` rows, results concatenated.
 
-    In JAX the blocks run one after the other and are computed again in the backward pass, so that memory holds one block in
-    both directions. `rows` is a power of two and so is `block`.
+    In JAX the blocks run one after the other and are computed again in the backward pass, so that memory holds one
+    block in both directions. `rows` is a power of two and so is `block`.
     """
     if rows <= block:
         return function(0, rows)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 __all__ = ["compilation_cache"]
 
@@ -16,12 +17,13 @@ _depth = 0
 def compilation_cache() -> Iterator[None]:
     """Keep compiled programs on disk, so that a second process starts fast; JAX's settings are put back afterwards.
 
-    A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for none.
+    A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for
+    none.
     """
     import jax
 
     folder = _folder()
-    if folder is None or (_depth == 0 and jax.config.jax_compilation_cache_dir is not None):
+    if folder is None or (_depth == 0 and _read("jax_compilation_cache_dir") is not None):
         yield
         return
     saved = _enter(folder)
@@ -29,6 +31,13 @@ def compilation_cache() -> Iterator[None]:
         yield
     finally:
         _leave(saved)
+
+
+def _read(name: str) -> Any:
+    """A JAX setting; they are attributes that the type checker does not know."""
+    import jax
+
+    return getattr(jax.config, name)
 
 
 def _folder() -> Path | None:
@@ -54,7 +63,7 @@ def _enter(folder: Path) -> float:
     global _depth
     with _lock:
         _depth += 1
-        saved = float(jax.config.jax_persistent_cache_min_compile_time_secs)
+        saved = float(_read("jax_persistent_cache_min_compile_time_secs"))
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     return saved

@@ -1,4 +1,4 @@
-"""Learning procedures for an aggregation: a prior on the first part, a posterior through the bound, or the linear loss."""
+"""Learning an aggregation: a prior on the first part, a posterior through the bound, or the linear loss."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ NEVER = 2**30
 """A patience that is never used up."""
 
 PRIOR_RATES = {Objective.LOG: 0.05, Objective.LINEAR: 0.01}
-"""Learning rates of the two prior stages: the log loss leaves the plateaus of the start, the linear loss is the risk itself."""
+"""Rates of the prior's two stages: the log loss leaves the plateaus of the start, the linear loss is the risk."""
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Trainer:
         """The best network of one stage that starts at `network`."""
         if self.interrupted:
             return network
-        states = stack([start(network, prior, objective, train.count, self.delta)])
+        states = stack([start(network, prior, objective, train.size, self.delta)])
         runs = open_runs(states, [rate], new_keys(self.rng, 1))
         outcome = run_stage(
             (self.learner,), (runs,), self.rows, train, watch,
@@ -90,7 +90,8 @@ def new_keys(rng: np.random.Generator, count: int) -> Any:
     """Independent JAX keys from a NumPy generator."""
     import jax
 
-    return jax.random.wrap_key_data(rng.integers(0, 2**32, (count, 2), dtype=np.uint32))
+    numbers = rng.integers(0, 2**32, (count, 2), dtype=np.uint32)
+    return jax.random.wrap_key_data(jax.device_put(numbers))
 
 
 def learn_prior(trainer: Trainer, network: BAM, part: Span, validation_fraction: float) -> BAM:
@@ -98,9 +99,9 @@ def learn_prior(trainer: Trainer, network: BAM, part: Span, validation_fraction:
 
     Early stopping looks at the last `validation_fraction` of the part; a part too small to spare any watches itself.
     """
-    held = round(validation_fraction * part.count)
-    train, watch = Span(part.start, part.count - held), Span(part.start + part.count - held, held)
-    if held < 1 or train.count < 1:
+    held = round(validation_fraction * part.size)
+    train, watch = Span(part.first, part.size - held), Span(part.first + part.size - held, held)
+    if held < 1 or train.size < 1:
         train = watch = part
     epochs = max(trainer.limits.max_epochs // 2, 1)
     limits = trainer.limits._replace(max_epochs=epochs, cosine_epochs=epochs, halving_patience=NEVER)

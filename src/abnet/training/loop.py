@@ -1,8 +1,9 @@
 """The one training loop: compiled epochs for several settings side by side, early stopping inside the program.
 
-A *learner* holds the rules of one method (see `Learner`); a `Run` holds everything that changes while one setting trains. All
-runs of a learner are stacked along a leading axis and stepped together under `jax.vmap`, on the same minibatches; learners of
-different methods that share data run inside the same program. A finished run is frozen while the others go on.
+A *learner* holds the rules of one method (see `Learner`); a `Run` holds everything that changes while one setting
+trains. All runs of a learner are stacked along a leading axis and stepped together under `jax.vmap`, on the same
+minibatches; learners of different methods that share data run inside the same program. A finished run is frozen while
+the others go on.
 
 Nothing that varies between fits is compiled in: rows are padded to a bucket, and their number, the learning rate, the
 tolerances and the keys are arguments. So one program serves every fold, learning rate and seed of an architecture.
@@ -16,7 +17,19 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Learner", "Limits", "Rows", "Run", "Span", "bucket", "epoch", "evaluate", "open_runs", "pad_rows"]
+__all__ = [
+    "Learner",
+    "Limits",
+    "Rows",
+    "Run",
+    "Span",
+    "bucket",
+    "epoch",
+    "evaluate",
+    "open_runs",
+    "outputs",
+    "pad_rows",
+]
 
 EVALUATION_BLOCK = 1024
 
@@ -46,20 +59,20 @@ class Rows(NamedTuple):
 
 
 class Span(NamedTuple):
-    """`count` consecutive rows from `start`."""
+    """`size` consecutive rows from row `first` on."""
 
-    start: int
-    count: int
+    first: Any
+    size: Any
 
 
 class Limits(NamedTuple):
     """When a run halves its rate and when it ends; numbers, so that changing one compiles nothing."""
 
-    tolerance: float = 1e-4
-    patience: int = 20
-    halving_patience: int = 5
-    max_epochs: int = 100
-    cosine_epochs: int = 0
+    tolerance: Any = 1e-4
+    patience: Any = 20
+    halving_patience: Any = 5
+    max_epochs: Any = 100
+    cosine_epochs: Any = 0
     """Length of a cosine decay of the rate to zero; 0 for none."""
 
 
@@ -115,22 +128,32 @@ def open_runs(states: Any, rates: Any, keys: Any) -> Run:
     )  # fmt: skip
 
 
-def evaluate(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) -> Any:
-    """Monitored value of every stacked state on the rows of the span."""
+def outputs_on(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) -> Any:
+    """Outputs of every stacked state on the rows of the span, shape (states, N); other rows are left at zero."""
     total = rows.targets.shape[0]
     size = min(EVALUATION_BLOCK, total)
 
     def block(i: Any, outputs: Any) -> Any:
-        at = span.start + i * size
+        # Reading and writing shift alike where the last block would go past the end.
+        at = span.first + i * size
         inputs = jax.lax.dynamic_slice_in_dim(rows.inputs, at, size)
         values = jax.vmap(lambda s, k: learner.output(s, inputs, jax.random.fold_in(k, i)))(states, keys)
         return jax.lax.dynamic_update_slice_in_dim(outputs, values.astype(outputs.dtype), at, axis=1)
 
     start = jnp.zeros((len(keys), total), rows.inputs.dtype)
-    outputs = jax.lax.fori_loop(0, -(-span.count // size), block, start)
-    index = jnp.arange(total)
-    weights = jnp.where((index >= span.start) & (index < span.start + span.count), rows.weights, 0)
-    return jax.vmap(lambda s, o: learner.monitor(s, o, rows.targets, weights))(states, outputs)
+    return jax.lax.fori_loop(0, -(-span.size // size), block, start)
+
+
+outputs = partial(jax.jit, static_argnames="learner")(outputs_on)
+"""`outputs_on`, compiled."""
+
+
+def evaluate(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) -> Any:
+    """Monitored value of every stacked state on the rows of the span."""
+    values = outputs_on(learner, states, keys, rows, span)
+    index = jnp.arange(rows.targets.shape[0])
+    weights = jnp.where((index >= span.first) & (index < span.first + span.size), rows.weights, 0)
+    return jax.vmap(lambda s, o: learner.monitor(s, o, rows.targets, weights))(states, values)
 
 
 @partial(jax.jit, static_argnames=("learners", "batch_size"))

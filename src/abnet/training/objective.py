@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
@@ -60,7 +61,7 @@ def flatten(layers: tuple[Any, ...]) -> NDArray[np.float32]:
 def unflatten(theta: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     """The layers back from the vector; entries beyond them (``ln C``) are left out."""
     layers, at = [], 0
-    for d_in, d_out in zip(sizes[:-1], sizes[1:], strict=True):
+    for d_in, d_out in pairwise(sizes):
         layers.append(theta[at : at + d_out * (d_in + 1)].reshape(d_out, d_in + 1))
         at += d_out * (d_in + 1)
     return tuple(layers)

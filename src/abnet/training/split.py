@@ -9,8 +9,9 @@ __all__ = ["two_parts"]
 def two_parts(n: int, fraction: float, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Row numbers of a first part of about ``fraction · n`` rows and of the rest, by a uniform random permutation.
 
-    Never stratified (that would tie the label counts of the parts together) and never by position (files are often sorted):
-    a certificate on one part needs it to be an independent sample given the other. Each part has at least one row.
+    Never stratified (that would tie the label counts of the parts together) and never by position (files are often
+    sorted): a certificate on one part needs it to be an independent sample given the other. Each part has at least one
+    row.
 
     Examples
     --------

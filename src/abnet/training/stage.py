@@ -49,12 +49,12 @@ def run_stage(
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
     limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
-    span, count = Span(np.int32(watch.start), np.int32(watch.count)), np.int32(train.count)
+    span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
     curve: list[NDArray[np.float32]] = []
     interrupted = False
     try:
         while any(np.asarray(run.active).any() for run in runs):
-            order[: train.count] = train.start + rng.permutation(train.count)
+            order[: train.size] = train.first + rng.permutation(train.size)
             runs = epoch(learners, runs, rows, order, count, span, limits, batch_size=batch_size)
             curve.append(np.concatenate([np.asarray(run.value) for run in runs]))
             if report is not None:

@@ -1,0 +1,29 @@
+"""Settings for every test: JAX is strict, and one variable shifts all seeds."""
+
+import os
+
+import jax
+import numpy as np
+import pytest
+
+from abnet.bam import BAM
+
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+@pytest.fixture
+def seed() -> int:
+    """0 by default; `ABNET_TEST_SEED=7 make test` runs all tests with other random numbers."""
+    return int(os.environ.get("ABNET_TEST_SEED", "0"))
+
+
+@pytest.fixture
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def random_network(rng: np.random.Generator, sizes: tuple[int, ...], scale: float = 1.5) -> BAM:
+    """Weights and biases all of the same size, in float64: far from the initialisation on purpose."""
+    shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
+    weights = tuple(scale * rng.normal(size=shape) for shape in shapes)
+    return BAM(weights, tuple(scale * rng.normal(size=d) for d, _ in shapes))
