@@ -1,0 +1,122 @@
+"""Bounds on the error of the vote sgn(F), which is what ``predict`` returns, by a posterior trained on the examples."""
+
+from abnet.bounds.arguments import level, nonnegative, probability
+from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+
+__all__ = ["tandem_bound", "tandem_bound_frozen", "twice_gibbs_bound", "twice_gibbs_bound_frozen", "vote_bound"]
+
+
+def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""First-order bound on the vote: where the vote errs, at least half of the posterior does.
+
+    .. math:: R(\mathrm{sgn}\,F) \le 2\, k^+\Big(\hat r, \frac{\mathrm{KL}(Q\|P) + \ln(K\xi(n)/\delta)}{n}\Big)
+
+    Valid wherever :func:`gibbs_bound` is. It also covers, in expectation over the paths, a vote of sampled paths that
+    are drawn afresh for every prediction.
+
+    Parameters
+    ----------
+    empirical_risk, kl, n, delta, n_candidates
+        As for :func:`gibbs_bound`.
+
+    Examples
+    --------
+    >>> round(twice_gibbs_bound(0.03, 0.0, 1230), 4)
+    0.103
+    """
+    return min(1.0, 2.0 * gibbs_bound(empirical_risk, kl, n, delta, n_candidates=n_candidates))
+
+
+def twice_gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""First-order bound on the vote of a posterior that had no part of these examples.
+
+    .. math:: R(\mathrm{sgn}\,F) \le 2\, k^+\Big(\hat r, \frac{\ln(K/\delta)}{n}\Big)
+
+    Parameters
+    ----------
+    empirical_risk, n, delta, n_candidates
+        As for :func:`gibbs_bound_frozen`.
+
+    Examples
+    --------
+    >>> round(twice_gibbs_bound_frozen(0.03, 1230), 4)
+    0.0869
+    """
+    return min(1.0, 2.0 * gibbs_bound_frozen(empirical_risk, n, delta, n_candidates=n_candidates))
+
+
+def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Second-order bound on the vote, by the risk that two independent draws from the posterior both err.
+
+    .. math:: R(\mathrm{sgn}\,F) \le 4\, k^+\Big(\hat e, \frac{2\,\mathrm{KL}(Q\|P) + \ln(K\xi(n)/\delta)}{n}\Big)
+
+    Valid wherever :func:`gibbs_bound` is, for sgn(F) alone: a vote of sampled paths may err more often.
+
+    Parameters
+    ----------
+    empirical_tandem : float
+        Mean of the products of two independent losses, ``mean(p_i ** 2)`` where the losses' expectations are exact.
+    kl, n, delta, n_candidates
+        As for :func:`gibbs_bound`.
+
+    Examples
+    --------
+    >>> round(tandem_bound(0.002, 0.0, 1230), 4)
+    0.0435
+
+    References
+    ----------
+    A. R. Masegosa, S. S. Lorenzen, C. Igel, Y. Seldin (2020), Second order PAC-Bayesian bounds for the weighted
+    majority vote.
+    """
+    empirical_tandem, kl = probability("empirical_tandem", empirical_tandem), nonnegative("kl", kl)
+    return min(1.0, 4.0 * gibbs_bound(empirical_tandem, 2.0 * kl, n, delta, n_candidates=n_candidates))
+
+
+def tandem_bound_frozen(empirical_tandem: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Second-order bound on the vote of a posterior that had no part of these examples.
+
+    .. math:: R(\mathrm{sgn}\,F) \le 4\, k^+\Big(\hat e, \frac{\ln(K/\delta)}{n}\Big)
+
+    Parameters
+    ----------
+    empirical_tandem : float
+        As for :func:`tandem_bound`.
+    n, delta, n_candidates
+        As for :func:`gibbs_bound_frozen`.
+
+    Examples
+    --------
+    >>> round(tandem_bound_frozen(0.002, 1230), 4)
+    0.0276
+    """
+    empirical_tandem = probability("empirical_tandem", empirical_tandem)
+    return min(1.0, 4.0 * gibbs_bound_frozen(empirical_tandem, n, delta, n_candidates=n_candidates))
+
+
+def vote_bound(
+    empirical_risk: float, empirical_tandem: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1
+) -> float:
+    r"""Smaller of :func:`twice_gibbs_bound` and :func:`tandem_bound`, each at δ/2.
+
+    Half of δ each pays for taking the smaller one after having seen both. Twice Gibbs wins for a confident network,
+    tandem for a diverse one.
+
+    Parameters
+    ----------
+    empirical_risk : float
+        Mean of the losses ``p_i``.
+    empirical_tandem : float
+        Mean of the products of two independent losses; between ``empirical_risk ** 2`` and ``empirical_risk`` where the
+        losses' expectations are exact.
+    kl, n, delta, n_candidates
+        As for :func:`gibbs_bound`.
+
+    Examples
+    --------
+    >>> round(vote_bound(0.03, 0.002, 0.0, 1230), 4)
+    0.0462
+    """
+    half = level("delta", delta) / 2.0
+    first = twice_gibbs_bound(empirical_risk, kl, n, half, n_candidates=n_candidates)
+    return min(first, tandem_bound(empirical_tandem, kl, n, half, n_candidates=n_candidates))

@@ -1,0 +1,31 @@
+"""Importing the bounds costs little, and reporting never needs JAX."""
+
+import subprocess
+import sys
+
+import pytest
+
+from abnet import bounds
+
+
+def loaded_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*sys.modules)"
+    return set(
+        subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    )
+
+
+def test_every_public_name_has_a_home() -> None:
+    assert set(bounds._HOME) == set(bounds.__all__) == set(dir(bounds))
+    assert all(getattr(bounds, name).__name__ == name for name in bounds.__all__)
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = bounds.nonsense
+
+
+def test_import_is_cheap_and_certifying_needs_no_jax() -> None:
+    assert not loaded_after("import abnet.bounds") & {"jax", "scipy", "abnet.bounds.kl"}
+    certify = "from abnet.bounds import certify_trained as c\nstr(c([.1], [1], 1., delta=.05, prior='init'))"
+    assert not loaded_after(certify) & {"jax", "scipy.stats", "sklearn", "pandas", "matplotlib"}

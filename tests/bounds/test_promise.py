@@ -1,0 +1,203 @@
+"""The promise kept: where the true risk is known, a bound fails at most a δ share of the time, and a mutant does not.
+
+Failures are counted exactly, by enumeration, for Bernoulli losses, and in repeated samples for posteriors that are
+trained, chosen or sampled. The longer runs are in the long tests.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import bdtrc, ndtr
+
+from abnet import bounds
+from abnet.bounds import Certificate, SampledRisk
+
+DELTA = 0.1
+N = 40
+REPETITIONS = 150
+Array = NDArray[np.float64]
+Counted = Callable[[int], float]
+Bound = Callable[[float, float, int, float], float]
+
+COUNTED: dict[str, Counted] = {
+    "gibbs": lambda k: bounds.gibbs_bound(k / N, 0.0, N, DELTA),
+    "gibbs frozen": lambda k: bounds.gibbs_bound_frozen(k / N, N, DELTA),
+    "catoni": lambda k: bounds.catoni_bound(k / N, 0.0, N, DELTA),
+    "test set": lambda k: bounds.test_set_bound(k, N, DELTA),
+    "single network": lambda k: bounds.single_network_bound(k / N, 0.0, N, DELTA),
+}
+MUTANTS: dict[str, Counted] = {
+    "without the logarithm": lambda k: bounds.kl_inverse_upper(k / N, 0.0),
+    "with a tenth of the logarithm": lambda k: bounds.kl_inverse_upper(k / N, 0.1 * math.log(1 / DELTA) / N),
+    "lower end": lambda k: bounds.kl_inverse_lower(k / N, math.log(1 / DELTA) / N),
+}
+
+
+def worst_failure(bound: Counted) -> float:
+    """Largest probability, over true risks, that the bound from Binomial(N, risk) errors lies below the risk."""
+    values = np.array([bound(k) for k in range(N + 1)])
+    rates = np.linspace(0.005, 0.995, 199)
+    pmf = np.array([[math.comb(N, k) * p**k * (1 - p) ** (N - k) for k in range(N + 1)] for p in rates])
+    return float(np.max(np.sum(pmf * (values < rates[:, None]), axis=1)))
+
+
+@pytest.mark.parametrize("bound", COUNTED.values(), ids=COUNTED.keys())
+def test_bound_fails_at_most_a_delta_share_of_the_time(bound: Counted) -> None:
+    assert worst_failure(bound) <= DELTA
+
+
+@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS.keys())
+def test_mutant_fails_more_often(mutant: Counted) -> None:
+    assert worst_failure(mutant) > 2 * DELTA
+
+
+# A world of eight inputs on a circle. The prior over linear classifiers is N(PRIOR, I); a posterior N(w, I) has the
+# Gibbs risk Φ(-y w·x) there.
+ANGLES = np.arange(8) * np.pi / 4
+INPUTS = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
+PRIOR = np.array([1.5, 0.5])
+
+
+class World:
+    """Labels are +1 with probability ``chances`` at the eight inputs, which are equally frequent."""
+
+    def __init__(self, chances: Array) -> None:
+        self.chances = chances
+
+    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        where = rng.integers(8, size=N)
+        return INPUTS[where], np.where(rng.random(N) < self.chances[where], 1.0, -1.0)
+
+    def risk(self, w: Array) -> float:
+        wrong = ndtr(-INPUTS @ w)  # for the label +1
+        return float(np.mean(self.chances * wrong + (1 - self.chances) * (1 - wrong)))
+
+    def vote_error(self, w: Array) -> float:
+        wrong = INPUTS @ w < 0.0
+        return float(np.mean(np.where(wrong, self.chances, 1 - self.chances)))
+
+
+NOISE = World(np.full(8, 0.5))
+SIGNAL = World(np.where(INPUTS[:, 0] + 0.5 * INPUTS[:, 1] > 0, 0.95, 0.05))
+worlds = pytest.mark.parametrize("world", [NOISE, SIGNAL], ids=["noise", "signal"])
+
+
+def trained(x: Array, y: Array, bound: Bound = bounds.gibbs_bound) -> tuple[Array, float]:
+    """Return the posterior mean, from the prior's along the mean of y x, that has the smallest bound, and its KL."""
+    ray = (y[:, None] * x).mean(axis=0)
+    best = min(
+        (0.0, 0.3, 1.0, 3.0), key=lambda s: bound(mean_loss(PRIOR + s * ray, x, y), s * s * ray @ ray / 2, N, DELTA)
+    )
+    return PRIOR + best * ray, float(best**2 * ray @ ray) / 2
+
+
+def mean_loss(w: Array, x: Array, y: Array) -> float:
+    return float(losses(w, x, y).mean())
+
+
+def without_logarithm(risk: float, kl: float, n: int, delta: float) -> float:
+    return bounds.kl_inverse_upper(risk, kl / n)
+
+
+def losses(w: Array, x: Array, y: Array) -> Array:
+    return np.asarray(ndtr(-y * (x @ w)))
+
+
+def repeat(failed: Callable[[np.random.Generator], bool]) -> int:
+    return sum(failed(np.random.default_rng([11, i])) for i in range(REPETITIONS))
+
+
+def surely_more_than_delta(failures: int) -> bool:
+    """Whether so many failures have a probability below 1e-3 if each has at most δ."""
+    return bool(failures > 0 and bdtrc(failures - 1, REPETITIONS, DELTA) < 1e-3)
+
+
+@worlds
+def test_trained_certificate_keeps_its_promise(world: World) -> None:
+    def failures(rng: np.random.Generator) -> NDArray[np.bool_]:
+        x, y = world.draw(rng)
+        w, kl = trained(x, y)
+        c = bounds.certify_trained(losses(w, x, y), y, kl, delta=DELTA, prior="init")
+        assert c.twice_gibbs_bound is not None
+        assert c.tandem_bound is not None
+        vote = world.vote_error(w)
+        return np.array([c.gibbs_risk_bound < world.risk(w), min(c.twice_gibbs_bound, c.tandem_bound) < vote])
+
+    counts = sum(failures(np.random.default_rng([3, i])).astype(int) for i in range(REPETITIONS))
+    assert not any(surely_more_than_delta(int(count)) for count in np.atleast_1d(counts))
+
+
+def test_trained_mutant_without_the_logarithm_breaks_it() -> None:
+    def failed(rng: np.random.Generator) -> bool:
+        x, y = NOISE.draw(rng)
+        w, kl = trained(x, y, without_logarithm)
+        return without_logarithm(mean_loss(w, x, y), kl, N, DELTA) < NOISE.risk(w)
+
+    assert surely_more_than_delta(repeat(failed))
+
+
+@worlds
+def test_frozen_certificate_keeps_its_promise(world: World) -> None:
+    w = np.array([1.2, 0.4])
+
+    def certificate(rng: np.random.Generator) -> Certificate:
+        x, y = world.draw(rng)
+        return bounds.certify_frozen(losses(w, x, y), y, y * (x @ w) < 0.0, delta=DELTA, prior="split")
+
+    assert not surely_more_than_delta(repeat(lambda rng: certificate(rng).gibbs_risk_bound < world.risk(w)))
+    assert not surely_more_than_delta(
+        repeat(lambda rng: (certificate(rng).vote_error_bound or 0.0) < world.vote_error(w))
+    )
+
+
+@pytest.mark.parametrize(("paid", "broken"), [(30, False), (1, True)], ids=["paid", "not paid"])
+def test_choice_among_candidates_is_safe_only_if_paid_for(paid: int, broken: bool) -> None:
+    def failed(rng: np.random.Generator) -> bool:
+        wrong = rng.random((30, N)) < 0.5  # thirty unrelated models, each of them a coin
+        best = int(wrong.sum(axis=1).min())
+        return bounds.test_set_bound(best, N, DELTA, n_candidates=paid) < 0.5
+
+    assert surely_more_than_delta(repeat(failed)) == broken
+
+
+@worlds
+def test_sampled_certificate_keeps_its_promise(world: World) -> None:
+    def failed(rng: np.random.Generator) -> bool:
+        x, y = world.draw(rng)
+        w, kl = trained(x, y)
+        paths = rng.random((N, 4)) < losses(w, x, y)[:, None]
+        c = bounds.certify_trained_sampled(SampledRisk.from_values(paths, y), kl, delta=DELTA, prior="init")
+        return c.gibbs_risk_bound < world.risk(w)
+
+    assert not surely_more_than_delta(repeat(failed))
+
+
+@worlds
+def test_single_network_keeps_its_promise(world: World) -> None:
+    def failed(rng: np.random.Generator) -> bool:
+        x, y = world.draw(rng)
+        w, _ = trained(x, y)
+        noise = rng.normal(size=2)
+        h = w + noise
+        ratio = ((h - PRIOR) @ (h - PRIOR) - noise @ noise) / 2
+        error = float(np.mean(np.where(x @ h >= 0.0, 1.0, -1.0) != y))
+        return bounds.single_network_bound(error, float(ratio), N, DELTA) < world.vote_error(h)
+
+    assert not surely_more_than_delta(repeat(failed))
+
+
+def test_both_classes_keep_their_promise_at_once() -> None:
+    w = np.array([0.8, -0.3])
+    wrong = ndtr(-INPUTS @ w)
+    positive = float(np.average(wrong, weights=SIGNAL.chances))
+    negative = float(np.average(1 - wrong, weights=1 - SIGNAL.chances))
+
+    def failed(rng: np.random.Generator) -> bool:
+        x, y = SIGNAL.draw(rng)
+        c = bounds.certify_frozen(losses(w, x, y), y, y * (x @ w) < 0.0, delta=DELTA, prior="split")
+        return c.per_class[0].gibbs_risk_bound < negative or c.per_class[1].gibbs_risk_bound < positive
+
+    assert not surely_more_than_delta(repeat(failed))
