@@ -1,0 +1,185 @@
+"""Expectation backpropagation with real weights and sign activations.
+
+Soudry, Hubara, Meir: Expectation Backpropagation: Parameter-Free Training of Multilayer Neural Networks with
+Continuous or Discrete Weights (2014).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.special import erf
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from abnet.bam import BAM
+from abnet.baselines.mills import inverse_mills_ratio, normal_density
+from abnet.baselines.single_output import check_single_output, zero_one_error
+
+__all__ = ["EBP", "uniform_means", "posterior_average", "ascent_direction"]
+
+
+class LayerMoments(NamedTuple):
+    """One layer of the forward pass: mean inputs ``v_{l-1}``, deviations ``s_l`` and ``z_l = a_l / s_l``."""
+
+    v: Float[Array, "batch inputs"]
+    s: Float[Array, "batch outputs"]
+    z: Float[Array, "batch outputs"]
+
+
+def uniform_means(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BAM:
+    """Means ``M_l ~ Uniform(±sqrt(3/d_{l-1}))``, of variance one over the fan-in, and zero biases.
+
+    Zero means would never leave zero: with ``M_{l+1} = 0`` the update of layer l vanishes.
+
+    Examples
+    --------
+    >>> uniform_means(jax.random.key(0), (3, 2, 1)).sizes
+    (3, 2, 1)
+    """
+    check_single_output(sizes)
+    keys = jax.random.split(key, len(sizes) - 1)
+    shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
+    bounds = [math.sqrt(3 / inputs) for _, inputs in shapes]
+    weights = (jax.random.uniform(*each) for each in zip(keys, shapes, strict=True))
+    return BAM(
+        tuple((2 * u - 1) * bound for u, bound in zip(weights, bounds, strict=True)),
+        tuple(jnp.zeros(outputs) for outputs, _ in shapes),
+    )
+
+
+def forward(network: BAM, inputs: Float[Array, "batch inputs"], *, e: float) -> list[LayerMoments]:
+    """Propagate means and variances through the layers, as if the units of a layer were independent Gaussians.
+
+    ``a_l = M_l v_{l-1} + b_l``, ``s_1² = ‖x‖² + 1``, ``s_l² = (d_{l-1} + 1) + M_l² (1 - v_{l-1}²) + e`` for l ≥ 2,
+    ``v_l = 2Φ(a_l/s_l) - 1``.
+    """
+    v, layers = inputs, list[LayerMoments]()
+    for M, b in zip(network.weights, network.biases, strict=True):
+        if layers:
+            s = jnp.sqrt(M.shape[1] + 1 + e + (1 - v * v) @ (M * M).T)
+        else:
+            s = jnp.sqrt(jnp.sum(v * v, axis=1, keepdims=True) + 1)
+        z = (v @ M.T + b[None, :]) / s
+        layers.append(LayerMoments(v, s, z))
+        v = erf(z / math.sqrt(2))
+    return layers
+
+
+def posterior_average(network: BAM, inputs: Float[Array, "batch inputs"], *, e: float) -> Float[Array, " batch"]:
+    """EBP's output ``v_L = erf(z_L/√2)``, approximately the mean output of networks drawn from the posterior."""
+    return erf(forward(network, inputs, e=e)[-1].z[:, 0] / math.sqrt(2))
+
+
+def ascent_direction(
+    network: BAM,
+    inputs: Float[Array, "batch inputs"],
+    targets: Float[Array, " batch"],
+    weights: Float[Array, " batch"],
+    *,
+    e: float,
+    updated_weights: bool = False,
+) -> BAM:
+    """Gradient of ``Σ_i w_i log Φ(y_i z_L(x_i))`` over the means, every ``s_l`` held constant.
+
+    ``δ_L = w y φ(z_L) / (Φ(y z_L) s_L)``, ``δ_l = (δ_{l+1} M_{l+1}) ⊙ 2φ(z_l)/s_l``, ``ΔM_l = δ_lᵀ v_{l-1}``,
+    ``Δb_l = Σ_i δ_l``.
+
+    Parameters
+    ----------
+    network : BAM
+        Posterior means.
+    inputs, targets, weights : arrays (batch, d_0), (batch,), (batch,)
+        Rows, labels in {-1, +1}, sample weights; a row of weight 0 has no influence, one of weight 2 counts twice.
+    e : float
+        Extra variance of the layers above the first.
+    updated_weights : bool
+        Send δ back through ``M_{l+1} + ΔM_{l+1}``, as the authors' program does.
+
+    Returns
+    -------
+    BAM
+        ``(ΔM_l, Δb_l)``, a sum over the batch, not a mean.
+    """
+    layers = forward(network, inputs, e=e)
+    z, s = layers[-1].z, layers[-1].s
+    delta = (weights * targets)[:, None] * inverse_mills_ratio(targets[:, None] * z) / s
+    steps = [(delta.T @ layers[-1].v, delta.sum(0))]
+    for M, below in zip(network.weights[:0:-1], layers[-2::-1], strict=True):
+        carrier = M + steps[-1][0] if updated_weights else M
+        delta = (delta @ carrier) * 2 * normal_density(below.z) / below.s
+        steps.append((delta.T @ below.v, delta.sum(0)))
+    dM, db = zip(*reversed(steps), strict=True)
+    return BAM(dM, db)
+
+
+@dataclass(frozen=True)
+class EBP:
+    """Expectation backpropagation: online Bayes for a sign network with posterior ``N(M_l, 1)``, ``N(b_l, 1)``.
+
+    One step adds `ascent_direction` to the means. There is no learning rate; `rate` is not read. Inputs are to be
+    standardised by the caller. The state is the `BAM` of means, and so also the deterministic sign network.
+
+    Parameters
+    ----------
+    e : float
+        Extra variance of the layers above the first. 1 as in the authors' program, where the bias variance counts
+        twice; 0 is the consistent value.
+    updated_weights : bool
+        Back-propagate through the already updated weights of the layer above (the authors' program does) rather than
+        through the old ones (the gradient).
+
+    Examples
+    --------
+    >>> learner = EBP()
+    >>> state = learner.start(learner.init(jax.random.key(0), (2, 3, 1)))
+    >>> x, y = jnp.array([[1.0, 0.5], [-1.0, -0.5]]), jnp.array([1.0, -1.0])
+    >>> step = jax.jit(learner.step)
+    >>> for _ in range(10):
+    ...     state = step(state, x, y, jnp.ones(2), 0.01, jax.random.key(1))
+    >>> [round(float(f), 1) for f in learner.output(state, x, jax.random.key(1))]
+    [0.8, -0.8]
+    """
+
+    e: float = 1.0
+    updated_weights: bool = False
+
+    def init(self, key: PRNGKeyArray, sizes: tuple[int, ...]) -> BAM:
+        """Draw the first means; see `uniform_means`."""
+        return uniform_means(key, sizes)
+
+    def start(self, parameters: BAM) -> BAM:
+        """Return the state before the first step: the means themselves."""
+        return parameters
+
+    def step(
+        self,
+        state: BAM,
+        inputs: Float[Array, "batch inputs"],
+        targets: Float[Array, " batch"],
+        weights: Float[Array, " batch"],
+        rate: Float[Array, ""] | float,
+        key: PRNGKeyArray,
+    ) -> BAM:
+        """Update the means on one minibatch: ``M_l += ΔM_l``, ``b_l += Δb_l``."""
+        direction = ascent_direction(state, inputs, targets, weights, e=self.e, updated_weights=self.updated_weights)
+        return jax.tree.map(jnp.add, state, direction)
+
+    def output(self, state: BAM, inputs: Float[Array, "batch inputs"], key: PRNGKeyArray) -> Float[Array, " batch"]:
+        """Return the posterior-averaged output ``v_L``, a value in [-1, 1]; ``P(y|x) = (1 + y v_L)/2``."""
+        return posterior_average(state, inputs, e=self.e)
+
+    def monitor(
+        self,
+        state: BAM,
+        outputs: Float[Array, " batch"],
+        targets: Float[Array, " batch"],
+        weights: Float[Array, " batch"],
+    ) -> Float[Array, ""]:
+        """Return what early stopping minimises: the weighted 0-1 error."""
+        return zero_one_error(outputs, targets, weights)
+
+    def network(self, state: BAM) -> BAM:
+        """Return the means as a sign network (EBP's deterministic classifier)."""
+        return state
