@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from abnet.bounds.certificate import Certificate
     from abnet.compact import CompactABNet, CompactMAP
     from abnet.estimators.abnet import ABNetClassifier
+    from abnet.estimators.binaryconnect import BinaryConnectClassifier
+    from abnet.estimators.bnn import BNNClassifier
+    from abnet.estimators.ebp import EBPClassifier
     from abnet.estimators.pbgnet import PBGNetClassifier
     from abnet.files import load
 
@@ -21,6 +24,9 @@ _HOMES = {
     "BAM": "abnet.bam",
     "ABNetClassifier": "abnet.estimators.abnet",
     "PBGNetClassifier": "abnet.estimators.pbgnet",
+    "EBPClassifier": "abnet.estimators.ebp",
+    "BinaryConnectClassifier": "abnet.estimators.binaryconnect",
+    "BNNClassifier": "abnet.estimators.bnn",
     "Certificate": "abnet.bounds.certificate",
     "CompactABNet": "abnet.compact",
     "CompactMAP": "abnet.compact",
@@ -31,9 +37,12 @@ _ROOMS = ("aggregation", "bounds", "data")
 __all__ = [
     "ABNetClassifier",
     "BAM",
+    "BNNClassifier",
+    "BinaryConnectClassifier",
     "Certificate",
     "CompactABNet",
     "CompactMAP",
+    "EBPClassifier",
     "PBGNetClassifier",
     "aggregation",
     "bounds",

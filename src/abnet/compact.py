@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,10 +48,14 @@ class ModelInfo:
 class Predictor(ABC):
     """A fitted binary classifier that needs no training library.
 
-    The score of a row depends on that row alone, and is computed in float64 whatever the type of the input.
+    The score of a row depends on that row alone. Inputs are rounded to float32, as in training; everything after that is
+    computed in float64.
     """
 
     info: ModelInfo = field(default_factory=ModelInfo, kw_only=True)
+
+    shares: ClassVar[bool] = True
+    """Whether a score is a share of votes, and so a probability."""
 
     @property
     @abstractmethod
@@ -93,10 +97,14 @@ class Predictor(ABC):
         for start in range(0, matrix.shape[0], ROWS):
             block = matrix[start : start + ROWS]
             dense = block.toarray() if hasattr(block, "toarray") else block
-            scores[start : start + ROWS] = self.score_rows(np.asarray(dense, np.float64))
+            # Inputs are single precision in training, in the certificate and here: one and the same predictor.
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores[start : start + ROWS] = self.score_rows(np.asarray(dense, np.float32).astype(np.float64))
         if not np.isfinite(scores).all():
             row = int(np.flatnonzero(~np.isfinite(scores))[0])
-            raise ValueError(f"Input contains NaN or infinity in row {row}: fill in or remove missing values first.")
+            raise ValueError(
+                f"Input contains NaN, infinity or a value too large for float32 in row {row}: fill in or remove it first."
+            )
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -105,6 +113,8 @@ class Predictor(ABC):
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """``(1 ∓ F(x))/2``: the share of the aggregation's networks that vote for either class, shape (n, 2)."""
+        if not self.shares:
+            raise ValueError(f"{type(self).__name__} gives scores, not probabilities: use decision_function or predict.")
         p = 0.5 + 0.5 * self.decision_function(X)
         return np.stack([1 - p, p], axis=1)
 
@@ -126,16 +136,8 @@ def _leading(network: BAM) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def _leading_means(W: NDArray[np.float64], b: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
     """``m_1(x) = erf((W_1 x + b_1)/sqrt(2(‖x‖²+1)))`` without a lifted copy of X."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = np.einsum("ij,ij->i", X, X) + 1
-        z = (X @ W.T + b) / np.sqrt(2 * norm)[:, None]
-    if not np.isfinite(z).all():
-        # Squares overflow beyond 1e154: shrink such rows, and their constant input with them.
-        largest = np.maximum(np.abs(X).max(axis=1, keepdims=True), 1)
-        small, one = X / largest, 1 / largest
-        norm = np.einsum("ij,ij->i", small, small) + one[:, 0] ** 2
-        z = (small @ W.T + one * b) / np.sqrt(2 * norm)[:, None]
-    return np.asarray(erf(z))
+    norm = np.einsum("ij,ij->i", X, X) + 1
+    return np.asarray(erf((X @ W.T + b) / np.sqrt(2 * norm)[:, None]))
 
 
 @dataclass(frozen=True, eq=False)

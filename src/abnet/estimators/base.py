@@ -2,18 +2,31 @@
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from abnet.compact import Predictor
 
-__all__ = ["BinaryClassifier", "check_choice", "check_fraction", "check_hidden", "check_positive", "seeds"]
+__all__ = [
+    "BinaryClassifier",
+    "check_choice",
+    "check_fraction",
+    "check_hidden",
+    "check_positive",
+    "check_tolerance",
+    "seeds",
+]
+
+
+def _gives_shares(classifier: Any) -> bool:
+    return bool(classifier._shares)
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
@@ -21,6 +34,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     preprocessor: Any
     random_state: Any
+
+    _shares: ClassVar[bool] = True
+    """Whether a score is a share of votes, and so a probability."""
 
     @abstractmethod
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
@@ -48,8 +64,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         self.predictor_ = self._learn(X, targets, weights)
         return self
 
+    def _takes_tables(self) -> bool:
+        """Whether a transformer of the caller's reads the rows first; otherwise they must be numbers."""
+        return not (self.preprocessor is None or isinstance(self.preprocessor, str))
+
     def _check_training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        if self.preprocessor is None:
+        if not self._takes_tables():
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         else:
             X, y = validate_data(self, X, y, skip_check_array=True)
@@ -60,13 +80,11 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     def _check_weights(self, sample_weight: Any, X: Any) -> NDArray[np.float64]:
         numbers = np.empty((X.shape[0], 1))
         weights = _check_sample_weight(sample_weight, numbers, dtype=np.float64, ensure_non_negative=True)
-        if not weights.sum() > 0:
-            raise ValueError("sample_weight is zero for every row: at least one row must have a positive weight.")
         return np.asarray(weights)
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self, "predictor_")
-        if self.preprocessor is None:
+        if not self._takes_tables():
             return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return validate_data(self, X, reset=False, skip_check_array=True)
 
@@ -74,18 +92,22 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         """(fitted preprocessor, prepared dense float32 rows); the preprocessor is fitted on the given rows only."""
         if self.preprocessor is None:
             return None, _dense(X)
-        fitted = clone(self.preprocessor).fit(_take(X, fit_rows))
+        X = X if self._takes_tables() else _dense(X)
+        fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows)))
         return fitted, _dense(fitted.transform(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``."""
         X = self._check_rows(X)
-        return self.predictor_.decision_function(X)
+        dense = isinstance(self.preprocessor, str) and hasattr(X, "toarray")
+        return self.predictor_.decision_function(X.toarray() if dense else X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the larger share of the vote."""
-        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+        scores = self.decision_function(X)
+        return self.classes_[(scores >= 0).astype(int)]
 
+    @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Shares of the vote, shape (n, 2): ``(1 ∓ F(x))/2``."""
         p = 0.5 + 0.5 * self.decision_function(X)
@@ -101,7 +123,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = self.preprocessor is None
+        tags.input_tags.sparse = not self._takes_tables()
         tags.non_deterministic = False
         return tags
 
@@ -120,6 +142,26 @@ def _take(X: Any, rows: NDArray[np.intp] | None) -> Any:
     from sklearn.utils import _safe_indexing
 
     return X if rows is None else _safe_indexing(X, rows)
+
+
+def _transformer(preprocessor: Any) -> Any:
+    """A fresh transformer to fit; "standardise" names the usual one."""
+    if not isinstance(preprocessor, str):
+        return clone(preprocessor)
+    from sklearn.preprocessing import StandardScaler
+
+    check_choice("preprocessor", preprocessor, ("standardise",))
+    return StandardScaler()
+
+
+def _stored(fitted: Any) -> Any:
+    """The form in which a model file keeps the transformer, so that a loaded model computes with the same bits."""
+    from abnet.data.preparation import stored_form
+
+    try:
+        return stored_form(fitted)
+    except ValueError:  # a transformer that cannot be stored: predictions work, `save` refuses it
+        return fitted
 
 
 def _dense(X: Any) -> NDArray[np.float32]:
@@ -166,3 +208,9 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """One of the named choices."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def check_tolerance(value: Any) -> None:
+    """A number that is not negative."""
+    if not 0 <= value < np.inf:
+        raise ValueError(f"tol must be a number of at least 0; got {value!r}.")

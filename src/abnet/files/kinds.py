@@ -11,6 +11,11 @@ _HOMES = {
     "compact ABNet": "abnet.compact:CompactABNet",
     "compact MAP": "abnet.compact:CompactMAP",
     "mean field": "abnet.compact:MeanFieldNetwork",
+    "paths": "abnet.compact_paths:PathPredictor",
+    "compact stochastic ABNet": "abnet.compact_uniform:CompactUniform",
+    "stochastic mean field": "abnet.compact_meanfield:SampledMeanField",
+    "posterior average": "abnet.baselines.predictors:PosteriorAverage",
+    "binary network": "abnet.baselines.predictors:BinaryNetwork",
 }
 """From the name in the file to the class. A file chooses among these, so it cannot have anything else imported."""
 

@@ -11,7 +11,7 @@ from abnet.training.loop import Limits, Rows, Span, open_runs
 from abnet.training.objective import AggregationLearner, Objective, start
 from abnet.training.stage import Report, best_of, run_stage
 
-__all__ = ["NEVER", "Trainer", "learn_linear", "learn_posterior", "learn_prior", "lifted_rows", "new_keys", "stack"]
+__all__ = ["NEVER", "Trainer", "learn_linear", "learn_posterior", "learn_prior", "lifted_rows", "new_keys", "scaled_weights", "stack"]
 
 NEVER = 2**30
 """A patience that is never used up."""
@@ -126,5 +126,9 @@ def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) 
     from abnet.aggregation.exact import lift
     from abnet.training.loop import pad_rows
 
-    scaled = None if weights is None else weights / max(float(np.mean(weights)), np.finfo(np.float64).tiny)
-    return pad_rows(lift(np.asarray(X, np.float32)), y, scaled)
+    return pad_rows(lift(np.asarray(X, np.float32)), y, scaled_weights(weights))
+
+
+def scaled_weights(weights: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Sample weights scaled to mean 1, so that only their proportions count."""
+    return None if weights is None else weights / np.mean(weights)

@@ -1,0 +1,199 @@
+"""What every classifier of the library owes to scikit-learn and to its users."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import abnet
+
+SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), "max_iter": 10, "random_state": 0}
+CLASSIFIERS = [
+    abnet.ABNetClassifier(**SMALL),
+    abnet.PBGNetClassifier(**SMALL),
+    abnet.EBPClassifier(**SMALL),
+    abnet.BinaryConnectClassifier(**SMALL, batch_size=16),
+    abnet.BNNClassifier(**SMALL, batch_size=16),
+]
+
+WEIGHTS_ARE_NOT_COPIES = (
+    "rows are split into parts and minibatches at random, so that a row of weight two is in one part and one batch, while "
+    "two copies of it are in two; a weight scales the row's share of the loss, as documented"
+)
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    return {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS_ARE_NOT_COPIES,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS_ARE_NOT_COPIES,
+    }
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(params=CLASSIFIERS, ids=lambda c: type(c).__name__)
+def classifier(request: pytest.FixtureRequest) -> Any:
+    return clone(request.param)
+
+
+@pytest.fixture(scope="module")
+def blobs() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200)
+    return rng.normal(size=(200, 5)) + 2.4 * y[:, None] - 1.2, y
+
+
+def test_learns_and_is_deterministic(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    first, second = clone(classifier).fit(X, y), clone(classifier).fit(X, y)
+    assert first.score(X, y) > 0.8
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+    other = clone(classifier).set_params(random_state=1).fit(X, y)
+    assert np.any(other.decision_function(X) != first.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "labels", [("no", "yes"), (False, True), (3, 7), (0.0, 1.0)], ids=lambda v: type(v[0]).__name__
+)
+def test_labels_of_any_type(classifier: Any, blobs: tuple[np.ndarray, np.ndarray], labels: tuple[Any, Any]) -> None:
+    X, y = blobs
+    named = np.array(labels)[y]
+    predicted = classifier.set_params(max_iter=2).fit(X, named).predict(X)
+    assert predicted.dtype == named.dtype
+    assert set(predicted) <= set(labels)
+    np.testing.assert_array_equal(classifier.classes_, labels)
+
+
+def test_three_classes_or_one_are_refused_by_name(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    with pytest.raises(ValueError, match=r"3 classes \(0, 1, 2\), exactly two"):
+        classifier.fit(X, np.where(X[:, 0] > 1, 2, y))
+    with pytest.raises(ValueError, match="one class"):
+        classifier.fit(X, np.zeros(len(X), int))
+
+
+def test_frames_sparse_matrices_and_arrays_are_the_same_data(
+    classifier: Any, blobs: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, y = blobs
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    expected = clone(classifier).fit(X, y).decision_function(X)
+    names = [f"column {i}" for i in range(X.shape[1])]
+    frame = polars.DataFrame(X, schema=names)
+    for data in (csr_array(X), frame, frame.to_pandas()):
+        fitted = clone(classifier).fit(data, y)
+        np.testing.assert_allclose(fitted.decision_function(data), expected, atol=1e-12)
+    assert list(fitted.feature_names_in_) == names
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame.to_pandas().rename(columns={"column 0": "other"}))
+
+
+def test_works_inside_scikit_learn(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    quick = classifier
+    pipeline = make_pipeline(StandardScaler(), quick)
+    assert cross_val_score(pipeline, X, y, cv=2).mean() > 0.5
+    calibrated = CalibratedClassifierCV(clone(quick), cv=2).fit(X, y)
+    assert calibrated.predict_proba(X).shape == (200, 2)
+    again = pickle.loads(pickle.dumps(clone(quick).fit(X, y)))
+    np.testing.assert_array_equal(again.predict(X), clone(quick).fit(X, y).predict(X))
+
+
+def test_a_grid_over_learning_rates_compiles_once(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    """Five folds of 160 rows and one fit of 200, four learning rates, several seeds: one program."""
+    from abnet.training.loop import epoch
+
+    X, y = blobs
+    classifier.set_params(hidden_layer_sizes=(3,), max_iter=2)
+    clone(classifier).fit(X[:170], y[:170])
+    before = epoch._cache_size()
+    GridSearchCV(classifier, {"learning_rate_init": [0.1, 0.01, 0.003, 0.001], "tol": [1e-3, 1e-5]}, cv=5).fit(X, y)
+    clone(classifier).set_params(random_state=5, n_iter_no_change=3).fit(X[:150], y[:150])
+    assert epoch._cache_size() == before
+
+
+def test_a_row_is_scored_alone(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    fitted = classifier.set_params(max_iter=3).fit(X, y)
+    together = fitted.decision_function(X)
+    np.testing.assert_allclose(fitted.decision_function(X[::-1])[::-1], together, atol=1e-12)
+    np.testing.assert_allclose([fitted.decision_function(x[None, :])[0] for x in X[:20]], together[:20], atol=1e-12)
+
+
+def test_ctrl_c_keeps_the_best_network_so_far(
+    classifier: Any, blobs: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from abnet.training import stage
+
+    X, y = blobs
+    compiled, calls = stage.epoch, [0]
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 4:
+            raise KeyboardInterrupt
+        return compiled(*args, **options)
+
+    monkeypatch.setattr(stage, "epoch", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        classifier.fit(X, y)
+    assert calls[0] == 4
+    assert classifier.predict(X).shape == (200,)
+    assert len(classifier.loss_curve_) == 3
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("hidden_layer_sizes", (), "at least one width"),
+        ("hidden_layer_sizes", (3, 0), "1 or more"),
+        ("validation_fraction", 1.0, "strictly between 0 and 1"),
+        ("learning_rate_init", -1, "positive"),
+        ("max_iter", 0, "positive whole"),
+        ("max_iter", 2.5, "positive whole"),
+        ("batch_size", 0, "batch_size must be a positive whole"),
+        ("tol", -1.0, "tol must be"),
+    ],
+)
+def test_senseless_parameters_are_named(
+    classifier: Any, blobs: tuple[np.ndarray, np.ndarray], parameter: str, value: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        classifier.set_params(**{parameter: value}).fit(*blobs)
+
+
+def test_sample_weights_shape_training(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    rng = np.random.default_rng(0)
+    flipped = np.where(rng.random(200) < 0.45, 1 - y, y)
+    trust = np.where(flipped == y, 1.0, 1e-3)
+    weighted = clone(classifier).fit(X, flipped, sample_weight=trust).score(X, y)
+    assert weighted > 0.8
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        classifier.fit(X, y, sample_weight=np.zeros(200))
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        classifier.fit(X, y, sample_weight=-np.ones(200))
+
+
+def test_saved_models_predict_with_the_same_bits(
+    classifier: Any, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Any
+) -> None:
+    X, y = blobs
+    fitted = classifier.set_params(max_iter=3).fit(X, np.array(["a", "b"])[y])
+    fitted.save(tmp_path / "model.abnet")
+    loaded = abnet.load(tmp_path / "model.abnet")
+    np.testing.assert_array_equal(loaded.decision_function(X), fitted.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
