@@ -1,0 +1,5 @@
+"""`python -m abnet.cli`."""
+
+from abnet.cli import main
+
+main()

@@ -1,0 +1,54 @@
+"""The program: its commands, and what it says about itself."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from abnet import __version__
+from abnet.cli.compare import compare
+from abnet.cli.data import data
+from abnet.cli.demo import demo
+from abnet.cli.fit import fit
+from abnet.cli.inspect import inspect
+from abnet.cli.predict import predict
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Results go to stdout, messages to stderr. Exit codes: 0 done, 1 the job failed, 2 wrong use, "
+    "130 interrupted.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"abnet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Learn a classifier from a table, with a certificate on its error on new data.
+
+    abnet demo                                 all of it, on built-in data
+    abnet fit patients.csv --target diagnosis  learn, certify, write model.abnet
+    abnet predict model.abnet new.csv          label new rows
+    """
+
+
+for _command in (fit, predict, inspect, compare, demo, data):
+    app.command()(_command)
+
+if find_spec("abnet.cli.reproduce") is not None:
+    app.add_typer(import_module("abnet.cli.reproduce").app, name="reproduce")

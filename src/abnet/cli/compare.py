@@ -1,0 +1,55 @@
+"""`abnet compare`."""
+
+from typing import Annotated
+
+import typer
+
+from abnet.cli import options, show
+from abnet.cli.guard import WrongUseError, guarded
+
+__all__ = ["compare"]
+
+
+@guarded
+def compare(
+    context: typer.Context,
+    table: options.Table,
+    target: options.Target,
+    test_fraction: Annotated[float, typer.Option(help="Share of the rows kept for the test error.")] = 0.2,
+    drop: options.Drop = None,
+    max_categories: options.MaxCategories = 20,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,
+    json: options.AsJSON = False,
+    hidden_layer_sizes: options.HiddenLayerSizes = "4,4",
+    prior_fraction: options.PriorFraction = 0.5,
+    delta: options.Delta = 0.05,
+    learning_rate_init: options.LearningRateInit = 0.01,
+    max_iter: options.MaxIter = 100,
+    random_state: options.RandomState = 0,
+) -> None:
+    """Compare certified networks with logistic regression and gradient boosting on the same rows.
+
+    A share of the rows is kept for testing. From the others all learn, and all
+    are certified: a network with a prior learned on a first part, one with a
+    random prior, one judged by a plain hold-out (Clopper-Pearson) bound on the
+    second part, and two scikit-learn models by that same hold-out bound. Nothing
+    is saved, and nothing is hidden where another model is better.
+
+    abnet compare patients.csv --target diagnosis
+    abnet compare patients.csv --target diagnosis --hidden-layer-sizes 8 --json
+    """
+    from abnet.cli.jobs.compare import compare_table
+    from abnet.cli.show_contenders import show_contenders
+
+    if not 0 < test_fraction < 1:
+        raise WrongUseError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
+    outcome = compare_table(
+        table, target, settings=options.settings(context), drop=drop or [], max_categories=max_categories,
+        test_fraction=test_fraction, verbose=not quiet,
+    )  # fmt: skip
+    if json:
+        show.as_json(outcome.to_dict())
+        return
+    learned, tested = show.count(outcome.n_learn, "row"), show.count(outcome.n_test, "row")
+    print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.\n")
+    show_contenders(outcome.contenders)

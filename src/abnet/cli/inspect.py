@@ -1,0 +1,48 @@
+"""`abnet inspect`."""
+
+from typing import Any
+
+from abnet.cli import options, show
+from abnet.cli.guard import guarded
+
+__all__ = ["inspect"]
+
+
+@guarded
+def inspect(
+    model: options.Model,
+    json: options.AsJSON = False,
+) -> None:
+    """Show what a model file holds: network, certificate, preparation, data fingerprint.
+
+    The file is checked in full, and the bounds of its certificate are computed
+    again from its own record.
+
+    \b
+    abnet inspect model.abnet
+    abnet inspect model.abnet --json | jq .certificate.vote_error_bound
+    """
+    from abnet.cli.jobs.inspect import inspect_file
+
+    record, promise = inspect_file(model)
+    if json:
+        show.as_json(record)
+        return
+    _facts(record)
+    print(promise, end="\n\n")
+    _preparation(record)
+    for name, value in record["details"].items():
+        print(f"{name.replace('_', ' ')}: {value}")
+
+
+def _facts(record: dict[str, Any]) -> None:
+    shapes = ", ".join(f"{name} {' × '.join(map(str, shape))}" for name, shape in record["arrays"].items())
+    print(f"{record['path']}: {record['kind']}, {show.kilobytes(record['bytes'])}")
+    print(f"inputs: {record['n_inputs']}; arrays: {shapes}")
+    print(f"classes: {' or '.join(map(str, record['classes']))}", end="\n\n")
+
+
+def _preparation(record: dict[str, Any]) -> None:
+    lines = record["columns"]
+    if lines:
+        print("\n".join(["columns", *(f"  {line}" for line in lines)]), end="\n\n")

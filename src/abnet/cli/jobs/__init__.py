@@ -1,0 +1,1 @@
+"""The jobs behind the commands: values in, values out, nothing printed."""

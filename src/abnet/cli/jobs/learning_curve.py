@@ -1,0 +1,76 @@
+"""A picture of how a certified network learned, and of where that led."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from abnet.cli.jobs.contender import Contender
+from abnet.experiments.figures.style import OKABE_ITO, label_panel, styled
+from abnet.files import atomic_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw"]
+
+
+def draw(classifier: Any, contenders: tuple[Contender, ...], path: Path) -> None:
+    """Write a PNG picture: the prior's loss, the bound, and what every contender promises beside what it does.
+
+    Parameters
+    ----------
+    classifier : fitted classifier with a learned prior and a trained posterior
+    contenders : tuple of Contender
+    path : path
+    """
+    from matplotlib.figure import Figure
+
+    with styled():
+        figure = Figure(figsize=(10.5, 3.4), layout="constrained")
+        prior, bound, outcome = figure.subplots(1, 3, width_ratios=(1, 1, 1.15))
+        _prior(prior, classifier.loss_curve_)
+        _bound(bound, classifier.bound_curve_, classifier.certificate_.gibbs_risk_bound)
+        _outcome(outcome, contenders)
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="png", metadata={"Software": None})
+
+
+def _prior(axes: "Axes", curve: list[float]) -> None:
+    axes.plot(range(len(curve)), curve, color=OKABE_ITO["blue"])
+    axes.set(xlabel="epoch", ylabel="validation loss", ylim=(0, None), xlim=(0, None))
+    axes.text(0.97, 0.95, "log loss,\nthen linear loss", transform=axes.transAxes, ha="right", va="top")
+    label_panel(axes, "a", "the prior, on the first part")
+
+
+def _bound(axes: "Axes", curve: list[float], certificate: float) -> None:
+    last = max(len(curve) - 1, 1)
+    axes.plot(range(len(curve)), [100 * value for value in curve], color=OKABE_ITO["blue"])
+    axes.axhline(100 * certificate, color=OKABE_ITO["vermillion"], linestyle="--", linewidth=1.2)
+    text = f"certificate (tighter form): at most {100 * certificate:.1f} %"
+    axes.annotate(
+        text, (last, 100 * certificate), color=OKABE_ITO["vermillion"],
+        xytext=(-4, -4), textcoords="offset points", ha="right", va="top",
+    )  # fmt: skip
+    axes.set(xlabel="epoch", ylabel="bound on the Gibbs risk, %", ylim=(0, None), xlim=(0, last))
+    label_panel(axes, "b", "the posterior, on the second")
+
+
+def _outcome(axes: "Axes", contenders: tuple[Contender, ...]) -> None:
+    for row, contender in enumerate(contenders):
+        tested = contender.test_error or 0.0
+        spread = _spread(tested, contender.n_test)
+        bar = axes.barh(row, 100 * (contender.bound or 1.0), height=0.5, color=OKABE_ITO["sky"], alpha=0.6)
+        dot = axes.errorbar(100 * tested, row, xerr=100 * spread, fmt="o", color=OKABE_ITO["black"], capsize=2)
+        if row == 0:
+            bar.set_label("certified: error at most")
+            dot.set_label("test error (± 2 standard errors)")
+    names = [contender.name.replace(", ", ",\n").replace("logistic ", "logistic\n") for contender in contenders]
+    axes.set_yticks(range(len(contenders)), names)
+    axes.set(xlabel="error, %", xlim=(0, None), ylim=(len(contenders) + 0.1, -0.5))
+    axes.grid(visible=False, axis="y")
+    axes.legend(loc="lower right")
+    label_panel(axes, "c", "promised and found")
+
+
+def _spread(rate: float, n: int) -> float:
+    """Two standard errors of a rate."""
+    return float(2 * (rate * (1 - rate) / n) ** 0.5)

@@ -1,0 +1,48 @@
+"""A labelled table from a file, checked before any learning starts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Labelled", "read_labelled"]
+
+
+class Labelled(NamedTuple):
+    """Features, as a frame or an array, and labels of two classes."""
+
+    X: Any
+    y: "np.ndarray[Any, Any]"
+
+
+def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_least: int) -> Labelled:
+    """Read a table and take the target out of it.
+
+    Parameters
+    ----------
+    table : path
+    target : str
+        Column with the labels.
+    drop : sequence of str
+        Columns to leave out.
+    at_least : int
+        Rows that the job needs to split the table.
+    """
+    from abnet.data.tables import TableError, read_table, split_target
+    from abnet.data.tables.error import listed
+
+    frame = read_table(table)
+    unknown = [name for name in drop if name not in frame.columns]
+    if unknown:
+        raise TableError(f"{table}: no column {listed(unknown)} to drop; its columns are {listed(frame.columns)}.")
+    if target in drop:
+        raise TableError(f"{target!r} is the target; it cannot be dropped.")
+    X, y = split_target(frame.drop(columns=list(drop)), target)
+    if len(y) < at_least:
+        raise TableError(
+            f"{table} has {len(y)} rows, too few to learn from one part and certify on another; "
+            f"at least {at_least} are needed."
+        )
+    return Labelled(X, y)

@@ -1,0 +1,65 @@
+"""`abnet predict`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abnet.cli import options, show
+from abnet.cli.guard import WrongUseError, guarded, note
+from abnet.cli.progress import file_bar
+
+__all__ = ["predict"]
+
+
+@guarded
+def predict(
+    model: options.Model,
+    table: options.Table,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file to write; stdout without it.")] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", metavar="", help="Add the share of the vote for either class.")
+    ] = False,
+    unseen: Annotated[
+        str,
+        typer.Option(
+            metavar="error|warn",
+            help="Categories that training never saw: refuse the table, or go on and treat them as unknown.",
+        ),
+    ] = "error",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", metavar="", help="Without --output, one JSON object per row; with it, a summary as JSON."
+        ),
+    ] = False,
+) -> None:
+    """Predict the rows of a table, in their order, with a model file.
+
+    Columns are found by name; their order and further columns do not matter.
+    Large files stream through. The output appears under its name when it is
+    complete, and not before.
+
+    abnet predict model.abnet new.csv
+    abnet predict model.abnet new.csv --proba --output predictions.csv
+    abnet predict model.abnet new.parquet --json | jq .prediction
+    """
+    from abnet.cli.jobs.predict import predict_to_file, predict_to_stream
+
+    if unseen not in ("error", "warn"):
+        raise WrongUseError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
+    with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
+        refuse = unseen == "error"
+        if output is None:
+            outcome = predict_to_stream(model, table, proba=proba, refuse_unseen=refuse, json_lines=json)
+        else:
+            outcome = predict_to_file(model, table, output, proba=proba, refuse_unseen=refuse, progress=progress)
+    for notice in outcome.notices:
+        note(f"note: {notice}")
+    if output is not None and json:
+        show.as_json(outcome.to_dict())
+    elif output is not None:
+        replaced = ", in place of an older file" if outcome.replaced else ""
+        print(f"Predicted {show.count(outcome.n_rows, 'row')} into {output}{replaced}.")
+        print(", ".join(f"{label}: {number:,}" for label, number in outcome.counts.items()))

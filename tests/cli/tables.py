@@ -1,0 +1,33 @@
+"""A small table with every kind of column."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Run = Callable[..., Any]
+Failure = Callable[..., str]
+
+SMALL = ["--hidden-layer-sizes", "2", "--max-iter", "4", "--quiet"]
+"""One shape, and few epochs: what is tested is the way there and back."""
+
+ROWS = 60
+
+
+def cells() -> tuple[list[str], list[list[str]]]:
+    """Header and rows: a number with gaps, a truth, a text, a constant, an identifier, and the label."""
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=ROWS)
+    header = ["size, cm", "sold", "city", "country", "id", "mood today"]
+    rows = []
+    for i in range(ROWS):
+        size = "" if i % 10 == 3 else f"{x[i]:.3f}"
+        sold, city = ("yes", "no")[i % 2], ("Oslo", "'s-Hertogenbosch")[i % 3 == 0]
+        rows.append([size, sold, city, "Norway", f"no {i:03d}", "good" if x[i] > 0 else "not so good"])
+    return header, rows
+
+
+def csv_text(*, separator: str = ",", end: str = "\n", start: str = "") -> str:
+    header, rows = cells()
+    quoted = [separator.join(f'"{cell}"' for cell in line) for line in (header, *rows)]
+    return start + end.join(quoted) + end

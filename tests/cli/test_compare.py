@@ -1,0 +1,82 @@
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abnet.bounds import test_set_bound as clopper_pearson
+from abnet.cli.jobs.contender import Contender
+from abnet.cli.show_contenders import show_contenders
+from cli.tables import ROWS, SMALL, Failure, Run
+
+NAMES = [
+    "ABNet, learned prior", "ABNet, random prior", "ABNet, hold-out bound", "logistic regression", "gradient boosting",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def record(run: Run, table: Path) -> dict[str, Any]:
+    result = run("compare", table, "--target", "mood today", "--drop", "id", "--json", *SMALL)
+    loaded = json.loads(result.stdout)
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def test_all_contenders_are_there_with_all_figures(record: dict[str, Any]) -> None:
+    assert [contender["name"] for contender in record["contenders"]] == NAMES
+    for contender in record["contenders"]:
+        assert 0 <= contender["test_error"] <= contender["bound"] + 1
+        assert contender["n_test"] == record["n_test"] == ROWS // 5
+        assert contender["test_error"] == contender["test_errors"] / contender["n_test"]
+        assert contender["size"] > 100
+        assert contender["seconds"] > 0
+        assert contender["note"] == ""
+
+
+def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
+    methods = [contender["method"] for contender in record["contenders"]]
+    assert methods[2:] == ["test set"] * 3
+    assert set(methods[:2]) <= {"twice Gibbs", "tandem"}
+    held = (ROWS - ROWS // 5) // 2
+    limits = {clopper_pearson(errors, held, 0.05) for errors in range(held + 1)}
+    assert all(contender["bound"] in limits for contender in record["contenders"][2:])
+
+
+def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    show_contenders(
+        (
+            Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25),
+            Contender("tree", 0.0701, "test set", None, 3, 30, 20_000, 0.5),
+            Contender("moon", note="moon could not be learned: it is full"),
+        )
+    )
+    text = capsys.readouterr().out
+    assert re.search(r"net +25 % +tandem +10 % +2.0 kB +1.2 s", text)
+    assert re.search(r"tree +7.1 % +test set +10 % +20 kB +0.5 s", text)
+    assert re.search(r"moon( +-){5}\n", text)
+    assert "moon could not be learned: it is full" in text
+    assert "Tightest certificate: tree. Fewest test errors: net; tree." in text
+    assert "divide --delta by 3" in text
+    assert "A test error above its certificate (tree) is no contradiction" in text
+
+
+def test_what_cannot_be_learned_is_said(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abnet.cli.jobs import compare
+
+    def impossible(*_: Any) -> Any:
+        raise ValueError("the moon is full")
+
+    monkeypatch.setattr(compare, "certified", impossible)
+    text = run("compare", table, "--target", "mood today", *SMALL).stdout
+    assert text.count("could not be learned: the moon is full") == 3
+    assert "logistic regression" in text
+
+
+def test_errors(failure: Failure, table: Path, tmp_path: Path) -> None:
+    assert "no column 'mood'" in failure("compare", table, "--target", "mood", *SMALL)
+    options = ["--target", "mood today", *SMALL]
+    assert "--test-fraction" in failure("compare", table, "--test-fraction", "1", *options, code=2)
+    assert "delta must lie" in failure("compare", table, "--delta", "0", *options, code=2)
+    (tmp_path / "few.csv").write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(12)))
+    assert "at least 20" in failure("compare", tmp_path / "few.csv", "--target", "y", *SMALL)

@@ -1,0 +1,31 @@
+import json
+from pathlib import Path
+
+import numpy as np
+
+from abnet.data import load
+from abnet.data.tables import read_table
+from cli.tables import Failure, Run
+
+
+def test_names_are_listed(run: Run) -> None:
+    assert "adult.data, adult.test" in run("data").stdout
+    assert json.loads(run("data", "--json").stdout)["circles"] == []
+
+
+def test_a_data_set_is_written_exactly(run: Run, tmp_path: Path) -> None:
+    output = tmp_path / "circles.csv"
+    assert "1,000 rows, 2 columns" in run("data", "circles", "--output", output).stdout
+    frame, dataset = read_table(output), load("circles")
+    assert np.array_equal(frame[["x", "y"]].astype(np.float32).to_numpy(), dataset.X)
+    assert frame["label"].tolist() == [dataset.classes[int(y > 0)] for y in dataset.y]
+
+
+def test_a_data_set_is_described(run: Run) -> None:
+    assert json.loads(run("data", "digits17", "--json").stdout)["n_rows"] == 361
+
+
+def test_errors_are_one_line(failure: Failure, tmp_path: Path) -> None:
+    assert "Did you mean 'circles'" in failure("data", "circle")
+    message = failure("data", "adult", "--data-dir", tmp_path)
+    assert str(tmp_path) in message or "adult" in message

@@ -1,0 +1,169 @@
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import abnet
+from abnet.bounds import test_set_bound as clopper_pearson
+from abnet.cli.jobs.holdout import parts_of
+from abnet.compact import CompactABNet
+from abnet.data.preparation import TableMap
+from abnet.data.tables import read_table
+from cli.tables import ROWS, SMALL, Run, cells, csv_text
+
+
+def test_the_record_is_that_of_the_model_file(fitted: dict[str, Any], model: Path) -> None:
+    loaded = abnet.load(model)
+    assert loaded.certificate_ is not None
+    assert loaded.certificate_.to_dict() == fitted["certificate"]
+    assert loaded.classes_.tolist() == fitted["classes"] == ["good", "not so good"]
+    assert (fitted["n_rows"], fitted["n_columns"]) == (ROWS, 5)
+    assert fitted["model"]["bytes"] == model.stat().st_size
+    assert loaded.info.details["target"] == "mood today"
+    assert loaded.certificate_.prior == "split"
+
+
+def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table: Path) -> None:
+    preparation = abnet.load(model).info.preparation
+    assert isinstance(preparation, TableMap)
+    clf = abnet.ABNetClassifier((2,), random_state=0)
+    first = parts_of(clf, ROWS)[0]
+    column = pd.to_numeric(read_table(table)["size, cm"].iloc[first])
+    stored = preparation.to_dict()["columns"][0]
+    assert stored["fill"] == pytest.approx(column.median(), rel=1e-12)
+    assert stored["mean"] == pytest.approx(column.fillna(column.median()).mean(), rel=1e-12)
+    assert stored["mean"] != pytest.approx(pd.to_numeric(read_table(table)["size, cm"]).mean(), rel=1e-6)
+
+
+def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> None:
+    from abnet.data.preparation import TablePreparation
+    from abnet.data.tables import split_target
+
+    X, y = split_target(read_table(table), "mood today")
+    clf = abnet.ABNetClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=0).fit(X, y)
+    assert abnet.load(model).certificate_ == clf.certificate_
+    assert abnet.load(model).predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()
+
+
+def test_columns_left_out_are_named(fitted: dict[str, Any]) -> None:
+    assert "note: column 'country' is left out: constant (Norway)" in fitted["stderr"]
+    assert "note: column 'id' is left out: an identifier: all 30 values differ" in fitted["stderr"]
+    assert fitted["notices"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
+
+
+def test_the_hold_out_bounds_follow_from_the_errors(fitted: dict[str, Any]) -> None:
+    network, logistic = fitted["hold_out"]
+    assert network["same_network"]
+    assert not logistic["same_network"]
+    for rival in (network, logistic):
+        assert rival["n_examples"] == fitted["certificate"]["n_examples"] == ROWS // 2
+        assert rival["bound"] == clopper_pearson(rival["errors"], rival["n_examples"], 0.05)
+
+
+def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "moods.abnet"
+    path.write_text("something older")
+    text = run("fit", table, "--target", "mood today", "--output", path, *SMALL).stdout
+    certificate = abnet.load(path).certificate_
+    assert certificate is not None
+    assert certificate.describe(classes=("good", "not so good")) in text
+    assert re.search(r"this model +[0-9.]+ %", text)
+    assert "logistic regression" in text
+    assert f"Model written to {path}" in text
+    assert "in place of an older file" in text
+
+
+def test_a_frozen_posterior_is_judged_by_its_errors(run: Run, table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "moods.abnet"
+    options = ["--target", "mood today", "--output", path, "--json", "--posterior", "frozen", *SMALL]
+    record = json.loads(run("fit", table, *options).stdout)
+    assert record["certificate"]["vote_method"] == "test set"
+    assert [rival["same_network"] for rival in record["hold_out"]] == [False]
+
+
+def test_the_rival_network_is_the_one_that_frozen_gives(
+    run: Run, table: Path, fitted: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "moods.abnet"
+    options = ["--target", "mood today", "--output", path, "--json", "--posterior", "frozen", *SMALL]
+    record = json.loads(run("fit", table, *options).stdout)
+    assert fitted["hold_out"][0]["bound"] == record["certificate"]["test_set_bound"]
+    assert fitted["hold_out"][0]["errors"] == record["certificate"]["vote_errors"]
+
+
+def test_a_random_prior_after_a_fitted_preparation_has_no_certificate(run: Run, table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "moods.abnet"
+    text = run("fit", table, "--target", "mood today", "--output", path, "--prior", "init", *SMALL).stdout
+    assert "There is no certificate" in text
+    assert "estimate" in text
+    assert abnet.load(path).certificate_ is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("bom.csv", csv_text(start="\ufeff")),
+        ("crlf.csv", csv_text(end="\r\n")),
+        ("semicolons.csv", csv_text(separator=";")),
+        ("tabs.tsv", csv_text(separator="\t")),
+        ("zipped.csv.gz", csv_text()),
+    ],
+)
+def test_every_way_to_write_a_table_gives_the_same_model(
+    run: Run, model: Path, tmp_path: Path, name: str, text: str
+) -> None:
+    written = tmp_path / name
+    written.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    run("fit", written, "--target", "mood today", "--output", tmp_path / "again.abnet", *SMALL)
+    assert (tmp_path / "again.abnet").read_bytes() == model.read_bytes()
+
+
+def test_parquet_gives_the_same_predictions(run: Run, model: Path, tmp_path: Path) -> None:
+    header, rows = cells()
+    frame = pd.DataFrame(rows, columns=header)
+    frame["size, cm"] = pd.to_numeric(frame["size, cm"])
+    frame["sold"] = frame["sold"] == "yes"
+    frame.to_parquet(tmp_path / "moods.parquet")
+    run("fit", tmp_path / "moods.parquet", "--target", "mood today", "--output", tmp_path / "again.abnet", *SMALL)
+    again, before = abnet.load(tmp_path / "again.abnet"), abnet.load(model)
+    assert isinstance(again, CompactABNet)
+    assert isinstance(before, CompactABNet)
+    assert np.array_equal(again.W, before.W)
+
+
+def test_a_dropped_column_is_not_used(run: Run, table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "moods.abnet"
+    arguments = [
+        "fit",
+        table,
+        "--target",
+        "mood today",
+        "--output",
+        path,
+        "--json",
+        "--drop",
+        "id",
+        "--drop",
+        "country",
+    ]
+    result = run(*arguments, *SMALL)
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["n_columns"] == 3
+
+
+def test_weird_columns_are_learned_from(run: Run, tmp_path: Path) -> None:
+    lines = ["born,zip code,only in part,sold,target"]
+    for i in range(60):
+        only = "1.5" if i in (3, 50) else ""
+        lines.append(f"2020-01-{1 + i % 3:02d},00{i % 2},{only},{i % 2},{(i % 2) + 0.5}")
+    (tmp_path / "weird.csv").write_text("\n".join(lines))
+    options = ["--output", tmp_path / "weird.abnet", "--json", *SMALL]
+    record = json.loads(run("fit", tmp_path / "weird.csv", "--target", "target", *options).stdout)
+    assert record["classes"] == ["0.5", "1.5"]
+    inspected = json.loads(run("inspect", tmp_path / "weird.abnet", "--json").stdout)
+    assert [line.split(":")[0] for line in inspected["columns"]][:2] == ["born", "zip code"]

@@ -1,0 +1,116 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from cli.tables import SMALL, Failure, Run, csv_text
+
+
+def body(count: int = 30, label: str = "{parity}", other: str = "{i}") -> str:
+    return "".join(f"{other},{label}\n".format(i=i, parity=i % 2) for i in range(count))
+
+
+BAD_TABLES = {
+    "unknown column": ("x,z\n" + body(), "no column 'y'"),
+    "empty": ("", "is empty"),
+    "blank": ("\n\n  \n", "is empty"),
+    "header only": ("x,y\n", "no rows"),
+    "one class": ("x,y\n" + body(label="a"), "only one class"),
+    "three classes": ("x,y\n" + body() + "3,7\n", "3 classes"),
+    "all missing": ("x,y\n" + body(other=""), "has no value"),
+    "label missing": ("x,y\n" + body() + "3,\n", "1 labels are missing"),
+    "label nan": ("x,y\n" + body() + "3,NaN\n", "1 labels are missing"),
+    "infinite number": ("x,y\n" + body() + "inf,1\n", "'inf' is not a finite number"),
+    "huge number": ("x,y\n" + body() + "1e300,1\n", "is not a finite number"),
+    "decimal commas": ('x;y\n"1,5";0\n"2,5";1\n' * 1 + '"3,5";0\n"4,5";1\n' * 10, "decimal point"),
+    "too few rows": ("x,y\n" + body(5), "at least 10"),
+    "constant columns": ("x,y\n" + body(other="7"), "no column is of use"),
+    "only the target": ("y\n" + body(other="").replace(",", ""), "only column"),
+    "ragged": ("x,y\n" + body() + "1,2,3\n", "3 fields where the header has 2"),
+    "broken quotes": ('x,y\n"1,0\n' + body(), "broken CSV"),
+    "repeated names": ("y,y\n" + body(), "repeat"),
+    "binary": ("\0\1\2", "zero bytes"),
+}
+
+
+@pytest.mark.parametrize(("text", "complaint"), BAD_TABLES.values(), ids=BAD_TABLES.keys())
+def test_bad_tables_are_refused_in_one_line(failure: Failure, tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "bad.csv").write_text(text)
+    message = failure("fit", tmp_path / "bad.csv", "--target", "y", "--output", tmp_path / "m.abnet", *SMALL)
+    assert complaint in message
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_files_that_are_no_tables(failure: Failure, tmp_path: Path) -> None:
+    output = ["--target", "y", "--output", tmp_path / "m.abnet"]
+    assert "does not exist" in failure("fit", tmp_path / "absent.csv", *output)
+    (tmp_path / "folder.csv").mkdir()
+    assert "is a folder" in failure("fit", tmp_path / "folder.csv", *output)
+    (tmp_path / "table.xlsx").write_text("x,y\n")
+    assert "unknown ending '.xlsx'" in failure("fit", tmp_path / "table.xlsx", *output)
+    (tmp_path / "latin.csv").write_bytes("x,y\nä,1\n".encode("latin-1"))
+    assert "not UTF-8" in failure("fit", tmp_path / "latin.csv", *output)
+    (tmp_path / "half.csv.gz").write_bytes(b"\x1f\x8b\x08\0\0\0")
+    assert "gzip" in failure("fit", tmp_path / "half.csv.gz", *output)
+    (tmp_path / "no.parquet").write_text("x")
+    assert "Parquet" in failure("fit", tmp_path / "no.parquet", *output)
+
+
+def test_places_that_cannot_be_written(failure: Failure, table: Path, tmp_path: Path) -> None:
+    options = ["--target", "mood today", *SMALL]
+    assert "is a folder" in failure("fit", table, "--output", tmp_path, *options)
+    assert "no folder" in failure("fit", table, "--output", tmp_path / "absent" / "m.abnet", *options)
+    assert "not a regular file" in failure("fit", table, "--output", "/dev/null", *options)
+
+
+def test_a_folder_without_permission(
+    failure: Failure, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the superuser may write everywhere
+    message = failure("fit", table, "--output", tmp_path / "m.abnet", "--target", "mood today", *SMALL)
+    assert "no permission" in message
+
+
+def test_columns_to_drop(failure: Failure, table: Path, tmp_path: Path) -> None:
+    options = ["--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL]
+    assert "no column 'ident' to drop" in failure("fit", table, "--drop", "ident", *options)
+    assert "is the target" in failure("fit", table, "--drop", "mood today", *options)
+
+
+WRONG = {
+    "delta": (["--delta", "1.5"], "delta must lie strictly between 0 and 1"),
+    "prior fraction": (["--prior-fraction", "0"], "prior_fraction must lie"),
+    "widths": (["--hidden-layer-sizes", "8,x"], "whole numbers"),
+    "no widths": (["--hidden-layer-sizes", ""], "whole numbers"),
+    "zero width": (["--hidden-layer-sizes", "0"], "each of 1 or more"),
+    "too wide": (["--hidden-layer-sizes", "40", "--aggregation", "exact"], "2^40"),
+    "objective": (["--objective", "best"], "objective must be one of"),
+    "frozen without split": (["--prior", "init", "--posterior", "frozen"], "posterior='frozen' needs"),
+    "loss with split": (["--objective", "loss", "--prior", "split"], "has no prior part"),
+    "model": (["--model", "mlp"], "--model must be"),
+    "batch": (["--batch-size", "many"], "whole numbers"),
+    "epochs": (["--max-iter", "0"], "max_iter must be"),
+}
+
+
+@pytest.mark.parametrize(("options", "complaint"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_options_are_wrong_use(failure: Failure, tmp_path: Path, options: list[str], complaint: str) -> None:
+    # The table is not even looked at.
+    message = failure("fit", "no.csv", "--target", "y", "--output", tmp_path / "m.abnet", *options, code=2)
+    assert complaint in message
+
+
+def test_missing_and_unknown_options_are_wrong_use(run: Run, table: Path) -> None:
+    run("fit", table, code=2)
+    run("fit", code=2)
+    run("fit", table, "--target", "mood today", "--depth", "3", code=2)
+    run("fit", table, "--target", "mood today", "--delta", "small", code=2)
+    run("nonsense", code=2)
+
+
+def test_one_class_in_the_first_part_still_compares(run: Run, tmp_path: Path) -> None:
+    header, *lines = csv_text().splitlines()
+    rare = [line.replace('"not so good"', '"good"') for line in lines]
+    rare[5] = rare[5].replace('"good"', '"bad"')
+    (tmp_path / "rare.csv").write_text("\n".join([header, *rare]))
+    run("fit", tmp_path / "rare.csv", "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL)

@@ -1,0 +1,43 @@
+import json
+from pathlib import Path
+from typing import Any
+
+from abnet.files import save
+from cli.tables import Failure, Run
+from files.predictors import KINDS, predictor
+
+
+def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> None:
+    text = run("inspect", model).stdout
+    assert "compact ABNet" in text
+    assert "inputs: 5; arrays: W 2 × 5, b 2, H 4" in text
+    assert "classes: good or not so good" in text
+    assert "size, cm: numeric, 2 features" in text
+    assert "country: left out, constant (Norway)" in text
+    assert f"data fingerprint: {fitted['details']['data_fingerprint']}" in text
+    assert "With 95 % confidence" in text
+    assert "target: mood today" in text
+
+
+def test_the_record_is_complete(run: Run, model: Path, fitted: dict[str, Any]) -> None:
+    record = json.loads(run("inspect", model, "--json").stdout)
+    assert record["certificate"] == fitted["certificate"]
+    assert record["details"] == fitted["details"]
+    assert record["preparation"]["kind"] == "table"
+    assert record["bytes"] == model.stat().st_size
+
+
+def test_every_kind_of_model_is_shown(run: Run, tmp_path: Path) -> None:
+    for kind in KINDS:
+        save(predictor(kind, certificate=None), tmp_path / "model.abnet")
+        text = run("inspect", tmp_path / "model.abnet").stdout
+        assert kind in text
+        assert "no certificate" in text
+        assert "höhe" in text
+
+
+def test_a_damaged_model_is_one_line(failure: Failure, model: Path, tmp_path: Path) -> None:
+    content = bytearray(model.read_bytes())
+    content[-3] ^= 1
+    (tmp_path / "damaged.abnet").write_bytes(bytes(content))
+    assert "damaged or altered" in failure("inspect", tmp_path / "damaged.abnet")

@@ -1,0 +1,242 @@
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet.cli.jobs import features
+from abnet.cli.jobs import predict as job
+from abnet.data.tables import read_table
+from abnet.files import save
+from cli.tables import ROWS, Failure, Run, cells, csv_text
+from files.predictors import predictor
+
+
+def expected(model: Path, table: Path) -> tuple[list[str], np.ndarray]:
+    loaded, frame = abnet.load(model), read_table(table)
+    return loaded.predict(frame).tolist(), loaded.predict_proba(frame)
+
+
+def test_predictions_are_those_of_the_model(run: Run, model: Path, table: Path) -> None:
+    labels, shares = expected(model, table)
+    header, *lines = run("predict", model, table, "--proba").stdout.splitlines()
+    assert header == "prediction,probability_good,probability_not so good"
+    assert [line.split(",")[0] for line in lines] == labels
+    assert [[float(cell) for cell in line.split(",")[1:]] for line in lines] == shares.tolist()
+
+
+def test_a_file_holds_the_same_as_stdout(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    output = tmp_path / "predictions.csv"
+    text = run("predict", model, table, "--proba").stdout
+    shown = run("predict", model, table, "--proba", "--output", output).stdout
+    assert output.read_text() == text
+    assert f"Predicted {ROWS} rows into {output}." in shown
+    assert "older" not in shown
+    assert "older" in run("predict", model, table, "--output", output).stdout
+
+
+def test_chunks_do_not_matter(run: Run, model: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run("predict", model, table, "--proba").stdout
+    monkeypatch.setattr(job, "ROWS", 7)
+    assert run("predict", model, table, "--proba").stdout == whole
+
+
+def test_json_lines(run: Run, model: Path, table: Path) -> None:
+    labels, shares = expected(model, table)
+    lines = [json.loads(line) for line in run("predict", model, table, "--json", "--proba").stdout.splitlines()]
+    assert [line["prediction"] for line in lines] == labels
+    assert [list(line["probability"].values()) for line in lines] == shares.tolist()
+
+
+def test_the_summary_counts(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    output = tmp_path / "predictions.csv"
+    record = json.loads(run("predict", model, table, "--json", "--output", output).stdout)
+    assert record["n_rows"] == ROWS
+    assert {label: count for label, count in record["counts"].items() if count} == Counter(expected(model, table)[0])
+    assert record["output"] == str(output)
+
+
+def altered(tmp_path: Path, **columns: Any) -> Path:
+    """The table with columns replaced (text), renamed or removed (None), or added."""
+    header, rows = cells()
+    frame: dict[str, list[str]] = {name: [row[i] for row in rows] for i, name in enumerate(header)}
+    for name, value in columns.items():
+        key = name.replace("_", " ")
+        if value is None:
+            del frame[key]
+        else:
+            frame[key] = [value] * ROWS if isinstance(value, str) else value
+    lines = [frame.keys(), *zip(*frame.values(), strict=True)]
+    path = tmp_path / "altered.csv"
+    path.write_text("\n".join(",".join(f'"{cell}"' for cell in line) for line in lines))
+    return path
+
+
+def test_further_columns_are_passed_over_and_named(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    result = run("predict", model, altered(tmp_path, age="3"))
+    assert result.stderr == "note: the model does not use the columns 'age'\n"
+    assert result.stdout == run("predict", model, table).stdout
+
+
+def test_the_target_and_dropped_columns_may_be_absent(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    result = run("predict", model, altered(tmp_path, mood_today=None, id=None, country=None))
+    assert (result.stdout, result.stderr) == (run("predict", model, table).stdout, "")
+
+
+def test_a_missing_column_is_an_error(failure: Failure, model: Path, tmp_path: Path) -> None:
+    assert "lacks 'city'" in failure_after_header(failure, "predict", model, altered(tmp_path, city=None))
+
+
+def failure_after_header(failure: Failure, *arguments: object) -> str:
+    """With an output file nothing at all goes to stdout."""
+    output = Path(str(arguments[-1])).with_name("out.csv")
+    message = failure(*arguments, "--output", output)
+    assert not output.exists()
+    assert not [path for path in output.parent.iterdir() if path.name.endswith(".part")]
+    return message
+
+
+def test_an_unseen_category_is_an_error_with_its_place(failure: Failure, model: Path, tmp_path: Path) -> None:
+    _, rows = cells()
+    city = [row[2] for row in rows]
+    city[41] = "Atlantis, lost"
+    message = failure_after_header(failure, "predict", model, altered(tmp_path, city=city))
+    assert "column 'city', data row 42: 'Atlantis, lost' was not seen in training" in message
+    assert "--unseen warn" in message
+
+
+def test_an_unseen_category_may_be_let_pass(run: Run, model: Path, tmp_path: Path) -> None:
+    result = run("predict", model, altered(tmp_path, city="Atlantis"), "--unseen", "warn")
+    assert len(result.stdout.splitlines()) == ROWS + 1
+    assert result.stderr.count("\n") == 1
+    assert f"'Atlantis' ({ROWS} rows) not seen in training" in result.stderr
+
+
+@pytest.mark.parametrize("cell", ["inf", "-inf", "1e200", "tall"])
+def test_cells_that_are_no_numbers_are_an_error(failure: Failure, model: Path, tmp_path: Path, cell: str) -> None:
+    _, rows = cells()
+    sizes = [row[0] for row in rows]
+    sizes[9] = cell
+    path = altered(tmp_path, **{"size, cm": sizes})
+    assert f"column 'size, cm', data row 10: '{cell}'" in failure_after_header(failure, "predict", model, path)
+
+
+@pytest.mark.parametrize("text", [csv_text(start="\ufeff"), csv_text(end="\r\n"), csv_text(separator=";")])
+def test_every_way_to_write_a_table(run: Run, model: Path, table: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "again.csv").write_text(text, newline="")
+    assert run("predict", model, tmp_path / "again.csv").stdout == run("predict", model, table).stdout
+
+
+def test_an_empty_table_is_an_error(failure: Failure, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    assert "is empty" in failure_after_header(failure, "predict", model, tmp_path / "empty.csv")
+    (tmp_path / "empty.csv").write_text("size\n")
+    assert "no rows" in failure_after_header(failure, "predict", model, tmp_path / "empty.csv")
+
+
+def test_a_failure_late_in_the_file_leaves_the_old_output(
+    failure: Failure, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "ROWS", 7)
+    _, rows = cells()
+    sizes = [row[0] for row in rows[:-1]] + ["inf"]
+    output = tmp_path / "old.csv"
+    output.write_text("old")
+    assert "data row 60" in failure("predict", model, altered(tmp_path, **{"size, cm": sizes}), "--output", output)
+    assert output.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["altered.csv", "old.csv"]
+
+
+def test_an_interrupted_prediction_leaves_no_output(
+    run: Run, model: Path, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(features, "scores", interrupt)
+    result = run("predict", model, table, "--output", tmp_path / "out.csv", code=130)
+    assert result.stderr == "interrupted.\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_models_that_are_none(failure: Failure, table: Path, tmp_path: Path) -> None:
+    assert "there is no model file" in failure("predict", tmp_path / "absent.abnet", table)
+    assert "not a valid model file" in failure("predict", table, table)
+
+
+def test_wrong_use(failure: Failure, model: Path, table: Path) -> None:
+    assert "--unseen must be" in failure("predict", model, table, "--unseen", "maybe", code=2)
+
+
+def plain(tmp_path: Path, **changes: Any) -> Path:
+    save(predictor(**changes), tmp_path / "plain.abnet")
+    return tmp_path / "plain.abnet"
+
+
+def test_a_model_without_preparation_takes_numbers_by_name(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "numbers.csv").write_text('höhe,"size, cm",age\n1,2,3\n-1,.5,1e1\n', encoding="utf-8")
+    lines = run("predict", plain(tmp_path), tmp_path / "numbers.csv").stdout.splitlines()
+    assert lines[1:] == predictor().predict(np.array([[3, 2, 1], [10, 0.5, -1]])).tolist()
+
+
+def test_a_model_without_names_takes_all_columns(run: Run, failure: Failure, tmp_path: Path) -> None:
+    model = plain(tmp_path, feature_names=None, classes=np.array([0, 1]))
+    (tmp_path / "numbers.csv").write_text("a,b,c\n1,2,3\n")
+    assert run("predict", model, tmp_path / "numbers.csv").stdout.splitlines()[1] in "01"
+    (tmp_path / "numbers.csv").write_text("a,b\n1,2\n")
+    assert "has 2 columns, the model takes 3" in failure_after_header(
+        failure, "predict", model, tmp_path / "numbers.csv"
+    )
+
+
+def test_a_model_without_preparation_has_no_rule_for_missing_values(failure: Failure, tmp_path: Path) -> None:
+    path, model = tmp_path / "numbers.csv", plain(tmp_path)
+    path.write_text('höhe,"size, cm",age\n1,2,3\n-1,,4\n', encoding="utf-8")
+    assert "column 'size, cm', data row 2: a missing value" in failure_after_header(failure, "predict", model, path)
+    path.write_text("höhe,age\n1,2\n", encoding="utf-8")
+    assert "lacks 'size, cm'" in failure_after_header(failure, "predict", model, path)
+
+
+def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "abnet.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def test_predicting_loads_no_training_library(model: Path, table: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys\nfrom abnet.cli import main\n"
+        f"sys.argv = ['abnet', 'predict', {str(model)!r}, {str(table)!r}, '--output', {str(tmp_path / 'o.csv')!r}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "bad = ('jax', 'sklearn', 'optax', 'matplotlib', 'scipy.stats')\n"
+        "print([name for name in bad if name in sys.modules], file=sys.stderr)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert result.stderr == "[]\n"
+    assert (tmp_path / "o.csv").exists()
+
+
+def test_a_reader_that_leaves_is_no_traceback(model: Path, tmp_path: Path) -> None:
+    header, *lines = csv_text().splitlines()
+    (tmp_path / "long.csv").write_text("\n".join([header, *lines * 400]))
+    read, write = os.pipe()
+    command = [sys.executable, "-m", "abnet.cli", "predict", str(model), str(tmp_path / "long.csv"), "--proba"]
+    with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, text=True) as process:
+        os.close(write)
+        os.read(read, 10)
+        os.close(read)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (1, "")
+
+
+def test_exit_codes_and_streams_of_the_program(table: Path, tmp_path: Path) -> None:
+    failed = program("predict", tmp_path / "absent.abnet", table)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr.startswith("error: there is no model file")
+    assert failed.stderr.count("\n") == 1
+    assert program("predict").returncode == 2

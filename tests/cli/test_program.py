@@ -1,0 +1,102 @@
+import inspect
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import abnet
+from abnet.cli import options
+from abnet.cli.fit import fit as fit_command
+from abnet.cli.guard import WrongUseError, guarded
+from cli.tables import Run
+
+COMMANDS = ["fit", "predict", "inspect", "compare", "demo", "data"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example(run: Run, command: str) -> None:
+    text = run(command, "--help").stdout
+    assert f"abnet {command}" in text.split("Usage:")[1].split("\n", 1)[1]
+    assert run(command, "-h").stdout == text
+
+
+def test_the_program_lists_its_commands(run: Run) -> None:
+    text = run("--help").stdout
+    assert all(f" {command} " in text for command in COMMANDS)
+    assert run("--version").stdout == f"abnet {abnet.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
+def test_help_loads_no_library(arguments: list[str]) -> None:
+    program = (
+        f"import sys; sys.argv = ['abnet', *{arguments!r}]\nfrom abnet.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "bad = ('numpy', 'scipy', 'jax', 'sklearn', 'pandas', 'matplotlib', 'safetensors', 'joblib')\n"
+        "print([name for name in bad if name in sys.modules], file=sys.stderr)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.stderr == "[]\n"
+
+
+@pytest.mark.parametrize("estimator", [abnet.ABNetClassifier, abnet.PBGNetClassifier])
+def test_options_are_the_parameters_of_the_estimators(estimator: Any) -> None:
+    parameters = inspect.signature(estimator).parameters
+    assert set(parameters) - set(options.PARAMETERS) == {"preprocessor", "verbose"}
+    defaults = inspect.signature(fit_command).parameters
+    for name in options.PARAMETERS:
+        ours, theirs = defaults[name].default, parameters[name].default
+        if name == "hidden_layer_sizes":
+            assert options.widths(ours) == theirs
+        elif name != "random_state":  # fixed on the command line, so that a command gives the same model twice
+            assert ours == theirs, name
+
+
+def outcome(error: BaseException | None, message: str = "") -> Any:
+    app = typer.Typer()
+
+    @app.command()
+    @guarded
+    def command() -> None:
+        if message:
+            warnings.warn(message, stacklevel=1)
+            warnings.warn("of no interest", DeprecationWarning, stacklevel=1)
+        if error:
+            raise error
+        print("done")
+
+    return CliRunner().invoke(app, [])
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (ValueError("two\n  lines"), 1, "error: two lines\n"),
+        (ValueError(), 1, "error: ValueError\n"),
+        (WrongUseError("no"), 2, "error: no\n"),
+        (MemoryError(), 1, "error: not enough memory; use fewer rows or narrower layers.\n"),
+        (OSError(28, "No space left on device", "a.csv"), 1, "error: a.csv: No space left on device\n"),
+        (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
+        (ImportError("pip install x"), 1, "error: pip install x\n"),
+        (KeyboardInterrupt(), 130, "interrupted.\n"),
+        (None, 0, ""),
+    ],
+)
+def test_failures_are_one_line_and_a_code(error: BaseException | None, code: int, text: str) -> None:
+    result = outcome(error)
+    assert (result.exit_code, result.stderr) == (code, text)
+    assert result.stdout == ("" if error else "done\n")
+
+
+def test_faults_of_the_program_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(outcome(KeyError("bug")).exception, KeyError)
+    monkeypatch.setenv("ABNET_TRACEBACK", "1")
+    assert isinstance(outcome(ValueError("shown")).exception, ValueError)
+
+
+def test_warnings_are_notes() -> None:
+    result = outcome(None, "mind\nthe gap")
+    assert (result.stdout, result.stderr) == ("done\n", "note: mind the gap\n")
