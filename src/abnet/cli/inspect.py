@@ -18,7 +18,6 @@ def inspect(
     The file is checked in full, and the bounds of its certificate are computed
     again from its own record.
 
-    \b
     abnet inspect model.abnet
     abnet inspect model.abnet --json | jq .certificate.vote_error_bound
     """

@@ -34,7 +34,8 @@ Aggregation = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_NETWORK,
-        help="How the output is computed: 'exact' (up to 20 units in a layer), or by sampling.",
+        help="How the output is computed: 'exact' (layers of up to 20 units), or by sampling: 'ancestral' "
+        "(certified), 'uniform' (an estimate); 'auto' chooses.",
     ),
 ]
 NSamples = Annotated[int, typer.Option(rich_help_panel=_NETWORK, help="Draws of the sampled aggregations.")]

@@ -43,7 +43,9 @@ def comparison(vote_bound: float | None, rivals: "tuple[HoldOut, ...]") -> None:
 def _verdict(vote_bound: float | None, rivals: "tuple[HoldOut, ...]") -> str:
     best = min(rivals, key=lambda rival: rival.bound)
     alone = "Each figure holds by itself; choosing the smallest after looking is not covered."
-    if vote_bound is not None and vote_bound <= best.bound:
+    if vote_bound is None:
+        return f"Only the plain hold-out bound certifies anything here: {best.name}."
+    if vote_bound <= best.bound:
         return f"The certificate of this model is the tightest. {alone}"
     hint = " (--posterior frozen gives this model that bound)" if best.same_network else ""
     return f"The plain hold-out bound is tighter here: {best.name}{hint}. {alone}"

@@ -1,5 +1,6 @@
 """Learn, certify, compare, save: the job of `abnet fit`."""
 
+import textwrap
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -45,12 +46,18 @@ class FitOutcome:
         """The certificate in words, or why there is none."""
         if self.certificate is not None:
             return self.certificate.describe(classes=(self.classes[0], self.classes[1]))
-        return (
-            "There is no certificate: no theorem covers what was done "
-            f"(objective {self.details['objective']!r}, prior {self.details['prior']!r}, "
-            f"aggregation {self.details['aggregation']!r}, preparation learned from all rows).\n"
-            f"The Gibbs bound would be {self.bound_estimate:.3f}, as an estimate only. "
-            "The default options (--objective bound --prior split --aggregation exact) give a certificate."
+        return self._excuse()
+
+    def _excuse(self) -> str:
+        settings = ", ".join(f"{name} {self.details[name]!r}" for name in ("objective", "prior", "aggregation"))
+        prepared = "" if self.details["prior"] == "split" else ", preparation learned from all rows"
+        figure = (
+            "" if self.bound_estimate is None else f" The Gibbs bound would be {self.bound_estimate:.3f}, an estimate."
+        )
+        return textwrap.fill(
+            f"There is no certificate: no theorem covers what was done ({settings}{prepared}).{figure} "
+            "The default options (--objective bound --prior split --aggregation exact) give one.",
+            100,
         )
 
     def to_dict(self) -> dict[str, Any]:
