@@ -1,4 +1,4 @@
-"""A minimal training loop, blobs to learn, and strict JAX."""
+"""A minimal training loop, blobs to learn, and double precision."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,12 +9,6 @@ import numpy as np
 import pytest
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-
-
-@pytest.fixture(autouse=True)
-def strict_ranks() -> Iterator[None]:
-    with jax.numpy_rank_promotion("raise"):
-        yield
 
 
 @pytest.fixture

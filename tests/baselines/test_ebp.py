@@ -28,10 +28,15 @@ def random_network(seed: int, sizes: tuple[int, ...]) -> BAM:
     )
 
 
-def random_rows(seed: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def random_rows(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Twelve rows of five inputs, in all tests: each new shape costs a compilation."""
     rng = np.random.default_rng(seed)
-    x, y = rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n)
-    return x, y, rng.uniform(0.5, 2, n)
+    return rng.normal(size=(12, 5)), rng.choice([-1.0, 1.0], 12), rng.uniform(0.5, 2, 12)
+
+
+def one_row(x: list[float], y: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One row that counts, and eleven of weight 0."""
+    return np.tile(x, (12, 1)), np.full(12, y), np.eye(12)[0]
 
 
 def objective(network: BAM, x: jax.Array, y: jax.Array, w: jax.Array, e: float) -> jax.Array:
@@ -53,14 +58,14 @@ def assert_same_tree(found: BAM, expected: BAM, *, rtol: float, atol: float = 0)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("sizes", "e"), [((5, 1), 1.0), ((5, 3, 1), 1.0), ((5, 3, 4, 1), 0.0), ((5, 4, 3, 2, 1), 1.0)])
 def test_update_is_the_gradient_with_constant_deviations(sizes: tuple[int, ...], e: float) -> None:
-    network, rows = random_network(1, sizes), random_rows(2, 12, 5)
+    network, rows = random_network(1, sizes), random_rows(2)
     expected = jax.jit(jax.grad(objective), static_argnums=4)(network, *rows, e)
     assert_same_tree(direction(network, *rows, e=e), expected, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.usefixtures("x64")
 def test_step_adds_the_update_to_the_means_whatever_the_rate() -> None:
-    network, rows = random_network(1, (5, 3, 1)), random_rows(2, 12, 5)
+    network, rows = random_network(1, (5, 3, 1)), random_rows(2)
     expected = jax.tree.map(np.add, network, direction(network, *rows, e=1.0))
     step = jax.jit(EBP().step)
     assert_same_tree(step(network, *rows, 0.1, KEY), expected, rtol=1e-12)
@@ -69,9 +74,9 @@ def test_step_adds_the_update_to_the_means_whatever_the_rate() -> None:
 
 @pytest.mark.usefixtures("x64")
 def test_one_layer_from_zero_has_a_closed_form() -> None:
-    x, zero = np.array([0.5, -2.0, 1.0]), BAM((np.zeros((1, 3)),), (np.zeros(1),))
+    x, zero = [0.5, -2.0, 1.0, 0.0, 3.0], BAM((np.zeros((1, 5)),), (np.zeros(1),))
     for y in (-1.0, 1.0):
-        step = direction(zero, np.asarray(x[None]), np.array([y]), np.ones(1), e=1.0)
+        step = direction(zero, *one_row(x, y), e=1.0)
         extended = np.append(x, 1)
         expected = y * extended * np.sqrt(2 / np.pi) / np.linalg.norm(extended)
         np.testing.assert_allclose(np.append(step.weights[0], step.biases[0]), expected, rtol=1e-12)
@@ -80,10 +85,9 @@ def test_one_layer_from_zero_has_a_closed_form() -> None:
 @pytest.mark.usefixtures("x64")
 def test_one_layer_moves_to_the_exact_posterior_mean() -> None:
     rng = np.random.default_rng(3)
-    mean, x, y = np.array([0.4, -0.3, 0.2]), np.array([1.5, -0.5, 1.0]), -1.0  # the last input is the bias's 1
-    network = BAM((np.asarray(mean[None, :2]),), (np.asarray(mean[2:]),))
-    step = direction(network, np.asarray(x[None, :2]), np.array([y]), np.ones(1), e=1.0)
-    draws = mean + rng.normal(size=(400_000, 3))
+    mean, x, y = rng.normal(size=6) / 2, np.append(rng.normal(size=5), 1), -1.0  # the last input is the bias's 1
+    step = direction(BAM((mean[None, :5],), (mean[5:],)), *one_row(x[:5].tolist(), y), e=1.0)
+    draws = mean + rng.normal(size=(400_000, 6))
     kept = draws[y * (draws @ x) > 0]
     z = (mean + np.append(step.weights[0], step.biases[0]) - kept.mean(0)) / (kept.std(0) / np.sqrt(len(kept)))
     assert np.abs(z).max() < 4
@@ -91,14 +95,14 @@ def test_one_layer_moves_to_the_exact_posterior_mean() -> None:
 
 @pytest.mark.usefixtures("x64")
 def test_first_layer_sees_only_the_direction_of_the_extended_input() -> None:
-    network, (x, y, w) = random_network(4, (5, 1)), random_rows(5, 3, 5)
+    network, (x, y, w) = random_network(4, (5, 1)), random_rows(5)
     W, b = np.asarray(network.weights[0][0]), float(network.biases[0][0])
-    extended = np.hstack([x, np.ones((3, 1))])
+    extended = np.hstack([x, np.ones((12, 1))])
     expected = erf(extended @ np.append(W, b) / (np.sqrt(2) * np.linalg.norm(extended, axis=1)))
     np.testing.assert_allclose(output(network, x, e=1.0), expected, rtol=1e-12)
     # (x, 1) times t: move the 1 into a sixth input, with its own weight, and compare two scales up to the new bias's 1
-    wide = BAM((np.asarray(np.append(W, b)[None]),), (np.zeros(1),))
-    big, bigger = (np.asarray(t * extended) for t in (1e6, 3e6))
+    wide = BAM((np.append(W, b)[None],), (np.zeros(1),))
+    big, bigger = (t * extended for t in (1e6, 3e6))
     np.testing.assert_allclose(output(wide, big, e=1.0), output(wide, bigger, e=1.0), rtol=1e-9)
     steps = [direction(wide, rows, y, w, e=1.0).weights[0] for rows in (big, bigger)]
     np.testing.assert_allclose(steps[0], steps[1], rtol=1e-9)
@@ -107,15 +111,15 @@ def test_first_layer_sees_only_the_direction_of_the_extended_input() -> None:
 
 @pytest.mark.usefixtures("x64")
 def test_saturated_hidden_units_make_a_perceptron() -> None:
-    network, (x, _, _) = random_network(6, (5, 3, 1)), random_rows(7, 2, 5)
+    network, (x, _, _) = random_network(6, (5, 3, 1)), random_rows(7)
     s = np.array([1.0, -1.0, 1.0])
-    network = network._replace(biases=(np.asarray(1e4 * s), network.biases[1]))
+    network = network._replace(biases=(1e4 * s, network.biases[1]))
     expected = erf((np.asarray(network.weights[1][0]) @ s + float(network.biases[1][0])) / np.sqrt(2 * 4))
     np.testing.assert_allclose(output(network, x, e=0.0), expected, rtol=1e-12)
 
 
 def test_hidden_updates_vanish_below_a_zero_output_layer() -> None:
-    network, rows = random_network(8, (5, 3, 1)), random_rows(9, 12, 5)
+    network, rows = random_network(8, (5, 3, 1)), random_rows(9)
     network = network._replace(weights=(network.weights[0], np.zeros((1, 3))))
     step = direction(network, *rows, e=1.0)
     assert not step.weights[0].any()
@@ -125,7 +129,7 @@ def test_hidden_updates_vanish_below_a_zero_output_layer() -> None:
 
 @pytest.mark.usefixtures("x64")
 def test_flipping_a_hidden_unit_changes_no_output() -> None:
-    network, (x, _, _) = random_network(10, (5, 3, 4, 1)), random_rows(11, 6, 5)
+    network, (x, _, _) = random_network(10, (5, 3, 4, 1)), random_rows(11)
     (M_1, M_2, M_3), (b_1, b_2, b_3) = network
     s = np.array([1.0, -1.0, 1.0])
     flipped = BAM((s[:, None] * M_1, M_2 * s, M_3), (s * b_1, b_2, b_3))
@@ -134,7 +138,7 @@ def test_flipping_a_hidden_unit_changes_no_output() -> None:
 
 @pytest.mark.usefixtures("x64")
 def test_negating_labels_and_output_layer_leaves_hidden_updates() -> None:
-    network, (x, y, w) = random_network(12, (5, 3, 1)), random_rows(13, 6, 5)
+    network, (x, y, w) = random_network(12, (5, 3, 1)), random_rows(13)
     negated = BAM((network.weights[0], -network.weights[1]), (network.biases[0], -network.biases[1]))
     step, mirrored = direction(network, x, y, w, e=1.0), direction(negated, x, -y, w, e=1.0)
     np.testing.assert_allclose(mirrored.weights[0], step.weights[0], rtol=1e-12)
@@ -144,8 +148,8 @@ def test_negating_labels_and_output_layer_leaves_hidden_updates() -> None:
 @pytest.mark.usefixtures("x64")
 def test_tails() -> None:
     def update(a: float) -> float:  # x = 1, so s² = 2; all of the pre-activation a is bias
-        network = BAM((np.zeros((1, 1)),), (np.array([a]),))
-        return float(direction(network, np.ones((1, 1)), np.ones(1), np.ones(1), e=1.0).biases[0][0])
+        network = BAM((np.zeros((1, 5)),), (np.array([a]),))
+        return float(direction(network, *one_row([1.0, 0, 0, 0, 0], 1.0), e=1.0).biases[0][0])
 
     assert update(-50.0) == pytest.approx(25.020, abs=5e-4)
     assert 0 < update(50.0) < 1e-270
@@ -153,14 +157,13 @@ def test_tails() -> None:
 
 
 def test_tails_are_finite_in_float32() -> None:
-    network = BAM((np.zeros((1, 1)),), (np.array([-5e5]),))
-    wrong = direction(network, np.ones((1, 1)), np.ones(1), np.ones(1), e=1.0)
-    right = direction(network, np.ones((1, 1)), -np.ones(1), np.ones(1), e=1.0)
+    network = BAM((np.zeros((1, 5)),), (np.array([-5e5]),))
+    wrong, right = (direction(network, *one_row([1.0, 0, 0, 0, 0], y), e=1.0) for y in (1.0, -1.0))
     assert float(wrong.biases[0][0]) == pytest.approx(2.5e5, rel=1e-6)
     assert float(right.biases[0][0]) == 0
 
 
-def explicit_update(network: BAM, x: np.ndarray, y: np.ndarray, e: float, updated: bool) -> list[tuple]:
+def explicit_update(network: BAM, x: np.ndarray, y: float, e: float, updated: bool) -> list[tuple]:
     """The recursion in loops over units, with the normal's functions from the error function."""
     phi = lambda z: np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)  # noqa: E731
     M, b = [np.asarray(m) for m in network.weights], [np.asarray(c) for c in network.biases]
@@ -182,9 +185,9 @@ def explicit_update(network: BAM, x: np.ndarray, y: np.ndarray, e: float, update
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("updated", [False, True])
 def test_old_and_updated_weights_against_loops_over_one_row(updated: bool) -> None:
-    network, (x, y, _) = random_network(14, (5, 3, 4, 1)), random_rows(15, 1, 5)
-    step = direction(network, x, y, np.ones(1), e=1.0, updated_weights=updated)
-    expected = explicit_update(network, np.asarray(x[0]), np.asarray(y), 1.0, updated)
+    network, (x, y, _) = random_network(14, (5, 3, 4, 1)), random_rows(15)
+    step = direction(network, *one_row(x[0].tolist(), y[0]), e=1.0, updated_weights=updated)
+    expected = explicit_update(network, x[0], y[0], 1.0, updated)
     for dM, db, (M, b) in zip(*step, expected, strict=True):
         np.testing.assert_allclose(dM, M, rtol=1e-10)
         np.testing.assert_allclose(db, b, rtol=1e-10)
@@ -192,10 +195,11 @@ def test_old_and_updated_weights_against_loops_over_one_row(updated: bool) -> No
 
 @pytest.mark.usefixtures("x64")
 def test_update_is_a_sum_over_rows_and_an_integer_weight_repeats_a_row() -> None:
-    network, (x, y, _) = random_network(16, (5, 3, 1)), random_rows(17, 4, 5)
-    weighted = direction(network, x, y, np.array([2.0, 0.0, 1.0, 1.0]), e=1.0)
-    rows = np.array([0, 0, 2, 3])
-    assert_same_tree(weighted, direction(network, x[rows], y[rows], np.ones(4), e=1.0), rtol=1e-12)
+    network, (x, y, _) = random_network(16, (5, 3, 1)), random_rows(17)
+    counts = np.array([2.0, 0.0, 3.0, 0, 1, 1, 1, 0, 4, 0, 0, 0])
+    rows = np.repeat(np.arange(12), counts.astype(int))
+    repeated = direction(network, x[rows], y[rows], np.ones(12), e=1.0)
+    assert_same_tree(direction(network, x, y, counts, e=1.0), repeated, rtol=1e-12, atol=1e-14)
 
 
 def test_initial_means_are_uniform_with_variance_one_over_fan_in() -> None:
