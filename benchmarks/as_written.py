@@ -1,6 +1,6 @@
 """ABNet and PBGNet as the papers write them: full transition matrices, forwards, one example at a time.
 
-Slow and independent of the package: the oracle of the tests and the reference of the benchmarks. `xp` is numpy or jax.numpy.
+Slow and independent of the package: the oracle of the tests. `xp` is numpy or jax.numpy.
 """
 
 from itertools import product
@@ -24,7 +24,8 @@ def product_of_coins(m: Any, signs: Any, xp: Any) -> Any:
 
 def abnet_output(weights: Any, biases: Any, x: Any, xp: Any, erf: Any) -> Any:
     """F_A(x) = P_L[+1] - P_L[-1], with P_k = Ψ_k P_{k-1} and Ψ_k stored in full."""
-    below, P = None, None
+    below: Any = None
+    P: Any = None
     for k, (W, b) in enumerate(zip(weights, biases, strict=True)):
         signs = xp.asarray(all_signs(W.shape[0]), dtype=W.dtype)
         if k == 0:
@@ -38,7 +39,7 @@ def abnet_output(weights: Any, biases: Any, x: Any, xp: Any, erf: Any) -> Any:
 
 def pbgnet_output(weights: Any, biases: Any, x: Any, xp: Any, erf: Any) -> Any:
     """F^k_j = Σ_s̄ m_k(s̄)_j Π_i (1/2 + s̄_i/2 F^{k-1}_i)."""
-    F = neuron_means(weights[0], biases[0], x, erf)
+    F: Any = neuron_means(weights[0], biases[0], x, erf)
     for W, b in zip(weights[1:], biases[1:], strict=True):
         signs = xp.asarray(all_signs(W.shape[1]), dtype=W.dtype)
         P = product_of_coins(F, signs, xp)

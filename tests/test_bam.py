@@ -2,9 +2,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from conftest import random_network
 
 from abnet.bam import BAM, sgn
+from conftest import random_network
 
 
 def test_sgn_of_zero_is_plus_one() -> None:

@@ -2,14 +2,15 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
-from conftest import random_network
 from scipy.sparse import csr_array
 
 from abnet.aggregation import expected_output, meanfield
 from abnet.compact import CompactABNet, CompactMAP, MeanFieldNetwork, ModelInfo
+from conftest import random_network
 
 ARCHITECTURES = [(3, 1, 1), (3, 4, 1), (3, 3, 4, 1), (2, 5, 2, 3, 1)]
 
@@ -56,6 +57,7 @@ def test_sparse_integer_and_single_precision_rows_are_taken(rng: np.random.Gener
     model = CompactABNet.from_network(random_network(rng, (3, 4, 1)))
     X = rng.integers(0, 3, (30, 3))
     expected = model.decision_function(X.astype(float))
+    same: Any
     for same in (X, X.astype(np.float32), csr_array(X), X.tolist()):
         np.testing.assert_array_equal(model.decision_function(same), expected)
 

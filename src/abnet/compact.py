@@ -16,8 +16,11 @@ from abnet.stored_arrays import check_array, check_leading, check_names, check_t
 
 __all__ = ["CompactABNet", "CompactMAP", "MeanFieldNetwork", "ModelInfo", "Predictor"]
 
-ROWS = 1024
-"""Rows predicted at a time: their float64 copy and their corner probabilities stay in the cache."""
+BLOCK_ENTRIES = 96 * 1024
+"""Inputs read at a time: their float64 copy stays in the cache, and the product is too small to wake BLAS threads."""
+
+MOST_ROWS = 1024
+"""Rows at a time, at the most: so do their corner probabilities."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class ModelInfo:
 class Predictor(ABC):
     """A fitted binary classifier that needs no training library.
 
-    The score of a row depends on that row alone. Inputs are rounded to float32, as in training; everything after that is
-    computed in float64.
+    The score of a row depends on that row alone. Inputs are rounded to float32, as in training; everything after that
+    is computed in float64.
     """
 
     info: ModelInfo = field(default_factory=ModelInfo, kw_only=True)
@@ -94,16 +97,18 @@ class Predictor(ABC):
         """`decision_function` of rows that are prepared already."""
         matrix = _matrix(X, self.n_inputs)
         scores = np.empty(matrix.shape[0])
-        for start in range(0, matrix.shape[0], ROWS):
-            block = matrix[start : start + ROWS]
+        rows = min(max(BLOCK_ENTRIES // self.n_inputs, 16), MOST_ROWS)
+        for start in range(0, matrix.shape[0], rows):
+            block = matrix[start : start + rows]
             dense = block.toarray() if hasattr(block, "toarray") else block
             # Inputs are single precision in training, in the certificate and here: one and the same predictor.
             with np.errstate(over="ignore", invalid="ignore"):
-                scores[start : start + ROWS] = self.score_rows(np.asarray(dense, np.float32).astype(np.float64))
+                scores[start : start + rows] = self.score_rows(np.asarray(dense, np.float32).astype(np.float64))
         if not np.isfinite(scores).all():
             row = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise ValueError(
-                f"Input contains NaN, infinity or a value too large for float32 in row {row}: fill in or remove it first."
+                f"Input contains NaN, infinity or a value too large for float32 in row {row}: "
+                "fill in or remove it first."
             )
         return scores
 
@@ -114,7 +119,7 @@ class Predictor(ABC):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """``(1 ∓ F(x))/2``: the share of the aggregation's networks that vote for either class, shape (n, 2)."""
         if not self.shares:
-            raise ValueError(f"{type(self).__name__} gives scores, not probabilities: use decision_function or predict.")
+            raise ValueError(f"{type(self).__name__} gives no probabilities: use decision_function or predict.")
         p = 0.5 + 0.5 * self.decision_function(X)
         return np.stack([1 - p, p], axis=1)
 

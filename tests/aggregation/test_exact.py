@@ -1,18 +1,21 @@
 """ABNet's exact output against the formula as written, and against sampled networks."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.special
-from as_written import abnet_output
-from conftest import random_network
 from jax import enable_x64
 
+from abnet import cube
 from abnet.aggregation import exact, expected_output, kl, region_values
 from abnet.aggregation.exact import check_width, lift
 from abnet.bam import BAM
 from abnet.cube import corner_probabilities, corners
+from as_written import abnet_output
+from conftest import random_network
 
 ARCHITECTURES = [
     (3, 1, 1),
@@ -105,9 +108,10 @@ def test_a_table_of_class_probabilities_fits_as_well_as_signs(rng: np.random.Gen
     H = region_values(bam, table)
     assert H.shape == (8, 3)
     np.testing.assert_allclose(H.sum(1), 1)
-    Psi_2 = corner_probabilities(exact.mean_activation(bam.layers[1], lift(corners(3, np.float64))))
+    Psi_2: Any = corner_probabilities(exact.mean_activation(bam.layers[1], lift(corners(3, np.float64))))
     Psi_3 = corner_probabilities(exact.mean_activation(bam.layers[2], lift(corners(2, np.float64))))
-    np.testing.assert_allclose(H, Psi_2 @ Psi_3 @ table, atol=1e-14)
+    expected: Any = Psi_2 @ Psi_3 @ table
+    np.testing.assert_allclose(H, expected, atol=1e-14)
 
 
 def test_two_classes_by_table_are_the_signed_table(rng: np.random.Generator) -> None:
@@ -126,7 +130,7 @@ def test_layer_one_sees_only_the_direction_of_the_lifted_input(rng: np.random.Ge
 
 def test_lift_survives_huge_and_empty_rows() -> None:
     lifted = lift(np.array([[1e30, -1e30], [3e38, 0.0]], np.float32))
-    np.testing.assert_allclose(lifted, [[0.70710678, -0.70710678, 0], [1, 0, 0]], atol=1e-7)
+    np.testing.assert_allclose(lifted, [[0.70710678, -0.70710678, 0.0], [1.0, 0.0, 0.0]], atol=1e-7)
     np.testing.assert_allclose(lift(np.zeros((1, 0))), [[1.0]])
 
 
@@ -173,11 +177,11 @@ def test_gradients_match_finite_differences(rng: np.random.Generator) -> None:
             assert jax.tree.leaves(gradient)[i][at] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6, abs=1e-9)
 
 
-def test_streamed_layers_have_the_gradient_of_plain_ones(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streamed_layers_have_the_same_gradient(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     bam = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), random_network(rng, (2, 5, 5, 1)))
     X = rng.normal(size=(3, 2)).astype(np.float32)
     plain = jax.grad(lambda b: expected_output(b, X).sum())(bam)
-    streamed_blocks = exact.map_blocks
+    streamed_blocks = cube.map_blocks
     monkeypatch.setattr(exact, "map_blocks", lambda f, rows, xp: streamed_blocks(f, rows, xp, block=8))
     streamed = jax.grad(lambda b: expected_output(b, X).sum())(bam)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), streamed, plain)

@@ -92,7 +92,8 @@ def test_runs_side_by_side_are_the_runs_one_by_one(rng: np.random.Generator) -> 
     span, rates = Span(0, 100), [1.9, 0.3, 0.01, 0.0001]
 
     def train(rates: list[float]) -> Run:
-        return run_stage((LEARNER,), (make_runs(rates),), rows, span, span, rng=np.random.default_rng(1), **options).runs[0]
+        order = np.random.default_rng(1)
+        return run_stage((LEARNER,), (make_runs(rates),), rows, span, span, rng=order, **options).runs[0]
 
     together = train(rates)
     assert len({int(e) for e in together.epoch}) > 1
@@ -136,10 +137,11 @@ def test_nothing_is_compiled_again_for_other_rates_rows_seeds_or_limits(rng: np.
         run_stage((LEARNER,), (make_runs([rate]),), rows, Span(0, n), Span(0, n), rng=rng, batch_size=16, limits=limits)
 
     train(100, 0.1, Limits(max_epochs=2))
-    before = epoch._cache_size()
+    compiled: Any = epoch
+    before = compiled._cache_size()
     train(130, 0.2, Limits(1e-3, 3, 1, 4, 4))
     train(250, 0.01, Limits(max_epochs=3))
-    assert epoch._cache_size() == before
+    assert compiled._cache_size() == before
 
 
 def test_an_interrupt_keeps_the_best_so_far(rng: np.random.Generator) -> None:
@@ -191,5 +193,5 @@ def test_importing_and_training_leave_jax_settings_as_they_were(rng: np.random.G
     names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs", "jax_enable_x64")
     before = [getattr(jax.config, name) for name in names]
     with compilation_cache(), compilation_cache():
-        assert jax.config.jax_persistent_cache_min_compile_time_secs < 1
+        assert getattr(jax.config, names[1]) < 1
     assert [getattr(jax.config, name) for name in names] == before

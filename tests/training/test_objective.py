@@ -2,11 +2,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from conftest import random_network
 
 from abnet.aggregation import exact, expected_output, meanfield
 from abnet.bam import BAM
 from abnet.training.objective import LOG_MIXTURE, AggregationLearner, Objective, flatten, start, unflatten
+from conftest import random_network
 
 SIZES = (3, 2, 2, 1)
 

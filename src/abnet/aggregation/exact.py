@@ -1,12 +1,11 @@
 """ABNet: the exact expected output of an aggregation, by dynamic programming over binary representations.
 
-Every function takes a network either as a `BAM` or, where it is called in a training step, as its layers ``V_k = (W_k, b_k)``
-with the bias as last column. Inputs and signs are lifted to unit vectors, so that all layers obey one formula.
+Every function takes a network either as a `BAM` or, where it is called in a training step, as its layers
+``V_k = (W_k, b_k)`` with the bias as last column. Inputs and signs are lifted to unit vectors, so that all layers obey
+one formula.
 """
 
 from typing import Any
-
-import numpy as np
 
 from abnet.bam import BAM
 from abnet.cube import corners, erf, map_blocks, multilinear, namespace
@@ -32,6 +31,7 @@ def lift(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> lift(np.array([[0.0, 0.0], [2.0, 2.0]]))
     array([[0.        , 0.        , 1.        ],
            [0.66666667, 0.66666667, 0.33333333]])
@@ -46,7 +46,8 @@ def lift(x: Any) -> Any:
 def mean_activation(V: Any, lifted: Any) -> Any:
     """Means of a layer of neurons with Gaussian weights on fixed inputs: ``m(x̃) = erf(V x̃ / √2)``.
 
-    With the lifted input this is ``erf((W x + b)/sqrt(2(‖x‖² + 1)))`` at layer 1 and ``erf((W s + b)/sqrt(2(d + 1)))`` above.
+    With the lifted input this is ``erf((W x + b)/sqrt(2(‖x‖² + 1)))`` at layer 1 and
+    ``erf((W s + b)/sqrt(2(d + 1)))`` above.
 
     Parameters
     ----------
@@ -66,8 +67,8 @@ def check_width(sizes: tuple[int, ...]) -> None:
         if d > MAX_WIDTH:
             raise ValueError(
                 f"Hidden layer {layer} has {d} units: the exact output needs a table of 2^{d} representations "
-                f"(at most 2^{MAX_WIDTH} are taken). Use narrower layers, or sampling: aggregation='ancestral' (certified) "
-                "or 'uniform' (the paper's, an estimate)."
+                f"(at most 2^{MAX_WIDTH} are taken). Use narrower layers, or sampling: aggregation='ancestral' "
+                "(certified) or 'uniform' (the paper's, an estimate)."
             )
 
 
@@ -134,6 +135,7 @@ def expected_output(bam: BAM, X: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
     >>> np.round(expected_output(net, np.array([[3.0, 3.0], [0.0, 0.0]])), 3)
     array([0.384, 0.   ])

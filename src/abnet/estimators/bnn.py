@@ -8,7 +8,7 @@ __all__ = ["BNNClassifier"]
 
 
 class BNNClassifier(BinaryWeightsClassifier):
-    """Binarized neural network (Courbariaux, Hubara, Soudry, El-Yaniv, Bengio 2016): binary weights, units that output ±1.
+    """Binarized neural network (Courbariaux et al. 2016): binary weights, and units that output ±1.
 
     Parameters
     ----------

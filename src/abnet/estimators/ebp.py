@@ -9,7 +9,7 @@ __all__ = ["EBPClassifier"]
 
 
 class EBPClassifier(BaselineClassifier):
-    """Expectation backpropagation (Soudry, Hubara, Meir 2014): online Bayes for a sign network, without a learning rate.
+    """Expectation backpropagation (Soudry, Hubara, Meir 2014): online Bayes for a sign network, no learning rate.
 
     Parameters
     ----------

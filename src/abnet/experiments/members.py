@@ -44,7 +44,7 @@ class Member:
         self.runs = open_runs(stack([self._first_state() for _ in settings]), rates, _stack_keys(keys))
 
     def _learner(self) -> Any:
-        options = dict(self.protocol.options)
+        options: dict[str, Any] = dict(self.protocol.options)
         if self.model == "EBP":
             return EBP(**options)
         if self.model in ("BC", "BNN"):

@@ -20,7 +20,6 @@ def compilation_cache() -> Iterator[None]:
     A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for
     none.
     """
-    import jax
 
     folder = _folder()
     if folder is None or (_depth == 0 and _read("jax_compilation_cache_dir") is not None):

@@ -11,7 +11,17 @@ from abnet.training.loop import Limits, Rows, Span, open_runs
 from abnet.training.objective import AggregationLearner, Objective, start
 from abnet.training.stage import Report, best_of, run_stage
 
-__all__ = ["NEVER", "Trainer", "learn_linear", "learn_posterior", "learn_prior", "lifted_rows", "new_keys", "scaled_weights", "stack"]
+__all__ = [
+    "NEVER",
+    "Trainer",
+    "learn_linear",
+    "learn_posterior",
+    "learn_prior",
+    "lifted_rows",
+    "new_keys",
+    "scaled_weights",
+    "stack",
+]
 
 NEVER = 2**30
 """A patience that is never used up."""

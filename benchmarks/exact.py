@@ -1,0 +1,107 @@
+"""The exact aggregation: against the formula as written, against the machine's matrix product, and its memory."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from abnet.aggregation import exact
+from abnet.bam import BAM
+from abnet.cube import corners
+from measure import Row, at_least, at_most, best_times
+
+
+def written_output(layers: tuple[jax.Array, ...], lifted: jax.Array) -> jax.Array:
+    """P_k = Ψ_k P_{k-1} with every Ψ_k in full: the paper's formula, vectorised over the batch."""
+    P = _coins(exact.mean_activation(layers[0], lifted), jnp.asarray(corners(layers[0].shape[0])))
+    for V in layers[1:]:
+        below = exact.lift(jnp.asarray(corners(V.shape[1] - 1)))
+        P = P @ _coins(exact.mean_activation(V, below), jnp.asarray(corners(V.shape[0])))
+    return P[:, 1] - P[:, 0]
+
+
+def _coins(m: jax.Array, signs: jax.Array) -> jax.Array:
+    return jnp.prod(0.5 + 0.5 * signs[None, :, :] * m[:, None, :], axis=2)
+
+
+def network(width: int, depth: int, inputs: int = 100) -> tuple[jax.Array, ...]:
+    sizes = (inputs, *(width,) * (depth - 1), 1)
+    return tuple(jnp.asarray(V) for V in BAM.init(np.random.default_rng(0), sizes).layers)
+
+
+def _timed(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    compiled = jax.jit(function)
+    return lambda: jax.block_until_ready(compiled(*arguments))
+
+
+def against_the_formula() -> list[Row]:
+    layers, x = network(12, 6), exact.lift(jnp.asarray(np.random.default_rng(1).normal(size=(32, 100)), jnp.float32))
+
+    def gradient(output: Callable[..., Any]) -> Callable[..., Any]:
+        return jax.grad(lambda layers, x: output(layers, x).sum())
+
+    ours, ours_both = best_times(_timed(exact.output, layers, x), _timed(gradient(exact.output), layers, x), repeat=10)
+    theirs, theirs_both = best_times(
+        _timed(written_output, layers, x), _timed(gradient(written_output), layers, x), repeat=1
+    )
+    return [
+        at_least(
+            "formula as written / exact, forward", theirs / ours, 300, f"{theirs * 1e3:.0f} / {ours * 1e3:.1f} ms"
+        ),
+        at_least(
+            "formula as written / exact, forward + backward",
+            theirs_both / ours_both,
+            300,
+            f"{theirs_both * 1e3:.0f} / {ours_both * 1e3:.1f} ms",
+        ),
+    ]
+
+
+def against_the_matrix_product(width: int = 16, size: int = 4096) -> list[Row]:
+    V, h = network(width, 3)[1], jnp.tanh(jnp.asarray(np.random.default_rng(2).normal(size=2**width), jnp.float32))
+    square = jnp.asarray(np.random.default_rng(3).normal(size=(size, size)), jnp.float32)
+
+    def layer(h: jax.Array, V: jax.Array) -> jax.Array:
+        return exact._expect(h, V, jnp)
+
+    both = jax.grad(lambda h, V: layer(h, V).sum(), argnums=(0, 1))
+    product, forward, backward = best_times(
+        _timed(jnp.matmul, square, square), _timed(layer, h, V), _timed(both, h, V), repeat=4
+    )
+    ours, machine = 2 * 4.0**width / forward, 2 * size**3 / product
+    detail = f"{ours / 1e9:.0f} of {machine / 1e9:.0f} GFLOP/s"
+    return [
+        at_least(f"width {width}: share of the matrix product's speed, forward", ours / machine, 0.65, detail),
+        at_most(
+            f"width {width}: forward + backward / forward", backward / forward, 6, f"{backward:.2f} / {forward:.2f} s"
+        ),
+    ]
+
+
+def peak_memory(width: int = 18) -> list[Row]:
+    """Forward and backward of one layer pair in a process of its own; its peak resident memory."""
+    done = subprocess.run([sys.executable, __file__, str(width)], capture_output=True, text=True, check=True)
+    gigabytes = float(done.stdout) / 1e6
+    return [at_most(f"width {width}: peak memory of forward + backward, GB", gigabytes, 2, "whole process")]
+
+
+def peak_kilobytes() -> int:
+    """Peak resident memory of this process alone; getrusage would start from the parent's."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0])
+
+
+def rows() -> list[Row]:
+    return [*against_the_formula(), *against_the_matrix_product(), *peak_memory()]
+
+
+if __name__ == "__main__":
+    layers = network(int(sys.argv[1]), 3)
+    x = exact.lift(jnp.ones((32, 100)))
+    jax.block_until_ready(jax.jit(jax.grad(lambda layers: exact.output(layers, x).sum()))(layers))
+    print(peak_kilobytes())

@@ -1,0 +1,37 @@
+"""How the benchmarks measure: ratios of best times, taken in turns in one run."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Row(NamedTuple):
+    """One line of the report: a measured ratio and what it should be."""
+
+    what: str
+    value: float
+    target: str
+    met: bool
+    detail: str
+
+
+def at_least(what: str, value: float, target: float, detail: str) -> Row:
+    return Row(what, value, f">= {target:g}", value >= target, detail)
+
+
+def at_most(what: str, value: float, target: float, detail: str) -> Row:
+    return Row(what, value, f"<= {target:g}", value <= target, detail)
+
+
+def best_times(*jobs: Callable[[], Any], repeat: int = 5, warm: bool = True) -> list[float]:
+    """Best wall time of each job in seconds; jobs take turns, so that a busy moment hits all of them."""
+    best = [float("inf")] * len(jobs)
+    if warm:
+        for job in jobs:
+            job()
+    for _ in range(repeat):
+        for i, job in enumerate(jobs):
+            begin = time.perf_counter()
+            job()
+            best[i] = min(best[i], time.perf_counter() - begin)
+    return best

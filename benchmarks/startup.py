@@ -1,0 +1,50 @@
+"""What a user waits for in a fresh process."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from measure import Row, at_most, best_times
+
+FIT = """
+from sklearn.datasets import load_breast_cancer
+from abnet import ABNetClassifier
+X, y = load_breast_cancer(return_X_y=True)
+ABNetClassifier(random_state=0).fit(X, y)
+"""
+
+
+def _python(program: str, **environment: str) -> None:
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, **environment})
+
+
+def help_text() -> list[Row]:
+    command = [str(Path(sys.executable).parent / "abnet"), "--help"]
+    mine, theirs = best_times(
+        lambda: subprocess.run(command, check=True, capture_output=True), lambda: _python("import numpy"), repeat=10
+    )
+    detail = f"{mine * 1e3:.0f} / {theirs * 1e3:.0f} ms"
+    return [at_most("abnet --help / import numpy", mine / theirs, 3, detail)]
+
+
+def first_fit() -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        numbered = iter(range(1000))
+        warm_cache = str(Path(folder) / "warm")
+        _python(FIT, ABNET_CACHE=warm_cache)
+        jax, cold, warm = best_times(
+            lambda: _python("import jax"),
+            lambda: _python(FIT, ABNET_CACHE=str(Path(folder) / str(next(numbered)))),
+            lambda: _python(FIT, ABNET_CACHE=warm_cache),
+            repeat=4,
+        )
+    return [
+        at_most("fit of breast cancer / import jax, cold cache", cold / jax, 6, f"{cold:.2f} / {jax:.2f} s"),
+        at_most("fit of breast cancer / import jax, warm cache", warm / jax, 3, f"{warm:.2f} / {jax:.2f} s"),
+    ]
+
+
+def rows() -> list[Row]:
+    return [*help_text(), *first_fit()]
