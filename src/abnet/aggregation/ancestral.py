@@ -1,57 +1,135 @@
-"""Ancestral sampling: unbiased outputs of an aggregation of any width, along paths drawn layer by layer."""
+"""Ancestral sampling: unbiased outputs of an aggregation of any width, along paths drawn layer by layer.
 
+A path draws every hidden layer but the last, given the one below. What is done with the last one, and what the
+gradient is, distinguishes the estimators of this file; all draw the layers below it straight-through (`s` forwards,
+`m` backwards).
+"""
+
+from collections.abc import Callable
 from typing import Any
 
-from abnet.aggregation.exact import lift, mean_activation
+from abnet.aggregation.exact import mean_activation
+from abnet.aggregation.signs import sign_means
 from abnet.cube import erf
 
-__all__ = ["normal_output", "output", "paths"]
+__all__ = ["TRAINING_PATHS", "local_expectation", "normal_mean", "normal_output", "output", "straight_through"]
 
-
-def paths(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
-    """One path per row: ``s_1 ~ P_1(x)``, ``s_k ~ Π_i Bernoulli(1/2 + m_k(s_{k-1})_i/2)``; output ``m_L(s_{L-1})``, shape (rows,).
-
-    Its mean is ``F_A(x)`` for every depth and width. Differentiable: straight-through (``s`` forwards, ``m`` backwards).
-    """
-    import jax
-    import jax.numpy as jnp
-
-    below = lifted
-    for V, k in zip(layers[:-1], jax.random.split(key, len(layers) - 1), strict=True):
-        m = mean_activation(V, below)
-        s = jnp.where(jax.random.uniform(k, m.shape, m.dtype, -1, 1) < m, 1, -1).astype(m.dtype)
-        below = lift(m + jax.lax.stop_gradient(s - m))
-    return mean_activation(layers[-1], below)[:, 0]
+TRAINING_PATHS = 1
+"""Paths of each row in a training step: a minibatch of fresh rows tells more than further paths of the same rows."""
 
 
 def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
-    """Mean output over `n_samples` independent paths per row: an unbiased estimate of ``F_A``.
+    """Mean output of independent paths: an unbiased estimate of ``F_A(x)`` for every depth and width.
+
+    ``s_1 ~ P_1(x)``, ``s_k ~ Π_i Bernoulli(1/2 + m_k(s_{k-1})_i/2)``; a path's output is ``m_L(s_{L-1})``. Its
+    gradient is that of `local_expectation`.
 
     Parameters
     ----------
     layers : tuple of arrays (d_k, d_{k-1} + 1)
+        At least one hidden layer.
     lifted : array (rows, d_0 + 1)
     key : JAX PRNG key
     n_samples : int
+        Paths of each row.
 
     Returns
     -------
     array (rows,)
         In [-1, 1].
     """
+    return _mean_of_paths(local_expectation, layers, lifted, key, n_samples)
+
+
+def normal_output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
+    """Mean over paths of `normal_mean` of the last hidden layer: a surrogate to train with, never to certify with.
+
+    The last hidden layer is not drawn, so that with one hidden layer there is no randomness at all. Parameters and
+    result are those of `output`.
+    """
+    if len(layers) == 2:
+        return normal_mean(layers[1], mean_activation(layers[0], lifted))
+    return _mean_of_paths(_normal_path, layers, lifted, key, n_samples)
+
+
+def straight_through(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
+    """One path per row, shape (rows,), with the biased gradient that takes ``∂s/∂m = 1`` in every hidden layer."""
+    m, key = _last_means(layers, lifted, key)
+    return sign_means(layers[-1], _draw(m, key))[:, 0]
+
+
+def local_expectation(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
+    """One path per row, shape (rows,); the gradient with respect to the last hidden layer's means is unbiased.
+
+    ``∂F/∂m_i = E[(f(s: s_i = +1) - f(s: s_i = -1))/2]`` with ``f(s) = m_L(s)``: since f looks at s through one
+    number, ``W_L s``, all d differences of a drawn s cost one evaluation of f each. (Titsias and Lázaro-Gredilla
+    2015, Local expectation gradients.)
+    """
     import jax
 
-    return jax.vmap(lambda k: paths(layers, lifted, k))(jax.random.split(key, n_samples)).mean(axis=0)
+    m, key = _last_means(layers, lifted, key)
+    V, stop = layers[-1], jax.lax.stop_gradient
+    s = stop(_draw(m, key))
+    return sign_means(V, s)[:, 0] + ((m - stop(m)) * stop(_half_differences(V, s))).sum(axis=1)
 
 
-def normal_output(layers: tuple[Any, ...], lifted: Any) -> Any:
-    """One hidden layer, the sum ``W_2 s`` taken as normal: ``F_A ≈ erf((W_2 m + b_2)/sqrt(2(d_1 + 1 + v)))``.
+def normal_mean(V: Any, m: Any) -> Any:
+    """Mean of the output neuron above independent signs of means m, the sum ``W s`` taken as normal.
 
-    ``v = Σ_i W_{2,i}² (1 - m_i²)`` is exact; normality is not. A surrogate to train with, never to certify with.
+    ``erf((W m + b)/sqrt(2(d + 1 + v)))``, where ``v = Σ_i W_i² (1 - m_i²)`` is exact; normality is not, and one
+    dominant weight breaks it.
+
+    Parameters
+    ----------
+    V : array (1, d + 1)
+    m : array (rows, d)
+
+    Returns
+    -------
+    array (rows,)
     """
-    import jax.numpy as jnp
+    W, b = V[0, :-1], V[0, -1]
+    v = (1 - m**2) @ W**2
+    return erf((m @ W + b) * (2 * (V.shape[1] + v)) ** -0.5)
+
+
+def _mean_of_paths(path: Callable[..., Any], layers: Any, lifted: Any, key: Any, n_samples: int) -> Any:
+    """The mean of `n_samples` paths of each row; the first layer's means, which all share, are computed once."""
+    import jax
+
+    if n_samples == 1:
+        return path(layers, lifted, key)
+    return jax.vmap(lambda k: path(layers, lifted, k))(jax.random.split(key, n_samples)).mean(axis=0)
+
+
+def _normal_path(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
+    m, _ = _last_means(layers, lifted, key)
+    return normal_mean(layers[-1], m)
+
+
+def _last_means(layers: tuple[Any, ...], lifted: Any, key: Any) -> tuple[Any, Any]:
+    """Means of the last hidden layer given a draw of the layers below it, and an unused key."""
+    import jax
 
     m = mean_activation(layers[0], lifted)
-    W, b = layers[1][:, :-1], layers[1][:, -1]
-    v = (1 - m**2) @ (W**2).T
-    return erf((m @ W.T + b[None, :]) / jnp.sqrt(2 * (W.shape[1] + 1 + v)))[:, 0]
+    keys = jax.random.split(key, len(layers) - 1)
+    for V, k in zip(layers[1:-1], keys[1:], strict=True):
+        m = sign_means(V, _draw(m, k))
+    return m, keys[0]
+
+
+def _draw(m: Any, key: Any) -> Any:
+    """Independent signs of means m, straight-through."""
+    import jax
+    import jax.numpy as jnp
+
+    s = jnp.where(jax.random.uniform(key, m.shape, m.dtype, -1, 1) < m, 1, -1).astype(m.dtype)
+    return m + jax.lax.stop_gradient(s - m)
+
+
+def _half_differences(V: Any, s: Any) -> Any:
+    """``(f(s: s_i = +1) - f(s: s_i = -1))/2`` for every unit i, shape (rows, d)."""
+    W, b = V[0, :-1], V[0, -1]
+    others = (s @ W + b)[:, None] - s * W[None, :]
+    scale = V.dtype.type((2 * V.shape[1]) ** -0.5)
+    return (erf((others + W[None, :]) * scale) - erf((others - W[None, :]) * scale)) * V.dtype.type(0.5)

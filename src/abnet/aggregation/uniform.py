@@ -1,69 +1,130 @@
-"""Stochastic ABNet (the paper's): uniformly drawn representations in place of all of them. An estimate, biased."""
+"""Stochastic ABNet (the paper's): uniformly drawn representations in place of all of them. An estimate, biased.
+
+The paper's forward pass divides each layer's probabilities by their sum. Carried out backwards it needs two vectors
+over the draws of each layer, one step of which costs n² whatever the batch, and all logarithms stay in range at any
+width. NumPy and JAX arrays alike.
+"""
 
 from typing import Any
 
-from abnet.aggregation.exact import lift, mean_activation
-from abnet.cube import corners
+import numpy as np
 
-__all__ = ["log_transition", "output", "representations"]
+from abnet.aggregation.signs import sign_means, sign_scores
+from abnet.cube import corners, namespace
+
+__all__ = ["draw", "log_transition", "output", "read", "regions", "representations"]
 
 
 def representations(key: Any, d: int, n: int, dtype: Any) -> Any:
-    """n representations drawn uniformly from {-1,+1}^d with replacement, shape (n, d); all of them if ``n >= 2^d``."""
-    import jax
-    import jax.numpy as jnp
+    """n representations drawn uniformly from {-1,+1}^d with replacement, shape (n, d); all of them if ``n >= 2^d``.
 
+    Parameters
+    ----------
+    key : JAX PRNG key or numpy.random.Generator
+        A generator gives a NumPy array.
+    """
     if n >= 2**d:
-        return jnp.asarray(corners(d, dtype))
+        return corners(d, dtype)
+    if isinstance(key, np.random.Generator):
+        return (2 * key.integers(0, 2, (n, d)) - 1).astype(dtype)
+    import jax
+
     return 2 * jax.random.bernoulli(key, 0.5, (n, d)).astype(dtype) - 1
 
 
-def log_transition(V: Any, lifted: Any, s: Any) -> Any:
-    """``log Ψ[s, s̄] = Σ_i log(1/2 + s_i/2 · m_i(s̄))`` for all drawn s and lifted s̄, shape (rows of lifted, rows of s).
-
-    Affine in s: ``Σ_i (l⁺_i + l⁻_i)/2 + s_i (l⁺_i - l⁻_i)/2`` with ``l± = log Φ(±V s̃)``, so one matrix product. The difference
-    of the two logs of a normal tail is taken before the product, which keeps far tails finite.
-    """
+def draw(key: Any, sizes: tuple[int, ...], n: int, dtype: Any) -> tuple[Any, ...]:
+    """Representations ``R'_k`` of each hidden layer of a network of the given sizes."""
+    hidden = sizes[1:-1]
+    if isinstance(key, np.random.Generator):
+        return tuple(representations(key, d, n, dtype) for d in hidden)
     import jax
 
-    z = lifted @ V.T
-    plus, minus = jax.scipy.special.log_ndtr(z), jax.scipy.special.log_ndtr(-z)
-    return 0.5 * (plus + minus).sum(axis=1, keepdims=True) + 0.5 * (plus - minus) @ s.T
+    return tuple(
+        representations(k, d, n, dtype) for d, k in zip(hidden, jax.random.split(key, len(hidden)), strict=True)
+    )
 
 
-def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
-    """The layer-normalised pass on fresh draws: ``log P_k = logsumexp(log P_{k-1} + log Ψ_k)`` minus its normaliser.
+def log_transition(z: Any, s: Any) -> Any:
+    """``log Ψ[s̄, s] = Σ_i log Φ(s_i z_i(s̄))``, the log probability of each s in each row, shape (rows, n).
+
+    Affine in s: ``Σ_i (l⁺_i + l⁻_i)/2 + s_i (l⁺_i - l⁻_i)/2`` with ``l± = log Φ(±z)``, so one matrix product.
+
+    Parameters
+    ----------
+    z : array (rows, d)
+        Pre-activations, ``V s̃``.
+    s : array (n, d)
+        Representations.
+    """
+    plus, minus = _log_ndtr(z), _log_ndtr(-z)
+    return (plus + minus).sum(axis=1, keepdims=True) * z.dtype.type(0.5) + ((plus - minus) * z.dtype.type(0.5)) @ s.T
+
+
+def regions(layers: tuple[Any, ...], draws: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The two vectors of the compact form over the draws of the leading hidden layer: ``H`` and ``log D``.
+
+    ``H = m_L``, ``D = 1`` on ``R'_{L-1}``; going down, ``D'(s̄) = Σ_s D(s) Ψ_k[s, s̄]`` and
+    ``H'(s̄) = Σ_s H(s) D(s) Ψ_k[s, s̄] / D'(s̄)``.
 
     Parameters
     ----------
     layers : tuple of arrays (d_k, d_{k-1} + 1)
+    draws : tuple of arrays (n_k, d_k)
+        ``R'_1 … R'_{L-1}``.
+
+    Returns
+    -------
+    H, log_D : arrays (n_1,)
+    """
+    H = sign_means(layers[-1], draws[-1])[:, 0]
+    log_D = H * 0
+    for V, s, below in zip(layers[-2:0:-1], draws[:0:-1], draws[-2::-1], strict=True):
+        H, log_D = _expect(log_transition(sign_scores(V, below), s) + log_D[None, :], H)
+    return H, log_D
+
+
+def read(z: Any, s: Any, H: Any, log_D: Any) -> Any:
+    """``F = Σ_s H D P_1 / Σ_s D P_1`` over the leading draws, from the leading pre-activations z, shape (rows,)."""
+    return _expect(log_transition(z, s) + log_D[None, :], H)[0]
+
+
+def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
+    """Stochastic ABNet on fresh draws.
+
+    Parameters
+    ----------
+    layers : tuple of arrays (d_k, d_{k-1} + 1)
+        At least one hidden layer.
     lifted : array (rows, d_0 + 1)
-    key : JAX PRNG key
+    key : JAX PRNG key or numpy.random.Generator
     n_samples : int
-        Draws of each hidden layer, shared by all rows.
+        Draws of each hidden layer, shared by all rows; from ``2^d`` on the result is exact.
 
     Returns
     -------
     array (rows,)
         In [-1, 1].
     """
+    sizes = (layers[0].shape[1] - 1, *(V.shape[0] for V in layers))
+    draws = draw(key, sizes, n_samples, layers[0].dtype)
+    return read(lifted @ layers[0].T, draws[0], *regions(layers, draws))
+
+
+def _expect(log_weights: Any, values: Any) -> tuple[Any, Any]:
+    """Mean of the values under weights given by their logarithms, row by row, and the logarithm of the weights' sum."""
+    xp = namespace(log_weights)
+    top = log_weights.max(axis=1, keepdims=True)
+    weights = xp.exp(log_weights - top)
+    total = weights.sum(axis=1)
+    return (weights @ values) / total, xp.log(total) + top[:, 0]
+
+
+def _log_ndtr(z: Any) -> Any:
+    """``log Φ(z)``, accurate in both tails."""
+    if namespace(z) is np:
+        import scipy.special
+
+        return scipy.special.log_ndtr(z)
     import jax
 
-    keys = jax.random.split(key, len(layers))
-    below, log_p = lifted, None
-    for V, k in zip(layers[:-1], keys[:-1], strict=True):
-        s = representations(k, V.shape[0], n_samples, V.dtype)
-        log_psi = log_transition(V, below, s)
-        log_p = jax.nn.log_softmax(log_psi if log_p is None else _log_matmul(log_p, log_psi), axis=1)
-        below = lift(s)
-    return jax.numpy.exp(log_p) @ mean_activation(layers[-1], below)[:, 0]
-
-
-def _log_matmul(a: Any, b: Any) -> Any:
-    """``log(exp(a) @ exp(b))`` for a (rows, n) with rows normalised, b (n, m), one matrix product; columns are shifted by their maximum."""
-    import jax
-    import jax.numpy as jnp
-
-    shift = jax.lax.stop_gradient(b.max(axis=0, keepdims=True))
-    product = jnp.exp(a) @ jnp.exp(b - shift)
-    return jnp.log(jnp.maximum(product, jnp.finfo(b.dtype).tiny)) + shift
+    return jax.scipy.special.log_ndtr(z)

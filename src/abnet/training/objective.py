@@ -29,7 +29,7 @@ OUTPUTS: dict[str, Callable[..., Any]] = {
     "uniform": uniform.output,
     "stochastic_meanfield": stochastic_meanfield.output,
     "ancestral": ancestral.output,
-    "closed": lambda layers, lifted, key, n: ancestral.normal_output(layers, lifted),
+    "ancestral surrogate": ancestral.normal_output,
 }
 """Ways to compute the output in training: (layers, lifted inputs, key, number of samples) to (rows,)."""
 

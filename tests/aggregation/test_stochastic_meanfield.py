@@ -1,0 +1,59 @@
+"""Stochastic PBGNet: consistent with the mean-field sums, with the likelihood-ratio gradient."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from abnet.aggregation import exact, meanfield, stochastic_meanfield
+from abnet.aggregation.signs import sign_means
+from conftest import random_network
+
+
+def case(rng: np.random.Generator, sizes: tuple[int, ...]) -> tuple[tuple[Any, ...], Any]:
+    layers = tuple(jnp.asarray(V, jnp.float32) for V in random_network(rng, sizes).layers)
+    return layers, jnp.asarray(exact.lift(rng.normal(size=(4, sizes[0]))), jnp.float32)
+
+
+def test_one_hidden_layer_is_unbiased_in_value_and_gradient(rng: np.random.Generator) -> None:
+    layers, lifted = case(rng, (3, 4, 1))
+    keys = jax.random.split(jax.random.key(0), 3000)
+
+    def value_and_slopes(output: Any) -> Any:
+        return jax.value_and_grad(lambda v: (output(v) * jnp.asarray([1.0, -2.0, 0.5, 1.0])).sum())(layers)
+
+    drawn = jax.jit(jax.vmap(lambda k: value_and_slopes(lambda v: stochastic_meanfield.output(v, lifted, k, 10))))(keys)
+    truth = value_and_slopes(lambda v: meanfield.output(v, lifted))
+    for sample, target in zip(jax.tree.leaves(drawn), jax.tree.leaves(truth), strict=True):
+        values = np.asarray(sample, np.float64)
+        error = values.std(axis=0) / np.sqrt(len(values)) + 1e-6
+        assert np.abs((values.mean(axis=0) - target) / error).max() < 4.5
+
+
+def test_many_draws_approach_the_sums_at_depth(rng: np.random.Generator) -> None:
+    layers, lifted = case(rng, (3, 4, 3, 1))
+    truth = meanfield.output(layers, lifted)
+    output = jax.jit(stochastic_meanfield.output, static_argnums=3)
+    few, many = (np.abs(output(layers, lifted, jax.random.key(5), n) - truth).mean() for n in (20, 20_000))
+    assert many < 0.01
+    assert many < 0.3 * few
+
+
+def test_gradient_is_the_formula_on_the_same_draws(rng: np.random.Generator) -> None:
+    layers, _ = case(rng, (3, 4, 2))
+    F = jnp.asarray(rng.uniform(-0.9, 0.9, (5, 4)), jnp.float32)
+    key, T = jax.random.key(7), 50
+    sampled = lambda f: stochastic_meanfield._sampled_layer(layers[1], f, key, T)  # noqa: E731
+    slope = jax.jit(jax.grad(lambda f: sampled(f).sum()))(F)
+    s = np.where(np.asarray(jax.random.uniform(key, (T, 5, 4), jnp.float32, -1, 1)) < np.asarray(F), 1.0, -1.0)
+    m = np.asarray(sign_means(layers[1], jnp.asarray(s, jnp.float32))).sum(axis=2, keepdims=True)
+    np.testing.assert_allclose(slope, (m * s / (1 + s * np.asarray(F))).mean(axis=0), rtol=1e-4, atol=1e-5)
+
+
+def test_saturated_inputs_have_finite_gradients(rng: np.random.Generator) -> None:
+    layers, _ = case(rng, (3, 4, 2))
+    F = jnp.asarray([[1.0, -1.0, 1.0, 0.0]], jnp.float32)
+    sampled = lambda f: stochastic_meanfield._sampled_layer(layers[1], f, jax.random.key(0), 20)  # noqa: E731
+    slope = jax.jit(jax.grad(lambda f: sampled(f).sum()))(F)
+    assert bool(jnp.isfinite(slope).all())
