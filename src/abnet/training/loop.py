@@ -15,7 +15,10 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from numpy.typing import NDArray
+
+from abnet.training.devices import split_rows, whole
 
 __all__ = [
     "Learner",
@@ -156,7 +159,7 @@ def evaluate(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) ->
     return jax.vmap(lambda s, o: learner.monitor(s, o, rows.targets, weights))(states, values)
 
 
-@partial(jax.jit, static_argnames=("learners", "batch_size"))
+@partial(jax.jit, static_argnames=("learners", "batch_size", "mesh"))
 def epoch(
     learners: tuple[Learner, ...],
     runs: tuple[Run, ...],
@@ -167,6 +170,7 @@ def epoch(
     limits: Limits,
     *,
     batch_size: int,
+    mesh: Mesh | None = None,
 ) -> tuple[Run, ...]:
     """One pass over the training rows in the given order, then one look at the watched rows.
 
@@ -178,11 +182,13 @@ def epoch(
         Row numbers of the training rows, shuffled; entries from `count` on are ignored.
     watch : Span
         The watched rows.
+    mesh : Mesh, optional
+        Devices that share the work on each minibatch (`abnet.training.devices`).
     """
     batches = jnp.where(runs[0].epoch[0] < 0, 0, -(-count // batch_size))
 
     def body(i: Any, states: Any) -> Any:
-        index = jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size)
+        index = split_rows(mesh, jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size))
         real = i * batch_size + jnp.arange(batch_size) < count
         inputs, targets = rows.inputs[index], rows.targets[index]
         weights = jnp.where(real, rows.weights[index], 0)
@@ -204,7 +210,7 @@ def epoch(
         keys = jax.vmap(lambda k, e: jax.random.fold_in(jax.random.fold_in(k, e), 2**31))(run.key, run.epoch + 1)
         values = evaluate(learner, state, keys, rows, watch)
         closed.append(jax.vmap(partial(_close_epoch, limits=limits))(run, state, values))
-    return tuple(closed)
+    return whole(mesh, tuple(closed))
 
 
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:

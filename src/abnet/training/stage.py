@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.training.devices import batch_mesh, replicate
 from abnet.training.loop import Learner, Limits, Rows, Run, Span, epoch
 
 __all__ = ["Outcome", "Report", "best_of", "run_stage"]
@@ -48,6 +49,8 @@ def run_stage(
     """
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
+    mesh = batch_mesh(batch_size)
+    rows, runs = replicate(mesh, (rows, runs))
     limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
     span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
     curve: list[NDArray[np.float32]] = []
@@ -55,7 +58,7 @@ def run_stage(
     try:
         while any(np.asarray(run.active).any() for run in runs):
             order[: train.size] = train.first + rng.permutation(train.size)
-            runs = epoch(learners, runs, rows, order, count, span, limits, batch_size=batch_size)
+            runs = epoch(learners, runs, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
             curve.append(np.concatenate([np.asarray(run.value) for run in runs]))
             if report is not None:
                 report(len(curve) - 1, np.concatenate([np.asarray(run.best_value) for run in runs]))
