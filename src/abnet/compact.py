@@ -141,7 +141,7 @@ def _leading(network: BAM) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def _leading_means(W: NDArray[np.float64], b: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
     """``m_1(x) = erf((W_1 x + b_1)/sqrt(2(‖x‖²+1)))`` without a lifted copy of X."""
-    norm = np.einsum("ij,ij->i", X, X) + 1
+    norm = np.vecdot(X, X) + 1
     return np.asarray(erf((X @ W.T + b) / np.sqrt(2 * norm)[:, None]))
 
 
