@@ -1,0 +1,223 @@
+"""`ABNetSearch`: choose among settings by their certificates, on the same data, and pay for the choice."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from abnet.bam import BAM
+from abnet.bounds import Certificate
+from abnet.compact import Predictor
+from abnet.estimators.aggregated import AggregatedClassifier
+from abnet.estimators.base import check_choice, seeds
+from abnet.estimators.candidates import count_events, event_of
+from abnet.estimators.drawn import DrawnNetwork
+
+__all__ = ["ABNetSearch"]
+
+
+class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Fits every setting of a grid, keeps the one with the best certificate, and pays for having chosen.
+
+    No data are set aside for choosing: the certificates themselves are compared. With K different priors among the
+    settings every certificate is computed at δ/K (``ln K`` nats more), so that all of them hold at once and any may be
+    chosen. Settings that differ in the posterior's training alone share a prior and cost nothing; a frozen posterior
+    or a sampled aggregation pays for every setting. K is counted from the grid before any row is looked at.
+
+    Parameters
+    ----------
+    estimator : ABNetClassifier or PBGNetClassifier
+        Its ``n_candidates``, if above 1, is multiplied: for a choice that is made on top of this one.
+    param_grid : dict or list of dict, optional
+        From parameter names to the values to try, as in scikit-learn's `GridSearchCV`.
+    choose_by : {"vote", "gibbs"}
+        The bound that is compared first; the other one decides between equals.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The chosen one as it was fitted: there is no refit, because its certificate is about this fit.
+    best_params_ : dict
+    best_index_ : int
+    certificate_ : Certificate
+        Of the chosen one; ``n_candidates`` is the K that was paid for.
+    results_ : dict of lists
+        One entry per setting: ``params``, ``prior`` (settings with the same number share a prior),
+        ``vote_error_bound``, ``gibbs_risk_bound``, ``empirical_gibbs_risk``, ``kl`` and ``fit_time`` in seconds.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from abnet import ABNetClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> small = ABNetClassifier((2,), preprocessor="standardise", max_iter=5, random_state=0)
+    >>> search = ABNetSearch(small, {"learning_rate_init": [0.01, 0.001]}).fit(X, y)
+    >>> search.certificate_.n_candidates  # one prior: nothing to pay
+    1
+    >>> search = ABNetSearch(small, {"prior_fraction": [0.4, 0.6]}).fit(X, y)
+    >>> search.certificate_.n_candidates
+    2
+    """
+
+    def __init__(self, estimator: Any, param_grid: Any = None, *, choose_by: str = "vote") -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.choose_by = choose_by
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ABNetSearch":
+        """Fit every setting on the same rows and keep the one with the smallest bound.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for the estimator.
+        """
+        check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
+        validate_data(self, X, y, skip_check_array=True)
+        settings, candidates = self._candidates()
+        events = [event_of(candidate, params) for candidate, params in zip(candidates, settings, strict=True)]
+        paid = count_events(events) * self.estimator.n_candidates
+        fits = [_fit(candidate.set_params(n_candidates=paid), X, y, sample_weight) for candidate in candidates]
+        certificates = [_certificate(fitted, params) for (fitted, _), params in zip(fits, settings, strict=True)]
+        _check_priors([fitted.prior_ for fitted, _ in fits], events)
+        self.results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
+        self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
+        self._keep(fits[self.best_index_][0], settings[self.best_index_], len(fits))
+        return self
+
+    def _candidates(self) -> tuple[list[dict[str, Any]], list[Any]]:
+        """Settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
+        from sklearn.model_selection import ParameterGrid
+
+        if not isinstance(self.estimator, AggregatedClassifier):
+            raise ValueError(
+                f"estimator must be an ABNetClassifier or a PBGNetClassifier, which have certificates; got "
+                f"{self.estimator!r}."
+            )
+        settings = list(ParameterGrid(self.param_grid or {}))
+        _check_grid(settings)
+        seed = self.estimator.random_state
+        if not isinstance(seed, (int, np.integer)):
+            # One seed for all: the parts and the random start are then the same, and a shared prior is trained alike.
+            seed = int(seeds(seed, 1)[0].integers(2**31))
+        base = clone(self.estimator).set_params(random_state=seed)
+        return settings, [clone(base).set_params(**clone_values(params)) for params in settings]
+
+    def _order(self, certificate: Certificate) -> tuple[float, float]:
+        vote = 1.0 if certificate.vote_error_bound is None else certificate.vote_error_bound
+        gibbs = certificate.gibbs_risk_bound
+        return (vote, gibbs) if self.choose_by == "vote" else (gibbs, vote)
+
+    def _keep(self, best: AggregatedClassifier, params: dict[str, Any], n_settings: int) -> None:
+        drawn = best.drawn_network_
+        if drawn.certificate is not None:
+            # A drawn network is not covered for all posteriors at once: it pays for every setting, shared prior or not.
+            paid = replace(drawn.certificate, n_candidates=n_settings * self.estimator.n_candidates)
+            best.drawn_network_ = replace(drawn, certificate=paid)
+        self.best_estimator_, self.best_params_ = best, params
+        self.certificate_ = best.certificate_
+        self.classes_ = best.classes_
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The chosen classifier's output in [-1, 1]; positive for ``classes_[1]``."""
+        return self._best().decision_function(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The chosen classifier's label for every row."""
+        return self._best().predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The chosen classifier's shares of the vote, shape (n, 2)."""
+        return np.asarray(self._best().predict_proba(X))
+
+    def draw_network(self) -> DrawnNetwork:
+        """The chosen classifier's drawn network; its certificate pays for every setting of the grid."""
+        return self._best().draw_network()
+
+    def certify(self, X: Any, y: Any) -> Certificate:
+        """A certificate of the chosen classifier from rows that had no part in the search."""
+        return self._best().certify(X, y)
+
+    def compact(self) -> Predictor:
+        """The chosen predictor in NumPy alone, with its certificate."""
+        return self._best().compact()
+
+    def save(self, path: str | Path) -> None:
+        """Write the chosen predictor with its certificate to one file; `abnet.load` reads it back."""
+        self._best().save(path)
+
+    def _best(self) -> AggregatedClassifier:
+        check_is_fitted(self, "best_estimator_")
+        best: AggregatedClassifier = self.best_estimator_
+        return best
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+
+def clone_values(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a setting, transformers cloned, so that no candidate shares one with another."""
+    return {name: clone(value, safe=False) for name, value in params.items()}
+
+
+def _check_grid(settings: Sequence[Mapping[str, Any]]) -> None:
+    fixed = sorted({name for params in settings for name in params} & {"delta", "n_candidates"})
+    if fixed:
+        raise ValueError(
+            f"param_grid must not vary {' or '.join(fixed)}: the confidence is fixed before the data are seen; set it "
+            "on the estimator."
+        )
+
+
+def _fit(candidate: Any, X: Any, y: Any, weights: Any) -> tuple[AggregatedClassifier, float]:
+    begin = time.perf_counter()
+    return candidate.fit(X, y, sample_weight=weights), time.perf_counter() - begin
+
+
+def _certificate(fitted: AggregatedClassifier, params: Mapping[str, Any]) -> Certificate:
+    if fitted.certificate_ is None:
+        raise ValueError(
+            f"the setting {dict(params)} has no certificate to choose by, only an estimate: use aggregation='exact' or "
+            "'ancestral', and no preprocessor with prior='init' or objective='loss'."
+        )
+    return fitted.certificate_
+
+
+def _check_priors(priors: Sequence[BAM], events: Sequence[str]) -> None:
+    """Refuse the result if settings that were counted as one prior did not train the same one."""
+    first: dict[str, BAM] = {}
+    for prior, event in zip(priors, events, strict=True):
+        shared = first.setdefault(event, prior)
+        if not all(map(np.array_equal, (*shared.weights, *shared.biases), (*prior.weights, *prior.biases))):
+            raise RuntimeError(
+                "settings that share a prior trained different ones, so that their certificates do not hold together: "
+                "was training interrupted, or is the preprocessor random? Give it a fixed seed and fit again."
+            )
+
+
+def _table(
+    settings: list[dict[str, Any]], events: list[str], certificates: list[Certificate], seconds: list[float]
+) -> dict[str, list[Any]]:
+    numbers = {event: number for number, event in enumerate(dict.fromkeys(events))}
+    return {
+        "params": settings,
+        "prior": [numbers[event] for event in events],
+        "vote_error_bound": [c.vote_error_bound for c in certificates],
+        "gibbs_risk_bound": [c.gibbs_risk_bound for c in certificates],
+        "empirical_gibbs_risk": [c.empirical_gibbs_risk for c in certificates],
+        "kl": [c.kl for c in certificates],
+        "fit_time": seconds,
+    }

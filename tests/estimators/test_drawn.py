@@ -1,0 +1,150 @@
+"""One drawn network: what is drawn, what is promised for it, and that it cannot be drawn again."""
+
+import json
+import pickle
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import StandardScaler
+
+from abnet.bam import BAM
+from abnet.bounds import DrawnCertificate
+from abnet.estimators.drawn import Posterior, draw_network
+from conftest import random_network
+from estimators.worlds import SIGNAL, N, classifier
+
+X, Y = SIGNAL.draw(np.random.default_rng(0))
+
+
+def flat(network: BAM) -> np.ndarray:
+    return np.concatenate([np.ravel(leaf) for leaf in (*network.weights, *network.biases)])
+
+
+def test_log_density_ratio_is_that_of_two_gaussians(rng: np.random.Generator) -> None:
+    w, v = random_network(rng, (3, 2, 1)), random_network(rng, (3, 2, 1))
+    h, ratio = Posterior(w, v, {}).draw(rng)
+    with mpmath.workdps(40):
+        squares = [
+            mpmath.fsum((mpmath.mpf(a) - mpmath.mpf(b)) ** 2 for a, b in zip(flat(h), flat(centre), strict=True))
+            for centre in (v, w)
+        ]
+        assert ratio == pytest.approx(float((squares[0] - squares[1]) / 2), rel=1e-12)
+
+
+def test_draws_are_standard_normal_around_the_posterior(rng: np.random.Generator) -> None:
+    centre = random_network(rng, (3, 2, 1))
+    noise = np.array([flat(Posterior(centre, centre, {}).draw(rng)[0]) - flat(centre) for _ in range(2000)])
+    m = noise.size
+    assert abs(noise.mean()) < 4 / m**0.5
+    assert abs(np.mean(noise**2) - 1) < 4 * (2 / m) ** 0.5
+    assert np.max(np.abs(np.corrcoef(noise.T) - np.eye(noise.shape[1]))) < 5 / 2000**0.5
+
+
+def test_certificate_counts_the_errors_of_the_network_itself(rng: np.random.Generator) -> None:
+    centre = random_network(rng, (20, 2, 1))
+    terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
+    signs = np.where(Y == 1, 1.0, -1.0)
+    network, certificate = draw_network(Posterior(centre, centre, terms), X.astype(np.float32), signs, rng)
+    layer = np.where(X @ network.weights[0].T + network.biases[0] >= 0, 1, -1)
+    output = np.where(layer @ network.weights[1].T + network.biases[1] >= 0, 1, -1)[:, 0]
+    assert certificate.errors == np.sum(output != signs)
+    assert certificate.n_examples == N
+
+
+def test_bound_is_that_of_section_six_or_of_the_test_set() -> None:
+    trained = DrawnCertificate(3, 50, 2.0, delta=0.05, prior="split", posterior="train", n_candidates=2)
+    with mpmath.workdps(40):
+        n, k = 50, mpmath.mpf(3) / 50
+        xi = mpmath.fsum(
+            mpmath.binomial(n, i) * (mpmath.mpf(i) / n) ** i * (1 - mpmath.mpf(i) / n) ** (n - i) for i in range(n + 1)
+        )
+        p = mpmath.mpf(trained.error_bound)
+        kl = k * mpmath.log(k / p) + (1 - k) * mpmath.log((1 - k) / (1 - p))
+        assert float(kl) == pytest.approx(float((2 + mpmath.log(2 * xi / mpmath.mpf("0.05"))) / n), rel=1e-6)
+    frozen = DrawnCertificate(0, 50, 0.0, delta=0.05, prior="split", posterior="frozen")
+    assert frozen.error_bound == pytest.approx(1 - 0.05 ** (1 / 50), rel=1e-6)
+    assert (trained.method, frozen.method) == ("disintegrated", "test set")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"errors": 51}, "must not exceed"),
+        ({"errors": -1}, "errors must be"),
+        ({"delta": 0}, "strictly between"),
+        ({"posterior": "frozen"}, "log_density_ratio must be 0"),
+        ({"log_density_ratio": float("nan")}, "NaN"),
+        ({"prior": "hold-out"}, "prior must be one of"),
+        ({"colour": "red"}, "unknown fields"),
+    ],
+)
+def test_record_is_strict(change: dict[str, Any], message: str) -> None:
+    drawn = DrawnCertificate(3, 50, 2.0, delta=0.05, prior="split", posterior="train")
+    record = json.loads(json.dumps(drawn.to_dict()))
+    assert DrawnCertificate.from_dict(record) == drawn
+    with pytest.raises(ValueError, match=message):
+        DrawnCertificate.from_dict({**record, **change})
+
+
+def test_words_say_what_is_promised_and_when_it_is_nothing() -> None:
+    good = " ".join(str(DrawnCertificate(5, 1000, 2.0, 0.05, "split", "train", 4)).split())
+    assert "With 95 % confidence, the error of this one drawn network on new data from the same source is at" in good
+    assert "5 errors on 1,000 bound examples" in good
+    assert "drawn once, not picked among several draws. The choice among 4 candidates is paid for" in good
+    assert "says nothing" not in good
+    assert "says nothing" in str(DrawnCertificate(5, 10, 2.0, 0.05, "init", "train"))
+
+
+WAYS = [{}, {"posterior": "frozen"}, {"prior": "init"}, {"aggregation": "uniform", "n_samples": 4}]
+
+
+@pytest.mark.parametrize("settings", WAYS)
+def test_every_call_returns_the_one_network(settings: dict[str, Any]) -> None:
+    fitted = classifier(0, **settings).fit(X, Y)
+    drawn = fitted.draw_network()
+    assert fitted.draw_network() is drawn
+    assert drawn.certificate is not None
+    assert drawn.certificate.error_bound >= drawn.certificate.empirical_error
+    assert drawn.certificate.posterior == fitted.posterior
+    np.testing.assert_array_equal(flat(drawn.network), flat(classifier(0, **settings).fit(X, Y).draw_network().network))
+    noise = flat(drawn.network) - flat(fitted.network_.astype(np.float64))
+    assert 0.1 < np.mean(noise**2) < 3
+    again = pickle.loads(pickle.dumps(drawn))
+    np.testing.assert_array_equal(again.predict(X), drawn.predict(X))
+
+
+def test_the_draw_does_not_depend_on_the_data() -> None:
+    def noise(y: np.ndarray) -> np.ndarray:
+        fitted = classifier(3).fit(X, y)
+        return flat(fitted.draw_network().network) - flat(fitted.network_.astype(np.float64))
+
+    np.testing.assert_allclose(noise(Y), noise(1 - Y), atol=1e-12)
+
+
+def test_labels_and_preparation_are_the_callers() -> None:
+    named = np.array(["no", "yes"])[Y]
+    fitted = classifier(0, preprocessor=StandardScaler()).fit(X, named)
+    drawn = fitted.draw_network()
+    predicted = drawn.predict(X)
+    assert set(predicted) <= {"no", "yes"}
+    scaled = fitted.predictor_.info.preparation.transform(X)
+    np.testing.assert_array_equal(drawn.network.predict(np.float32(scaled)) > 0, predicted == "yes")
+
+
+def test_no_certificate_where_the_preparation_saw_the_bound_rows() -> None:
+    fitted = classifier(0, prior="init", preprocessor=StandardScaler()).fit(X, Y)
+    assert fitted.certificate_ is None
+    assert fitted.draw_network().certificate is None
+
+
+def test_senseless_rows_are_refused() -> None:
+    drawn = classifier(0).fit(X, Y).draw_network()
+    with pytest.raises(ValueError, match=r"expects \(rows, 20\)"):
+        drawn.predict(X[:, :3])
+    with pytest.raises(ValueError, match="NaN"):
+        drawn.predict(np.full((1, 20), np.nan))
+    with pytest.raises(NotFittedError):
+        classifier(0).draw_network()

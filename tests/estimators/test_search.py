@@ -1,0 +1,144 @@
+"""A choice by certificates: free among posteriors of one prior, paid for everywhere else."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import abnet
+from abnet.bounds import gibbs_bound
+from abnet.estimators.search import ABNetSearch
+from estimators.worlds import SIGNAL, classifier
+
+X, Y = SIGNAL.draw(np.random.default_rng(0))
+RATES = {"learning_rate_init": [0.3, 0.03, 0.003]}
+
+
+def same(one: Any, other: Any) -> bool:
+    leaves = zip((*one.weights, *one.biases), (*other.weights, *other.biases), strict=True)
+    return all(np.array_equal(a, b) for a, b in leaves)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [ABNetSearch(abnet.ABNetClassifier((2,), max_iter=5, random_state=0), {"learning_rate_init": [0.1, 0.01]})],
+    expected_failed_checks=lambda search: dict.fromkeys(
+        ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+        "a row of weight two is in one part, two copies of it may be in two",
+    ),
+)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_settings_of_one_prior_cost_nothing_and_train_the_same_prior() -> None:
+    search = ABNetSearch(classifier(0), RATES).fit(X, Y)
+    alone = classifier(0, **search.best_params_).fit(X, Y)
+    assert search.certificate_ == alone.certificate_
+    assert search.certificate_ is not None
+    assert search.certificate_.n_candidates == 1
+    assert search.results_["prior"] == [0, 0, 0]
+    priors = [classifier(0, learning_rate_init=rate).fit(X, Y).prior_ for rate in RATES["learning_rate_init"]]
+    assert same(priors[0], priors[1])
+    assert same(priors[0], priors[2])
+    assert len(set(search.results_["kl"])) == 3
+
+
+def test_settings_of_several_priors_pay_for_their_number() -> None:
+    search = ABNetSearch(classifier(0), {"prior_fraction": [0.3, 0.5, 0.7], **RATES}).fit(X, Y)
+    c = search.certificate_
+    assert c is not None
+    assert c.n_candidates == 3
+    assert search.results_["prior"] == [0, 1, 2] * 3
+    alone = classifier(0, **search.best_params_).fit(X, Y).certificate_
+    assert c.gibbs_risk_bound > alone.gibbs_risk_bound
+    paid = gibbs_bound(c.empirical_gibbs_risk, c.kl + np.log(3), c.n_examples, c.delta)
+    assert c.gibbs_risk_bound == pytest.approx(paid, abs=1e-12)
+
+
+DOUBLE, TRIPLE = FunctionTransformer(lambda rows: 2 * rows), FunctionTransformer(lambda rows: 3 * rows)
+CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]], int]] = {
+    "start: training is free": ({"prior": "init"}, {"max_iter": [2, 4], "tol": [0.0, 0.1], **RATES}, 1),
+    "start: sizes cost": ({"prior": "init"}, {"hidden_layer_sizes": [(2,), (3,)]}, 2),
+    "split: epochs cost": ({}, {"max_iter": [2, 4], **RATES}, 2),
+    "split: seeds cost": ({}, {"random_state": [1, 2, 3]}, 3),
+    "split: preparation costs": ({}, {"preprocessor": [None, StandardScaler()], **RATES}, 2),
+    "split: inside a preparation": ({"preprocessor": StandardScaler()}, {"preprocessor__with_mean": [True, False]}, 2),
+    "split: nameless functions": ({}, {"preprocessor": [DOUBLE, TRIPLE], **RATES}, 2),
+    "frozen: everything costs": ({"posterior": "frozen"}, RATES, 3),
+    "train or frozen": ({}, {"posterior": ["train", "frozen"], **RATES}, 4),
+    "loss: rate is free": ({"objective": "loss"}, RATES, 1),
+    "loss: other bound rows cost": ({"objective": "loss"}, {"validation_fraction": [0.1, 0.2]}, 2),
+    "sampled: everything costs": ({"aggregation": "ancestral"}, RATES, 3),
+    "twice the same": ({}, {"prior_fraction": [0.5, 0.5]}, 1),
+}
+
+
+@pytest.mark.parametrize(("settings", "grid", "paid"), CASES.values(), ids=CASES.keys())
+def test_what_is_paid_for(settings: dict[str, Any], grid: dict[str, list[Any]], paid: int) -> None:
+    search = ABNetSearch(classifier(0, **{"max_iter": 2, **settings}), grid).fit(X, Y)
+    assert search.certificate_ is not None
+    assert search.certificate_.n_candidates == paid
+    drawn = search.draw_network().certificate
+    assert drawn is not None
+    assert drawn.n_candidates == len(search.results_["params"])
+
+
+def test_an_outer_choice_is_paid_for_too() -> None:
+    search = ABNetSearch(classifier(0, n_candidates=5), {"random_state": [1, 2]}).fit(X, Y)
+    assert search.certificate_ is not None
+    assert search.certificate_.n_candidates == 10
+
+
+@pytest.mark.parametrize("by", ["vote", "gibbs"])
+def test_the_smallest_bound_is_chosen(by: str) -> None:
+    search = ABNetSearch(classifier(0, posterior="frozen"), {"random_state": [1, 2, 3, 4]}, choose_by=by).fit(X, Y)
+    bounds = search.results_["vote_error_bound" if by == "vote" else "gibbs_risk_bound"]
+    assert bounds[search.best_index_] == min(bounds)
+    assert search.best_params_ == search.results_["params"][search.best_index_]
+    assert len(set(bounds)) > 1
+
+
+def test_all_settings_share_one_seed_without_a_random_state() -> None:
+    search = ABNetSearch(classifier(0, random_state=None), RATES).fit(X, Y)
+    assert isinstance(search.best_estimator_.random_state, int)
+    assert len(set(search.results_["empirical_gibbs_risk"])) > 1
+
+
+def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> None:
+    search = ABNetSearch(classifier(0), RATES).fit(X, Y)
+    best = search.best_estimator_
+    np.testing.assert_array_equal(search.predict(X), best.predict(X))
+    np.testing.assert_array_equal(search.predict_proba(X), best.predict_proba(X))
+    search.save(tmp_path / "model.abnet")
+    assert abnet.load(tmp_path / "model.abnet").certificate_ == search.certificate_
+    assert search.certify(*SIGNAL.draw(np.random.default_rng(1))).prior == "hold-out"
+    assert search.compact() is best.predictor_
+    assert cross_val_score(ABNetSearch(classifier(0), RATES), X, Y, cv=2).mean() > 0.5
+
+
+def test_a_prior_that_is_not_shared_after_all_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    random = FunctionTransformer(lambda rows: rows + rng.normal(size=rows.shape))
+    with pytest.raises(RuntimeError, match="trained different ones"):
+        ABNetSearch(classifier(0, preprocessor=random), RATES).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (ABNetSearch(LogisticRegression()), "must be an ABNetClassifier"),
+        (ABNetSearch(classifier(0), {"delta": [0.1, 0.05]}), "must not vary delta"),
+        (ABNetSearch(classifier(0), {"n_candidates": [1, 2]}), "must not vary n_candidates"),
+        (ABNetSearch(classifier(0), RATES, choose_by="luck"), "choose_by must be one of"),
+        (ABNetSearch(classifier(0, aggregation="uniform")), "has no certificate to choose by"),
+        (ABNetSearch(classifier(0, prior="init", preprocessor=StandardScaler())), "has no certificate to choose by"),
+    ],
+)
+def test_senseless_searches_are_refused(search: ABNetSearch, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, Y)
