@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from abnet.estimators.bnn import BNNClassifier
     from abnet.estimators.ebp import EBPClassifier
     from abnet.estimators.pbgnet import PBGNetClassifier
+    from abnet.estimators.search import ABNetSearch
     from abnet.files import load
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ _HOMES = {
     "BAM": "abnet.bam",
     "ABNetClassifier": "abnet.estimators.abnet",
     "PBGNetClassifier": "abnet.estimators.pbgnet",
+    "ABNetSearch": "abnet.estimators.search",
     "EBPClassifier": "abnet.estimators.ebp",
     "BinaryConnectClassifier": "abnet.estimators.binaryconnect",
     "BNNClassifier": "abnet.estimators.bnn",
@@ -36,6 +38,7 @@ _ROOMS = ("aggregation", "bounds", "data")
 
 __all__ = [
     "ABNetClassifier",
+    "ABNetSearch",
     "BAM",
     "BNNClassifier",
     "BinaryConnectClassifier",

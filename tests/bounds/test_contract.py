@@ -32,6 +32,8 @@ REGISTRY: dict[str, Bound] = {
     "sampled_tandem_bound_frozen": lambda k, kl, n, d, K: bounds.sampled_tandem_bound_frozen(
         k / n, 4 * n, n, d, n_candidates=K
     ),
+    "fixed_paths_vote_bound": lambda k, kl, n, d, K: bounds.fixed_paths_vote_bound(k / n, n, d, n_candidates=K),
+    "fixed_paths_tandem_bound": lambda k, kl, n, d, K: bounds.fixed_paths_tandem_bound(k / n, n, d, n_candidates=K),
     "catoni_bound": lambda k, kl, n, d, K: bounds.catoni_bound(k / n, kl, n, d / K),
     "catoni_bound at C": lambda k, kl, n, d, K: bounds.catoni_bound(k / n, kl, n, d / K, 0.8),
 }

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         certify_trained,
         certify_trained_sampled,
     )
+    from abnet.bounds.drawn import DrawnCertificate
     from abnet.bounds.evidence import SampledRisk
+    from abnet.bounds.fixed_paths import fixed_paths_tandem_bound, fixed_paths_threshold, fixed_paths_vote_bound
     from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
     from abnet.bounds.holdout import test_set_bound
     from abnet.bounds.kl import binary_kl, kl_inverse_lower, kl_inverse_upper
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "ClassCertificate",
+    "DrawnCertificate",
     "MonteCarlo",
     "SampledRisk",
     "binary_kl",
@@ -53,6 +56,9 @@ __all__ = [
     "certify_holdout",
     "certify_trained",
     "certify_trained_sampled",
+    "fixed_paths_tandem_bound",
+    "fixed_paths_threshold",
+    "fixed_paths_vote_bound",
     "gibbs_bound",
     "gibbs_bound_frozen",
     "kl_inverse_lower",
@@ -78,7 +84,9 @@ _MODULES = {
     "catoni": ["catoni_bound"],
     "certificate": ["Certificate", "ClassCertificate", "MonteCarlo"],
     "certify": [name for name in __all__ if name.startswith("certify_")],
+    "drawn": ["DrawnCertificate"],
     "evidence": ["SampledRisk"],
+    "fixed_paths": [name for name in __all__ if name.startswith("fixed_paths_")],
     "gibbs": ["gibbs_bound", "gibbs_bound_frozen"],
     "holdout": ["test_set_bound"],
     "kl": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],

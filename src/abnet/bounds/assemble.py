@@ -57,6 +57,7 @@ def verify_certificate(certificate: Certificate) -> None:
     ValueError: the certificate does not follow from its own observations: gibbs_risk_bound
     """
     again = assemble(_risk(certificate), _errors(certificate), _terms(certificate))
+    again = replace(again, class_names=certificate.class_names)
     ours, theirs = certificate.to_dict(), again.to_dict()
     unearned = [name for name in ours if not _agree(ours[name], theirs[name])]
     if unearned:
@@ -64,7 +65,9 @@ def verify_certificate(certificate: Certificate) -> None:
 
 
 def _checked(terms: Terms) -> Terms:
-    one_of(None, "expectation", "fresh paths")("vote", terms.vote)
+    one_of(None, "expectation", "fresh paths", "fixed paths")("vote", terms.vote)
+    if (terms.vote == "fixed paths") != (terms.vote_paths is not None):
+        raise ValueError(f"vote_paths must be given just for a vote of fixed paths, got {terms.vote_paths!r}")
     return replace(
         terms,
         kl=finite("kl", terms.kl),
@@ -76,7 +79,7 @@ def _checked(terms: Terms) -> Terms:
 def _monte_carlo(risk: SampledRisk, terms: Terms) -> MonteCarlo:
     spent = MONTE_CARLO_SHARE * terms.delta
     bound = sampled_risk_bound(risk.mean, risk.n_examples * risk.n_paths, spent, n_candidates=terms.n_candidates)
-    return MonteCarlo(risk.n_paths, spent, bound, terms.vote)
+    return MonteCarlo(risk.n_paths, spent, bound, terms.vote, terms.vote_paths)
 
 
 def _per_class(
@@ -106,7 +109,8 @@ def _empty_class(label: int, wrong: int | None, method: str | None) -> ClassCert
 
 def _terms(c: Certificate) -> Terms:
     vote = c.monte_carlo.vote if c.monte_carlo else "expectation"
-    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote)
+    paths = c.monte_carlo.vote_paths if c.monte_carlo else None
+    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote, paths)
 
 
 def _errors(c: Certificate) -> VoteErrors | None:

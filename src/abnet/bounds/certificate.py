@@ -25,13 +25,17 @@ class MonteCarlo:
         Upper bound on the empirical Gibbs risk that replaces the sampled mean.
     vote : str or None
         What the vote bound of a trained posterior is about: "expectation" for the sign of the expected output, "fresh
-        paths" for a vote of paths drawn anew for each prediction, None where the deployed vote is neither.
+        paths" for a vote of paths drawn anew for each prediction, "fixed paths" for one of paths drawn once and kept,
+        None where the deployed vote is none of these.
+    vote_paths : int or None
+        Number of paths that are kept, for "fixed paths".
     """
 
     n_paths: int
     delta: float
     risk_bound: float
     vote: str | None
+    vote_paths: int | None = None
 
     def __post_init__(self) -> None:
         apply(_MONTE_CARLO_CHECKS, self)
@@ -86,7 +90,8 @@ class Certificate:
     vote_error_bound : float or None
         Bound on the error of ``predict``; None where no bound covers what ``predict`` does.
     vote_method : str or None
-        The bound it comes from: "twice Gibbs", "tandem" or "test set".
+        The bound it comes from: "twice Gibbs", "tandem" or "test set"; the first two with ", fixed paths" where the
+        vote is one of paths drawn once and kept, whose factors are a little larger than 2 and 4.
     empirical_gibbs_risk : float
         Mean loss on the bound examples; for a sampled network the mean over the paths.
     kl : float
@@ -113,6 +118,8 @@ class Certificate:
         Mean of the products of two independent losses.
     per_class : tuple of ClassCertificate
         Negative and positive class, at δ/2 each, or empty.
+    class_names : tuple of two str
+        The user's labels of the classes -1 and +1, for the text.
     """
 
     gibbs_risk_bound: float
@@ -132,6 +139,7 @@ class Certificate:
     vote_errors: int | None
     empirical_tandem_risk: float | None
     per_class: tuple[ClassCertificate, ...]
+    class_names: tuple[str, str] = ("negative", "positive")
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -149,18 +157,19 @@ class Certificate:
         """Bound on the balanced error of ``predict``, with probability 1-δ."""
         return _mean([part.vote_error_bound for part in self.per_class])
 
-    def describe(self, *, classes: tuple[str, str] = ("negative", "positive")) -> str:
-        """Say in plain English what is promised; ``classes`` are the names of the classes -1 and +1."""
+    def describe(self, *, classes: tuple[str, str] | None = None) -> str:
+        """Say in plain English what is promised; ``classes`` are other names of the classes -1 and +1."""
         from abnet.bounds.wording import describe
 
-        return describe(self, classes)
+        return describe(self, classes or self.class_names)
 
     def __str__(self) -> str:
         return self.describe()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary of plain numbers, strings, lists and dictionaries, fit for JSON."""
-        return {**asdict(self), "per_class": [asdict(part) for part in self.per_class]}
+        parts = [asdict(part) for part in self.per_class]
+        return {**asdict(self), "per_class": parts, "class_names": list(self.class_names)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
@@ -168,8 +177,10 @@ class Certificate:
         values = exactly(cls, record)
         if values["monte_carlo"] is not None:
             values["monte_carlo"] = MonteCarlo(**exactly(MonteCarlo, values["monte_carlo"]))
-        if not isinstance(values["per_class"], list):
-            raise ValueError(f"per_class must be a list, got {values['per_class']!r}")
+        for name in ("per_class", "class_names"):
+            if not isinstance(values[name], list):
+                raise ValueError(f"{name} must be a list, got {values[name]!r}")
+        values["class_names"] = tuple(values["class_names"])
         values["per_class"] = tuple(ClassCertificate(**exactly(ClassCertificate, part)) for part in values["per_class"])
         return cls(**values)
 
@@ -185,8 +196,18 @@ def _parts(name: str, value: Any) -> tuple[ClassCertificate, ...]:
     return value
 
 
+def _names(name: str, value: Any) -> tuple[str, str]:
+    if not isinstance(value, tuple) or len(value) != 2 or not all(isinstance(label, str) for label in value):
+        raise ValueError(f"{name} must be a tuple of two strings, got {value!r}")
+    return value
+
+
 def _number(name: str, value: Any) -> int:
     return count(name, value, least=0)
+
+
+def _base(method: str | None) -> str | None:
+    return method.removesuffix(", fixed paths") if method else None
 
 
 def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
@@ -194,7 +215,7 @@ def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
     labels = [part.label for part in c.per_class]
     return [
         (c.gibbs_risk_bound >= c.empirical_gibbs_risk, "gibbs_risk_bound is below empirical_gibbs_risk"),
-        (c.vote_error_bound == votes[c.vote_method], f"vote_error_bound is not the bound of {c.vote_method!r}"),
+        (c.vote_error_bound == votes[_base(c.vote_method)], f"vote_error_bound is not the bound of {c.vote_method!r}"),
         ((c.vote_errors or 0) <= c.n_examples, "vote_errors exceeds n_examples"),
         (c.posterior == "train" or c.kl == 0.0, "a frozen posterior has no kl"),
         (c.posterior == "frozen" or c.test_set_bound is None, "a trained posterior has no test_set_bound"),
@@ -207,13 +228,14 @@ def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
     ]
 
 
-_METHOD = optional(one_of("twice Gibbs", "tandem", "test set"))
+_METHOD = optional(one_of("twice Gibbs", "tandem", "test set", "twice Gibbs, fixed paths", "tandem, fixed paths"))
 _PROBABILITY = optional(probability)
 _MONTE_CARLO_CHECKS: dict[str, Check] = {
     "n_paths": count,
     "delta": level,
     "risk_bound": probability,
-    "vote": optional(one_of("expectation", "fresh paths")),
+    "vote": optional(one_of("expectation", "fresh paths", "fixed paths")),
+    "vote_paths": optional(count),
 }
 _CLASS_CHECKS: dict[str, Check] = {
     "label": one_of(-1, 1),
@@ -243,4 +265,5 @@ _CHECKS: dict[str, Check] = {
     "vote_errors": optional(_number),
     "empirical_tandem_risk": _PROBABILITY,
     "per_class": _parts,
+    "class_names": _names,
 }

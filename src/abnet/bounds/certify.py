@@ -94,7 +94,14 @@ def certify_holdout(
 
 
 def certify_trained_sampled(
-    sampled: SampledRisk, kl: float, *, delta: float, prior: str, n_candidates: int = 1, vote: str | None = None
+    sampled: SampledRisk,
+    kl: float,
+    *,
+    delta: float,
+    prior: str,
+    n_candidates: int = 1,
+    vote: str | None = None,
+    vote_paths: int | None = None,
 ) -> Certificate:
     """Certify a posterior that was trained on the bound examples and whose risk on them is sampled.
 
@@ -104,10 +111,13 @@ def certify_trained_sampled(
         Losses of fresh independent paths, drawn after the posterior was fixed.
     kl, delta, prior, n_candidates
         As for `certify_trained`; a tenth of δ is spent on the sampling.
-    vote : {None, "expectation", "fresh paths"}
+    vote : {None, "expectation", "fresh paths", "fixed paths"}
         What ``predict`` does. None, anything not covered by a bound on the posterior: there is no vote certificate.
         "expectation": the sign of the expected output itself. "fresh paths": a vote of paths drawn anew for each
-        prediction, whose error, in expectation over the paths too, is at most twice Gibbs.
+        prediction, whose error, in expectation over the paths too, is at most twice Gibbs. "fixed paths": a vote of
+        `vote_paths` paths drawn once, independently of all data, and kept (`abnet.bounds.fixed_paths`).
+    vote_paths : int, optional
+        Number of kept paths.
 
     Examples
     --------
@@ -116,7 +126,7 @@ def certify_trained_sampled(
     >>> round(certificate.gibbs_risk_bound, 3), certificate.vote_error_bound
     (0.107, None)
     """
-    return assemble(sampled, None, Terms(kl, delta, prior, n_candidates, "train", vote))
+    return assemble(sampled, None, Terms(kl, delta, prior, n_candidates, "train", vote, vote_paths))
 
 
 def certify_frozen_sampled(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from abnet.bounds.evidence import ExactRisk, SampledRisk
+from abnet.bounds.fixed_paths import FIXED_PATHS_SHARE, fixed_paths_tandem_bound, fixed_paths_vote_bound
 from abnet.bounds.holdout import test_set_bound
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "frozen_any_vote",
     "rule_for",
     "trained",
+    "trained_fixed",
     "trained_fresh",
     "trained_gibbs",
 ]
@@ -39,12 +41,12 @@ class Bounds:
     def vote(self) -> float | None:
         """The bound that stands for ``predict``."""
         bounds = {"twice Gibbs": self.twice_gibbs, "tandem": self.tandem, "test set": self.test_set}
-        return bounds[self.vote_method] if self.vote_method else None
+        return bounds[self.vote_method.removesuffix(", fixed paths")] if self.vote_method else None
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How a model was made and what is asked of it; fields as in `Certificate`, ``vote`` as in `MonteCarlo`."""
+    """How a model was made and what is asked of it; fields as in `Certificate`, the last two as in `MonteCarlo`."""
 
     kl: float
     delta: float
@@ -52,6 +54,7 @@ class Terms:
     n_candidates: int
     posterior: str
     vote: str | None
+    vote_paths: int | None = None
 
 
 Rule = Callable[[Risk, int | None, Terms], Bounds]
@@ -69,6 +72,18 @@ def trained_fresh(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
     """Posterior trained on the examples, vote of fresh sampled paths: twice Gibbs at δ; tandem does not cover it."""
     gibbs = risk.gibbs_bound(terms.kl, terms.delta, terms.n_candidates)
     return Bounds(gibbs, min(1.0, 2.0 * gibbs), vote_method="twice Gibbs")
+
+
+def trained_fixed(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
+    """Posterior trained on the examples, vote of kept paths: a tenth of δ for their draw, the rest as for sgn(F)."""
+    spent, paths, chosen = FIXED_PATHS_SHARE * terms.delta, terms.vote_paths or 0, terms.n_candidates
+    left = (terms.delta - spent) / 2.0
+    # The tandem bound is four times a bound on the tandem risk, cut at 1; where it is cut, so is what follows.
+    tandem_risk = risk.tandem_bound(terms.kl, left, chosen) / 4.0
+    twice = fixed_paths_vote_bound(risk.gibbs_bound(terms.kl, left, chosen), paths, spent, n_candidates=chosen)
+    tandem = fixed_paths_tandem_bound(tandem_risk, paths, spent, n_candidates=chosen)
+    method = "twice Gibbs, fixed paths" if twice <= tandem else "tandem, fixed paths"
+    return Bounds(risk.gibbs_bound(terms.kl, terms.delta, chosen), twice, tandem, vote_method=method)
 
 
 def trained_gibbs(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
@@ -97,4 +112,5 @@ def rule_for(terms: Terms, *, sampled: bool) -> Rule:
     """Return the rule for a way of making a model."""
     if terms.posterior == "frozen":
         return frozen_any_vote if sampled else frozen
-    return {"expectation": trained, "fresh paths": trained_fresh, None: trained_gibbs}[terms.vote]
+    rules = {"expectation": trained, "fresh paths": trained_fresh, "fixed paths": trained_fixed, None: trained_gibbs}
+    return rules[terms.vote]

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from abnet.bounds.certificate import Certificate, ClassCertificate
 
-__all__ = ["describe", "percent", "percent_up"]
+__all__ = ["PREMISES", "confidence", "describe", "percent", "percent_up", "vacuous"]
 
 _WIDTH = 100
 
@@ -49,7 +49,8 @@ def _percent(rate: float, rounding: str) -> str:
     return f"{_plain((Decimal(rate) * 100).quantize(digits, rounding=rounding))} %"
 
 
-def _confidence(delta: float) -> str:
+def confidence(delta: float) -> str:
+    """Write 1-δ as a percentage, rounded down."""
     # The decimal that the user wrote, so that 0.05 gives 95 and not 94.9999; at most four places, rounded down.
     sure = (1 - Decimal(repr(delta))) * 100
     return f"{_plain(sure.quantize(Decimal('0.0001'), rounding=ROUND_FLOOR))} %"
@@ -63,8 +64,8 @@ def _plain(number: Decimal) -> str:
 def _vote(c: Certificate) -> str:
     if c.vote_error_bound is None:
         return "There is no certificate for `predict`: no bound covers the way it votes."
-    promise = f"With {_confidence(c.delta)} confidence, {_subject(c)} is at most {percent_up(c.vote_error_bound)}"
-    return f"{promise} ({_reason(c)}).{_vacuous(c.vote_error_bound)}"
+    promise = f"With {confidence(c.delta)} confidence, {_subject(c)} is at most {percent_up(c.vote_error_bound)}"
+    return f"{promise} ({_reason(c)}).{vacuous(c.vote_error_bound)}"
 
 
 def _subject(c: Certificate) -> str:
@@ -77,6 +78,12 @@ def _reason(c: Certificate) -> str:
     n, seen = f"{c.n_examples:,}", f"{percent(c.empirical_gibbs_risk)}"
     if c.vote_method == "test set":
         return f"test-set bound: {c.vote_errors:,} errors on {n} examples that had no part in learning"
+    if c.monte_carlo and c.monte_carlo.vote == "fixed paths":
+        what = "tandem risk" if c.vote_method == "tandem, fixed paths" else "Gibbs risk"
+        return (
+            f"from the bound on the {what}, with a factor for predicting by {c.monte_carlo.vote_paths:,} sampled paths "
+            f"that were drawn once and kept; the Gibbs risk was {seen} on the {n} bound examples"
+        )
     if c.vote_method == "tandem":
         return f"tandem bound: how often two networks drawn at random were both wrong on the {n} bound examples"
     return f"twice the bound on the Gibbs risk, which was {seen} on the {n} bound examples"
@@ -87,14 +94,15 @@ def _gibbs(c: Certificate) -> str:
     if c.monte_carlo:
         seen += f", sampled with {c.monte_carlo.n_paths:,} paths for each, which the bound allows for"
     return (
-        f"With {_confidence(c.delta)} confidence, the error of one network drawn at random from the learned "
+        f"With {confidence(c.delta)} confidence, the error of one network drawn at random from the learned "
         f"distribution (the Gibbs risk) is at most {percent_up(c.gibbs_risk_bound)} on new data from the same source "
         f"(it was {seen})."
-        f"{_vacuous(c.gibbs_risk_bound)}"
+        f"{vacuous(c.gibbs_risk_bound)}"
     )
 
 
-def _vacuous(bound: float) -> str:
+def vacuous(bound: float) -> str:
+    """Say plainly where a bound says nothing."""
     if bound >= 1.0:
         return " This says nothing: no error exceeds 100 %."
     if bound >= 0.5:
@@ -105,7 +113,7 @@ def _vacuous(bound: float) -> str:
 def _jointly(c: Certificate) -> str:
     if c.vote_error_bound is None:
         return ""
-    sure = _confidence(c.delta)
+    sure = confidence(c.delta)
     return f"Each of these two statements holds with {sure} confidence by itself, not both at once."
 
 
@@ -115,7 +123,7 @@ def _per_class(c: Certificate, classes: tuple[str, str]) -> str:
     names = dict(zip((-1, 1), classes, strict=True))
     parts = "; ".join(f"class {names[part.label]}: {_class(part)}" for part in c.per_class)
     pairs = "both Gibbs risks" if c.vote_error_bound is None else "both errors of `predict`, or both Gibbs risks"
-    return f"By class, with {_confidence(c.delta)} confidence for {pairs}: {parts}.{_balanced(c)}"
+    return f"By class, with {confidence(c.delta)} confidence for {pairs}: {parts}.{_balanced(c)}"
 
 
 def _class(part: ClassCertificate) -> str:
@@ -137,12 +145,12 @@ def _assumptions(c: Certificate) -> str:
     chosen = "" if c.n_candidates == 1 else f" The choice among {c.n_candidates:,} candidates is paid for."
     return (
         f"This assumes that the {c.n_examples:,} bound examples and the new data are independent draws from one "
-        f"source, and that {_PRIORS[c.prior, c.posterior]}.{chosen} Every example counts once: sample weights did not "
+        f"source, and that {PREMISES[c.prior, c.posterior]}.{chosen} Every example counts once: sample weights did not "
         "enter."
     )
 
 
-_PRIORS = {
+PREMISES = {
     ("init", "train"): "the random start of learning, and any preparation of the data, did not depend on them",
     ("init", "frozen"): "nothing in the model depends on them",
     ("split", "train"): "the prior, and any preparation of the data, were learned from other examples alone",

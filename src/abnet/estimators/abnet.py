@@ -1,22 +1,40 @@
 """`ABNetClassifier`: the aggregation that shares each draw among all neurons of a layer."""
 
+import sys
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
-from abnet.aggregation import exact
+from abnet.aggregation import ancestral, exact
 from abnet.bam import BAM
-from abnet.compact import CompactABNet, ModelInfo, Predictor
+from abnet.compact import CompactABNet, Predictor
+from abnet.compact_paths import PathPredictor
+from abnet.compact_uniform import CompactUniform
 from abnet.estimators.aggregated import AggregatedClassifier
 
 __all__ = ["ABNetClassifier"]
+
+AFFORDABLE = 2**26
+"""Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
+
+
+def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
+    """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
+
+    Examples
+    --------
+    >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
+    (True, False)
+    """
+    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
 
 
 class ABNetClassifier(AggregatedClassifier):
     """Aggregated binary activated network, trained for and delivered with a certificate on its error.
 
-    The network's neurons output ±1 and its weights are Gaussian; the classifier predicts by the vote of all networks, and
-    PAC-Bayes theory bounds its error on new data from the training data alone.
+    The network's neurons output ±1 and its weights are Gaussian; the classifier predicts by the vote of all networks,
+    and PAC-Bayes theory bounds its error on new data from the training data alone.
 
     Parameters
     ----------
@@ -25,19 +43,23 @@ class ABNetClassifier(AggregatedClassifier):
     objective : {"bound", "loss"}
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no prior part then).
     prior : {"auto", "split", "init"}
-        Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split" with
-        ``objective="bound"`` and "init" with ``objective="loss"``.
+        Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split"
+        with ``objective="bound"`` and "init" with ``objective="loss"``.
     posterior : {"train", "frozen"}
-        Train the posterior through the bound on the second part, or keep the learned prior and use the second part for the
-        certificate alone.
+        Train the posterior through the bound on the second part, or keep the learned prior and use the second part for
+        the certificate alone.
     prior_fraction : float
         Share of the rows in the first part.
-    aggregation : {"exact", "uniform"}
-        How the output is computed.
+    aggregation : {"exact", "uniform", "ancestral", "auto"}
+        How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
+        sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
+        training step takes at most 2^26 products, ancestral above; ``aggregation_`` says which.
     n_samples : int
-        Draws per layer of the sampled aggregations.
+        Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`:
+        they are drawn once and kept, and the certificate of the vote gains from more of them
+        (`abnet.bounds.fixed_paths`); a frozen posterior needs no such allowance.
     preprocessor : transformer, optional
-        Fitted on the first part only, so that the certificate stays valid.
+        Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid.
     delta : float
         The certificate may fail with at most this probability.
     n_candidates : int
@@ -52,10 +74,11 @@ class ABNetClassifier(AggregatedClassifier):
         Epochs without improvement by `tol` after which a stage ends.
     tol : float
     validation_fraction : float
-        Share held out for early stopping: of all rows with ``objective="loss"``, of the first part while the prior is learned.
+        Share held out for early stopping: of all rows with ``objective="loss"``, of the first part while the prior is
+        learned.
     random_state : int, RandomState or None
     verbose : int
-        1 draws a progress bar on a terminal.
+        1 draws a progress bar on a terminal, and says what "auto" chose.
 
     Attributes
     ----------
@@ -63,8 +86,12 @@ class ABNetClassifier(AggregatedClassifier):
         What is promised for new data; None where no theorem covers what was done (see ``bound_estimate_``).
     bound_estimate_ : float or None
         The Gibbs bound where it is only an estimate.
+    drawn_network_ : DrawnNetwork
+        One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
         Centres of the posterior (the MAP network) and of the prior.
+    aggregation_ : str
+        The aggregation that was used.
     predictor_ : Predictor
         What `predict` uses, in NumPy alone.
     classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_, bound_curve_
@@ -80,7 +107,12 @@ class ABNetClassifier(AggregatedClassifier):
     True
     """
 
-    _methods: ClassVar[dict[str, str]] = {"exact": "exact", "uniform": "uniform"}
+    _methods: ClassVar[dict[str, str]] = {
+        "exact": "exact",
+        "uniform": "uniform",
+        "ancestral": "ancestral surrogate",
+    }
+    _deferred: ClassVar[tuple[str, ...]] = ("auto",)
 
     def __init__(
         self,
@@ -129,8 +161,27 @@ class ABNetClassifier(AggregatedClassifier):
             exact.check_width((1, *hidden, 1))
         return hidden
 
-    def _predictor(self, network: BAM, info: ModelInfo) -> Predictor:
-        return CompactABNet.from_network(network, info)
+    def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
+        if self.aggregation != "auto":
+            return self.aggregation
+        affordable = max(hidden) <= exact.MAX_WIDTH and exact_cost(hidden, batch_size) <= AFFORDABLE
+        if self.verbose:
+            why = "all representations are affordable" if affordable else "too many representations to enumerate"
+            print(f"aggregation: {'exact' if affordable else 'ancestral'} ({why}).", file=sys.stderr)
+        return "exact" if affordable else "ancestral"
+
+    def _training_samples(self) -> int:
+        return ancestral.TRAINING_PATHS if self.aggregation_ == "ancestral" else self.n_samples
+
+    def _has_paths(self) -> bool:
+        return self.aggregation_ != "exact"
+
+    def _predictor(self, network: BAM, rng: np.random.Generator) -> Predictor:
+        if self.aggregation_ == "ancestral":
+            return PathPredictor.from_network(network, rng, n_paths=self.n_samples)
+        if self.aggregation_ == "uniform":
+            return CompactUniform.from_network(network, rng, n_samples=self.n_samples)
+        return CompactABNet.from_network(network)
 
     def _kl(self, network: BAM, prior: BAM) -> float:
         return float(exact.kl(network.astype(np.float64), prior.astype(np.float64)))

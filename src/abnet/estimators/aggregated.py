@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -9,9 +10,28 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bam import BAM
-from abnet.bounds import Certificate, certify_frozen, certify_holdout, certify_trained, gibbs_bound
+from abnet.bounds import (
+    Certificate,
+    SampledRisk,
+    certify_frozen,
+    certify_frozen_sampled,
+    certify_holdout,
+    certify_trained,
+    certify_trained_sampled,
+    gibbs_bound,
+)
 from abnet.compact import ModelInfo, Predictor
-from abnet.estimators.base import BinaryClassifier, check_choice, check_fraction, check_hidden, check_positive, seeds
+from abnet.estimators.base import (
+    BinaryClassifier,
+    check_choice,
+    check_fraction,
+    check_hidden,
+    check_positive,
+    check_tolerance,
+    seeds,
+)
+from abnet.estimators.copies import warn_of_copies
+from abnet.estimators.drawn import DrawnNetwork, Posterior, draw_network
 
 __all__ = ["AggregatedClassifier"]
 
@@ -49,11 +69,14 @@ class AggregatedClassifier(BinaryClassifier):
     verbose: int
 
     _methods: ClassVar[dict[str, str]]
-    """From `aggregation` to the learner's method."""
+    """From ``aggregation_`` to the learner's method."""
+
+    _deferred: ClassVar[tuple[str, ...]] = ()
+    """Further values of `aggregation`, resolved in `_choose_aggregation`."""
 
     @abstractmethod
-    def _predictor(self, network: BAM, info: ModelInfo) -> Predictor:
-        """The deployed predictor of a network."""
+    def _predictor(self, network: BAM, rng: np.random.Generator) -> Predictor:
+        """The deployed predictor of a network; what it draws, it draws once."""
 
     @abstractmethod
     def _kl(self, network: BAM, prior: BAM) -> float:
@@ -61,25 +84,35 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         hidden = self._check_parameters()
-        split_rng, init_rng, train_rng = seeds(self.random_state, 3)
+        # Split, start, training, the predictor's draws and the certificate's: none tells anything about another.
+        split_rng, init_rng, train_rng, draw_rng, path_rng, holdout_rng, single_rng = seeds(self.random_state, 7)
+        self._holdout_seed = int(holdout_rng.integers(2**63))
         sample = self._sample(X, y, weights, split_rng)
+        warn_of_copies(sample.X, sample.y, self.classes_)
         start = BAM.init(init_rng, (sample.X.shape[1], *hidden, 1))
+        self.aggregation_ = self._choose_aggregation(hidden, self._batch(len(y)))
         self._train(start, sample, train_rng)
-        scorer = self._predictor(self.network_, ModelInfo())
-        self._certify(scorer, sample)
-        return self._predictor(self.network_, self._info(sample))
+        scorer = self._predictor(self.network_, draw_rng)
+        self._certify(scorer, sample, path_rng)
+        self.drawn_network_ = self._draw(sample, single_rng)
+        return replace(scorer, info=self._info(sample))
+
+    def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
+        """The way to compute the output that this fit uses."""
+        return self.aggregation
 
     def _check_parameters(self) -> tuple[int, ...]:
         """The hidden widths, after every parameter was found to make sense together with the others."""
         check_choice("objective", self.objective, ("bound", "loss"))
         check_choice("prior", self.prior, ("auto", "init", "split"))
         check_choice("posterior", self.posterior, ("train", "frozen"))
-        check_choice("aggregation", self.aggregation, tuple(self._methods))
+        check_choice("aggregation", self.aggregation, (*self._methods, *self._deferred))
         for name in ("prior_fraction", "delta", "validation_fraction"):
             check_fraction(name, getattr(self, name))
         for name in ("n_samples", "n_candidates", "max_iter", "n_iter_no_change"):
             check_positive(name, getattr(self, name), whole=True)
         check_positive("learning_rate_init", self.learning_rate_init)
+        check_tolerance(self.tol)
         if self.objective == "loss" and self.prior == "split":
             raise ValueError("objective='loss' has no prior part: use prior='init', or objective='bound'.")
         if self.posterior == "frozen" and not self._has_split():
@@ -99,7 +132,7 @@ class AggregatedClassifier(BinaryClassifier):
             other, bound = two_parts(n, self.prior_fraction, rng)
         elif self.objective == "loss":
             other, bound = two_parts(n, self.validation_fraction, rng)
-        preparation, prepared = self._prepared(X, other if self._has_split() else None)
+        preparation, prepared = self._prepared(X, y, other if self._has_split() else None)
         order = np.concatenate([other, bound])
         weights = None if weights is None else weights[order]
         untouched = preparation is None or self._has_split()
@@ -115,7 +148,7 @@ class AggregatedClassifier(BinaryClassifier):
 
         n = len(sample.y)
         other, bound = Span(0, sample.n_other), Span(sample.n_other, n - sample.n_other)
-        learner = AggregationLearner(start.sizes, self._methods[self.aggregation], self.n_samples)
+        learner = AggregationLearner(start.sizes, self._methods[self.aggregation_], self._training_samples())
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
         rows = fit.lifted_rows(sample.X, sample.y, sample.weights)
         with compilation_cache(), training_bar(self.verbose, self.max_iter) as report:
@@ -130,6 +163,10 @@ class AggregatedClassifier(BinaryClassifier):
                 if self.posterior == "train":
                     self.network_ = fit.learn_posterior(trainer, self.prior_, bound, self.learning_rate_init)
         self._record(trainer)
+
+    def _training_samples(self) -> int:
+        """Samples of each step."""
+        return self.n_samples
 
     def _record(self, trainer: Any) -> None:
         self.bound_curve_ = trainer.curves.get("bound", [])
@@ -147,23 +184,72 @@ class AggregatedClassifier(BinaryClassifier):
         check_positive("batch_size", self.batch_size, whole=True)
         return int(self.batch_size)
 
-    def _certify(self, scorer: Predictor, sample: Sample) -> None:
+    def _certify(self, scorer: Predictor, sample: Sample, rng: np.random.Generator) -> None:
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""
         X, y = sample.X[sample.n_other :], sample.y[sample.n_other :]
-        F = scorer.score_prepared(X)
-        risks, wrong = (1 - y * F) / 2, (F >= 0) != (y > 0)
         divergence = self._kl(self.network_, self.prior_)
         prior = "split" if self._has_split() else "init"
+        options: dict[str, Any] = {"delta": self.delta, "prior": prior, "n_candidates": self.n_candidates}
+        covered = sample.untouched and self.aggregation_ != "uniform"
         self.certificate_: Certificate | None = None
         self.bound_estimate_: float | None = None
-        options: dict[str, Any] = {"delta": self.delta, "prior": prior, "n_candidates": self.n_candidates}
-        if not sample.untouched or self.aggregation == "uniform":
-            terms = {"delta": self.delta, "n_candidates": self.n_candidates}
-            self.bound_estimate_ = gibbs_bound(float(np.mean(risks)), divergence, len(y), **terms)
-        elif self.posterior == "frozen":
-            self.certificate_ = certify_frozen(risks, y, wrong, **options)
+        if self.aggregation_ == "ancestral":
+            sampled = self._sampled_risk(X, y, rng)
+            risk = sampled.mean
+            if covered:
+                self.certificate_ = self._certify_sampled(scorer, X, y, sampled, divergence, options)
         else:
-            self.certificate_ = certify_trained(risks, y, divergence, wrong=wrong, **options)
+            F = scorer.score_prepared(X)
+            risks, wrong = (1 - y * F) / 2, (F >= 0) != (y > 0)
+            risk = float(np.mean(risks))
+            if covered and self.posterior == "frozen":
+                self.certificate_ = certify_frozen(risks, y, wrong, **options)
+            elif covered:
+                self.certificate_ = certify_trained(risks, y, divergence, wrong=wrong, **options)
+        if self.certificate_ is not None:
+            self.certificate_ = self._named(self.certificate_)
+        if not covered:
+            self.bound_estimate_ = gibbs_bound(risk, divergence, len(y), self.delta, n_candidates=self.n_candidates)
+
+    def _certify_sampled(
+        self,
+        scorer: Predictor,
+        X: NDArray[np.float32],
+        y: NDArray[np.float64],
+        sampled: SampledRisk,
+        divergence: float,
+        options: dict[str, Any],
+    ) -> Certificate:
+        """A certificate from fresh paths; what `predict` does is a vote of other paths, drawn once and kept."""
+        if self.posterior == "frozen":
+            wrong = (scorer.score_prepared(X) >= 0) != (y > 0)
+            return certify_frozen_sampled(sampled, y, wrong, **options)
+        return certify_trained_sampled(sampled, divergence, vote="fixed paths", vote_paths=self.n_samples, **options)
+
+    def _sampled_risk(self, X: Any, y: NDArray[np.float64], rng: np.random.Generator) -> SampledRisk:
+        """Losses of fresh paths on prepared rows."""
+        from abnet.estimators.fresh_paths import fresh_path_count, sampled_risk
+        from abnet.training.progress import training_bar
+
+        with training_bar(self.verbose, len(y)) as report:
+            return sampled_risk(self.network_, X, y, rng, n_paths=fresh_path_count(len(y)), report=report)
+
+    def _draw(self, sample: Sample, rng: np.random.Generator) -> DrawnNetwork:
+        """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
+        X, y = sample.X[sample.n_other :], sample.y[sample.n_other :]
+        prior = "split" if self._has_split() else "init"
+        terms = {"delta": self.delta, "prior": prior, "posterior": self.posterior, "n_candidates": self.n_candidates}
+        network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), X, y, rng)
+        return DrawnNetwork(network, certificate if sample.untouched else None, self.classes_, sample.preparation)
+
+    def draw_network(self) -> DrawnNetwork:
+        """One deterministic network drawn from the posterior, with a certificate of its own.
+
+        It was drawn once, when the model was fitted, with random numbers that nothing else used: every call returns the
+        same network, because picking among several would have to be paid for.
+        """
+        check_is_fitted(self, "drawn_network_")
+        return self.drawn_network_
 
     def _info(self, sample: Sample) -> ModelInfo:
         from abnet.data import fingerprint
@@ -171,7 +257,7 @@ class AggregatedClassifier(BinaryClassifier):
         details = {
             "estimator": type(self).__name__,
             "sizes": list(self.network_.sizes),
-            "aggregation": self.aggregation,
+            "aggregation": self.aggregation_,
             "objective": self.objective,
             "prior": "split" if self._has_split() else "init",
             "posterior": self.posterior,
@@ -184,7 +270,10 @@ class AggregatedClassifier(BinaryClassifier):
         return ModelInfo(self.classes_, names, sample.preparation, self.certificate_, details)
 
     def certify(self, X: Any, y: Any) -> Certificate:
-        """A certificate from rows that the model never saw: the test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk.
+        """A certificate from rows that the model never saw.
+
+        The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths, and paid
+        for, where it cannot be computed).
 
         Parameters
         ----------
@@ -193,7 +282,8 @@ class AggregatedClassifier(BinaryClassifier):
         y : array (n,)
             Their labels.
         """
-        F = self.decision_function(X)
+        rows = self._check_rows(X)
+        F = self.predictor_.decision_function(rows)
         labels = np.asarray(y)
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
@@ -201,7 +291,22 @@ class AggregatedClassifier(BinaryClassifier):
                 f"y holds the label {labels[unknown][0]!r}, which the model does not know; it knows {self.classes_}."
             )
         signs = np.where(labels == self.classes_[1], 1.0, -1.0)
-        return certify_holdout((1 - signs * F) / 2, signs, (F >= 0) != (signs > 0), delta=self.delta)
+        wrong = (F >= 0) != (signs > 0)
+        if not self._has_paths():
+            return self._named(certify_holdout((1 - signs * F) / 2, signs, wrong, delta=self.delta))
+        preparation = self.predictor_.info.preparation
+        prepared = rows if preparation is None else preparation.transform(rows)
+        sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._holdout_seed))
+        return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="hold-out"))
+
+    def _named(self, certificate: Certificate) -> Certificate:
+        """The certificate with the user's labels in its text."""
+        negative, positive = map(str, self.classes_)
+        return replace(certificate, class_names=(negative, positive))
+
+    def _has_paths(self) -> bool:
+        """Whether the score is not the aggregation's expected output itself, but its ancestral paths can be drawn."""
+        return False
 
     def compact(self) -> Predictor:
         """The fitted predictor in NumPy alone, with its certificate: what `predict` uses and `save` writes."""

@@ -88,12 +88,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return validate_data(self, X, reset=False, skip_check_array=True)
 
-    def _prepared(self, X: Any, fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
-        """(fitted preprocessor, prepared dense float32 rows); the preprocessor is fitted on the given rows only."""
+    def _prepared(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
+        """(fitted preprocessor, prepared dense float32 rows); it is fitted on the given rows and their targets only."""
         if self.preprocessor is None:
             return None, _dense(X)
         X = X if self._takes_tables() else _dense(X)
-        fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows)))
+        fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows)))
         return fitted, _dense(fitted.transform(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

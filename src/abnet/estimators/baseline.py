@@ -43,7 +43,7 @@ class BaselineClassifier(BinaryClassifier):
         hidden = self._check_parameters()
         split_rng, init_rng, train_rng = seeds(self.random_state, 3)
         watched, trained = two_parts(len(y), self.validation_fraction, split_rng)
-        preparation, prepared = self._prepared(X, trained)
+        preparation, prepared = self._prepared(X, y, trained)
         order = np.concatenate([watched, trained])
         sizes = (prepared.shape[1], *hidden, 1)
         rows = prepared[order], y[order], None if weights is None else weights[order]

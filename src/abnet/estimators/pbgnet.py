@@ -6,7 +6,8 @@ import numpy as np
 
 from abnet.aggregation import exact, meanfield
 from abnet.bam import BAM
-from abnet.compact import MeanFieldNetwork, ModelInfo, Predictor
+from abnet.compact import MeanFieldNetwork, Predictor
+from abnet.compact_meanfield import SampledMeanField
 from abnet.estimators.aggregated import AggregatedClassifier
 
 __all__ = ["PBGNetClassifier"]
@@ -15,8 +16,8 @@ __all__ = ["PBGNetClassifier"]
 class PBGNetClassifier(AggregatedClassifier):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
-    With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the output.
-    Parameters, attributes and methods are those of `ABNetClassifier`.
+    With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
+    output. Parameters, attributes and methods are those of `ABNetClassifier`.
 
     Examples
     --------
@@ -77,8 +78,10 @@ class PBGNetClassifier(AggregatedClassifier):
             exact.check_width((1, *hidden, 1))
         return hidden
 
-    def _predictor(self, network: BAM, info: ModelInfo) -> Predictor:
-        return MeanFieldNetwork.from_network(network, info)
+    def _predictor(self, network: BAM, rng: np.random.Generator) -> Predictor:
+        if self.aggregation_ == "uniform":
+            return SampledMeanField.from_network(network, rng, n_samples=self.n_samples)
+        return MeanFieldNetwork.from_network(network)
 
     def _kl(self, network: BAM, prior: BAM) -> float:
         return float(meanfield.kl(network.astype(np.float64), prior.astype(np.float64)))
