@@ -1,0 +1,135 @@
+"""Wide networks end to end: which aggregation is used, what is certified, what is only estimated."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet import ABNetClassifier, PBGNetClassifier
+from abnet.bounds import verify_certificate
+from abnet.estimators import fresh_paths
+
+SETTINGS: dict[str, Any] = {"max_iter": 6, "n_samples": 30, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 5))
+    return X, np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=400) > 0, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def ancestral(data: tuple[Any, Any]) -> ABNetClassifier:
+    clf = ABNetClassifier((30, 25), aggregation="ancestral", **SETTINGS).fit(*data)
+    assert isinstance(clf, ABNetClassifier)
+    return clf
+
+
+def test_ancestral_network_learns_and_is_certified_from_fresh_paths(ancestral: Any, data: tuple[Any, Any]) -> None:
+    certificate = ancestral.certificate_
+    assert ancestral.score(*data) > 0.8
+    assert ancestral.bound_estimate_ is None
+    assert certificate.monte_carlo.n_paths == fresh_paths.fresh_path_count(200)
+    assert certificate.monte_carlo.vote == "fixed paths"
+    assert certificate.monte_carlo.vote_paths == 30
+    assert certificate.vote_method.endswith("fixed paths")
+    assert certificate.gibbs_risk_bound < certificate.vote_error_bound
+    verify_certificate(certificate)
+
+
+def test_fit_is_reproducible_and_draws_are_fixed(ancestral: Any, data: tuple[Any, Any], tmp_path: Path) -> None:
+    X, y = data
+    again = ABNetClassifier((30, 25), aggregation="ancestral", **SETTINGS).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), ancestral.decision_function(X))
+    assert again.certificate_ == ancestral.certificate_
+    ancestral.save(tmp_path / "wide.abnet")
+    loaded = abnet.load(tmp_path / "wide.abnet")
+    np.testing.assert_array_equal(loaded.decision_function(X), ancestral.decision_function(X))
+    assert loaded.certificate_ == ancestral.certificate_
+
+
+def test_frozen_posterior_has_a_test_set_bound_for_the_very_paths_that_vote(data: tuple[Any, Any]) -> None:
+    clf = ABNetClassifier((30, 25), aggregation="ancestral", posterior="frozen", **SETTINGS).fit(*data)
+    assert clf.certificate_.vote_method == "test set"
+    assert clf.certificate_.vote_errors is not None
+    assert clf.certificate_.monte_carlo is not None
+
+
+@pytest.mark.parametrize("objective", ["bound", "loss"])
+def test_uniform_network_has_an_estimate_only(objective: str, data: tuple[Any, Any]) -> None:
+    clf = ABNetClassifier((30,), aggregation="uniform", objective=objective, **SETTINGS).fit(*data)
+    assert clf.certificate_ is None
+    assert clf.bound_estimate_ is not None
+    assert clf.compact().info.details["bound_estimate"] == clf.bound_estimate_
+
+
+def test_stochastic_pbgnet_has_an_estimate_only(data: tuple[Any, Any]) -> None:
+    clf = PBGNetClassifier((30,), aggregation="uniform", **SETTINGS).fit(*data)
+    assert clf.certificate_ is None
+    assert clf.bound_estimate_ is not None
+    assert clf.score(*data) > 0.8
+
+
+def test_certify_draws_fresh_paths_for_new_rows(ancestral: Any) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 5))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    certificate = ancestral.certify(X, y)
+    assert certificate.prior == "hold-out"
+    assert certificate.monte_carlo is not None
+    assert certificate.vote_errors == int((ancestral.predict(X) != y).sum())
+    assert certificate == ancestral.certify(X, y)
+
+
+def test_a_preprocessor_fitted_on_bound_rows_leaves_an_estimate(data: tuple[Any, Any]) -> None:
+    from sklearn.preprocessing import StandardScaler
+
+    clf = ABNetClassifier((30,), aggregation="ancestral", prior="init", preprocessor=StandardScaler(), **SETTINGS)
+    clf.fit(*data)
+    assert clf.certificate_ is None
+    assert clf.bound_estimate_ is not None
+
+
+@pytest.mark.parametrize(("hidden", "chosen"), [((4,), "exact"), ((30,), "ancestral")])
+def test_auto_says_what_it_chose(hidden: Any, chosen: str, data: tuple[Any, Any], capsys: Any) -> None:
+    clf = ABNetClassifier(hidden, aggregation="auto", verbose=1, **SETTINGS).fit(*data)
+    assert clf.aggregation_ == chosen
+    assert chosen in capsys.readouterr().err
+    assert clf.certificate_ is not None
+    assert clf.get_params()["aggregation"] == "auto"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "chosen"),
+    [((12, 12), "exact"), ((13, 13), "ancestral"), ((19,), "exact"), ((21,), "ancestral"), ((12,) * 9, "ancestral")],
+    ids=str,
+)
+def test_auto_weighs_the_cost_of_a_step(hidden: Any, chosen: str) -> None:
+    assert ABNetClassifier(hidden, aggregation="auto")._choose_aggregation(hidden, 32) == chosen
+
+
+def test_exact_refuses_a_wide_layer_and_names_the_way_out(data: tuple[Any, Any]) -> None:
+    with pytest.raises(ValueError, match="ancestral"):
+        ABNetClassifier((30,)).fit(*data)
+
+
+def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
+    ancestral: Any, data: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streaming in small blocks gives the same record of counts, and a mean within Monte Carlo error."""
+    X, y = data[0], np.where(data[1] == "yes", 1.0, -1.0)
+
+    def sample(seed: int) -> Any:
+        return fresh_paths.sampled_risk(ancestral.network_, X, y, np.random.default_rng(seed), n_paths=20)
+
+    whole = sample(0)
+    monkeypatch.setattr("abnet.compact_paths.BLOCK_SIGNS", 20 * 31 * 7)
+    pieces = sample(1)
+    assert (pieces.n_examples, pieces.n_paths) == (whole.n_examples, whole.n_paths) == (400, 20)
+    assert abs(pieces.mean - whole.mean) < 5 / np.sqrt(8000)
+    assert pieces.positive is not None
+    assert whole.positive is not None
+    assert pieces.positive.n_examples == whole.positive.n_examples
