@@ -56,7 +56,13 @@ def test_columns_left_out_are_named(fitted: dict[str, Any]) -> None:
     assert fitted["notices"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
 
 
-def test_the_hold_out_bounds_follow_from_the_errors(fitted: dict[str, Any]) -> None:
+def trained(run: Run, table: Path, path: Path) -> dict[str, Any]:
+    options = ["--target", "mood today", "--output", path, "--json", "--posterior", "train", *SMALL]
+    return dict(json.loads(run("fit", table, *options).stdout))
+
+
+def test_the_hold_out_bounds_follow_from_the_errors(run: Run, table: Path, tmp_path: Path) -> None:
+    fitted = trained(run, table, tmp_path / "trained.abnet")
     network, logistic = fitted["hold_out"]
     assert network["same_network"]
     assert not logistic["same_network"]
@@ -86,9 +92,8 @@ def test_a_frozen_posterior_is_judged_by_its_errors(run: Run, table: Path, tmp_p
     assert [rival["same_network"] for rival in record["hold_out"]] == [False]
 
 
-def test_the_rival_network_is_the_one_that_frozen_gives(
-    run: Run, table: Path, fitted: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_rival_network_is_the_one_that_frozen_gives(run: Run, table: Path, tmp_path: Path) -> None:
+    fitted = trained(run, table, tmp_path / "trained.abnet")
     path = tmp_path / "moods.abnet"
     options = ["--target", "mood today", "--output", path, "--json", "--posterior", "frozen", *SMALL]
     record = json.loads(run("fit", table, *options).stdout)

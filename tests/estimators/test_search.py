@@ -25,7 +25,12 @@ def same(one: Any, other: Any) -> bool:
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [ABNetSearch(abnet.ABNetClassifier((2,), max_iter=5, random_state=0), {"learning_rate_init": [0.1, 0.01]})],
+    [
+        ABNetSearch(
+            abnet.ABNetClassifier((2,), posterior="train", max_iter=5, random_state=0),
+            {"learning_rate_init": [0.1, 0.01]},
+        )
+    ],
     expected_failed_checks=lambda search: dict.fromkeys(
         ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
         "a row of weight two is in one part, two copies of it may be in two",

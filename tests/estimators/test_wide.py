@@ -23,7 +23,7 @@ def data() -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def ancestral(data: tuple[Any, Any]) -> ABNetClassifier:
-    clf = ABNetClassifier((30, 25), aggregation="ancestral", **SETTINGS).fit(*data)
+    clf = ABNetClassifier((30, 25), aggregation="ancestral", posterior="train", **SETTINGS).fit(*data)
     assert isinstance(clf, ABNetClassifier)
     return clf
 
@@ -42,7 +42,7 @@ def test_ancestral_network_learns_and_is_certified_from_fresh_paths(ancestral: A
 
 def test_fit_is_reproducible_and_draws_are_fixed(ancestral: Any, data: tuple[Any, Any], tmp_path: Path) -> None:
     X, y = data
-    again = ABNetClassifier((30, 25), aggregation="ancestral", **SETTINGS).fit(X, y)
+    again = ABNetClassifier((30, 25), aggregation="ancestral", posterior="train", **SETTINGS).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X), ancestral.decision_function(X))
     assert again.certificate_ == ancestral.certificate_
     ancestral.save(tmp_path / "wide.abnet")

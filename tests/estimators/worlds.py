@@ -50,7 +50,7 @@ NOISE = World(np.full(512, 0.5))
 SIGNAL = World(np.where(POINTS[:, :3].sum(axis=1) > 0, 0.9, 0.1))
 WORLDS = {"noise": NOISE, "signal": SIGNAL}
 
-SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), "max_iter": 8, "delta": DELTA}
+SMALL: dict[str, Any] = {"posterior": "train", "hidden_layer_sizes": (2,), "max_iter": 8, "delta": DELTA}
 KINDS: dict[str, dict[str, Any]] = {
     "split, train": {"learning_rate_init": 0.1},
     "split, frozen": {"posterior": "frozen"},

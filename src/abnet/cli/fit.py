@@ -29,7 +29,7 @@ def fit(
     n_samples: options.NSamples = 100,
     objective: options.Objective = "bound",
     prior: options.Prior = "auto",
-    posterior: options.Posterior = "train",
+    posterior: options.Posterior = "auto",
     prior_fraction: options.PriorFraction = 0.5,
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,

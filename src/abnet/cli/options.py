@@ -56,7 +56,8 @@ Posterior = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_CERTIFICATE,
-        help="'train': the second part trains on through the bound; 'frozen': it only certifies.",
+        help="'train': the second part trains on through the bound; 'frozen': it only certifies; "
+        "'auto': frozen where the prior is learned.",
     ),
 ]
 PriorFraction = Annotated[

@@ -105,7 +105,7 @@ class AggregatedClassifier(BinaryClassifier):
         """The hidden widths, after every parameter was found to make sense together with the others."""
         check_choice("objective", self.objective, ("bound", "loss"))
         check_choice("prior", self.prior, ("auto", "init", "split"))
-        check_choice("posterior", self.posterior, ("train", "frozen"))
+        check_choice("posterior", self.posterior, ("auto", "train", "frozen"))
         check_choice("aggregation", self.aggregation, (*self._methods, *self._deferred))
         for name in ("prior_fraction", "delta", "validation_fraction"):
             check_fraction(name, getattr(self, name))
@@ -121,6 +121,13 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _has_split(self) -> bool:
         return self.objective == "bound" and self.prior != "init"
+
+    def _is_frozen(self) -> bool:
+        """Whether the bound rows certify only; "auto" keeps a learned prior as it is."""
+        return self.posterior == "frozen" or (self.posterior == "auto" and self._has_split())
+
+    def _posterior(self) -> str:
+        return "frozen" if self._is_frozen() else "train"
 
     def _sample(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None, rng: Any) -> Sample:
         """Parts drawn, preparation fitted where it may be, rows in the order of use."""
@@ -160,7 +167,7 @@ class AggregatedClassifier(BinaryClassifier):
                 split = self._has_split()
                 self.prior_ = fit.learn_prior(trainer, start, other, self.validation_fraction) if split else start
                 self.network_ = self.prior_
-                if self.posterior == "train":
+                if not self._is_frozen():
                     self.network_ = fit.learn_posterior(trainer, self.prior_, bound, self.learning_rate_init)
         self._record(trainer)
 
@@ -202,7 +209,7 @@ class AggregatedClassifier(BinaryClassifier):
             F = scorer.score_prepared(X)
             risks, wrong = (1 - y * F) / 2, (F >= 0) != (y > 0)
             risk = float(np.mean(risks))
-            if covered and self.posterior == "frozen":
+            if covered and self._is_frozen():
                 self.certificate_ = certify_frozen(risks, y, wrong, **options)
             elif covered:
                 self.certificate_ = certify_trained(risks, y, divergence, wrong=wrong, **options)
@@ -221,7 +228,7 @@ class AggregatedClassifier(BinaryClassifier):
         options: dict[str, Any],
     ) -> Certificate:
         """A certificate from fresh paths; what `predict` does is a vote of other paths, drawn once and kept."""
-        if self.posterior == "frozen":
+        if self._is_frozen():
             wrong = (scorer.score_prepared(X) >= 0) != (y > 0)
             return certify_frozen_sampled(sampled, y, wrong, **options)
         return certify_trained_sampled(sampled, divergence, vote="fixed paths", vote_paths=self.n_samples, **options)
@@ -238,7 +245,7 @@ class AggregatedClassifier(BinaryClassifier):
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
         X, y = sample.X[sample.n_other :], sample.y[sample.n_other :]
         prior = "split" if self._has_split() else "init"
-        terms = {"delta": self.delta, "prior": prior, "posterior": self.posterior, "n_candidates": self.n_candidates}
+        terms = {"delta": self.delta, "prior": prior, "posterior": self._posterior(), "n_candidates": self.n_candidates}
         network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), X, y, rng)
         return DrawnNetwork(network, certificate if sample.untouched else None, self.classes_, sample.preparation)
 
@@ -260,7 +267,7 @@ class AggregatedClassifier(BinaryClassifier):
             "aggregation": self.aggregation_,
             "objective": self.objective,
             "prior": "split" if self._has_split() else "init",
-            "posterior": self.posterior,
+            "posterior": self._posterior(),
             "n_training_rows": len(sample.y),
             "data_fingerprint": fingerprint(sample.X, sample.y),
         }

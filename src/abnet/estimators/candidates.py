@@ -29,12 +29,12 @@ def free_parameters(classifier: AggregatedClassifier) -> frozenset[str]:
     Examples
     --------
     >>> from abnet.estimators.abnet import ABNetClassifier
-    >>> sorted(free_parameters(ABNetClassifier()))
+    >>> sorted(free_parameters(ABNetClassifier(posterior="train")))
     ['learning_rate_init']
     >>> "max_iter" in free_parameters(ABNetClassifier(prior="init"))
     True
     """
-    if classifier.posterior == "frozen" or classifier.aggregation != "exact":
+    if classifier._is_frozen() or classifier.aggregation != "exact":
         return frozenset()
     if classifier.objective == "loss":
         return _STAGE | _UNUSED

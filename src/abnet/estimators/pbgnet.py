@@ -37,7 +37,7 @@ class PBGNetClassifier(AggregatedClassifier):
         *,
         objective: str = "bound",
         prior: str = "auto",
-        posterior: str = "train",
+        posterior: str = "auto",
         prior_fraction: float = 0.5,
         aggregation: str = "exact",
         n_samples: int = 100,

@@ -52,7 +52,8 @@ class _Contest:
         return make_estimator("abnet", {**self.settings, **changes}, preprocessor=preprocessor, verbose=self.verbose)
 
     def split_prior(self, name: str) -> Contender:
-        return certified(name, self.network(self.preparation(), prior="split"), self.learn, self.test)
+        network = self.network(self.preparation(), prior="split", posterior="train")
+        return certified(name, network, self.learn, self.test)
 
     def frozen(self, name: str) -> Contender:
         network = self.network(self.preparation(), prior="split", posterior="frozen")

@@ -69,7 +69,7 @@ def frozen_network(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]
     from abnet.compact import CompactABNet, MeanFieldNetwork, ModelInfo
 
     kind: Any = type(classifier.predictor_)
-    if classifier.posterior != "train" or kind not in (CompactABNet, MeanFieldNetwork):
+    if classifier.certificate_.posterior != "train" or kind not in (CompactABNet, MeanFieldNetwork):
         return ()
     rows = parts[1]
     _check_parts(classifier, prepared[rows], labels[rows])
