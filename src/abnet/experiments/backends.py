@@ -87,18 +87,30 @@ class _Feed:
 
 
 def _pool(jobs: int, tasks: Iterator[Task]) -> Iterator[Outcome]:
-    from joblib import Parallel, delayed
+    from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 
+    threads = max(1, cpu_count() // effective_n_jobs(jobs))
     # One task at a time and few ahead: a claimed group that waits in a queue is lost to other sweeps.
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-    outcomes: Iterator[Outcome] = parallel(delayed(_perform_below)(os.getpid(), task) for task in tasks)
+    outcomes: Iterator[Outcome] = parallel(delayed(_perform_below)(os.getpid(), threads, task) for task in tasks)
     return outcomes
 
 
-def _perform_below(driver: int, task: Task) -> Outcome:
+def _perform_below(driver: int, threads: int, task: Task) -> Outcome:
     if os.getpid() != driver:
         _end_with(driver)
+        _use_threads(threads)
     return perform(task)
+
+
+@cache
+def _use_threads(count: int) -> None:
+    """Give XLA this worker's share of the cores; to be called before JAX starts.
+
+    Steps are too short to split: a process with two threads trains no faster than one with a single thread, and uses
+    a fifth to a half more processor time, so that a process for each core is twice as fast.
+    """
+    os.environ.setdefault("PJRT_NPROC", str(count))
 
 
 @cache

@@ -64,16 +64,9 @@ class Member:
         objective = Objective.BOUND if self.protocol.objective == "bound" else Objective.LINEAR
         return start(network, network, objective, self.n_train, self.protocol.delta or 0.05)
 
-    def inputs(self, X: NDArray[np.float32], training: slice) -> NDArray[np.float32]:
-        """What the learner reads: lifted rows, or rows standardised with the statistics of the training rows."""
-        if not self.protocol.standardise:
-            return np.asarray(exact.lift(X))
-        mean, deviation = X[training].mean(0), X[training].std(0)
-        return (X - mean) / np.where(deviation > 0, deviation, 1)
-
-    def measure(self, run: Run, curve: NDArray[Any], rows: Rows, sample: Any) -> list[tuple[Setting, dict[str, Any]]]:
+    def measure(self, run: Run, curve: NDArray[Any], sample: Any) -> list[tuple[Setting, dict[str, Any]]]:
         """Figures of every setting at its kept epoch."""
-        scores = self._scores(run, rows, len(sample.y))
+        scores = self._scores(run, sample.rows, len(sample.y))
         return [
             (setting, self._figures(run, i, curve[:, i], scores[:, i], sample))
             for i, setting in enumerate(self.settings)
@@ -113,9 +106,8 @@ class Member:
         if self.model in ("BC", "BNN"):
             return float(wrong[:, test].mean())
         network = self.learner.network(state)
-        X = sample.X[test]
-        if self.model == "EBP":  # its network reads standardised rows
-            X = self.inputs(sample.X, _parts(sample)["train"])[test]
+        # EBP's network reads standardised rows; the aggregations' lifted rows would do, but not to the last bit.
+        X = np.asarray(sample.rows.inputs)[: len(sample.y)][test] if self.protocol.standardise else sample.X[test]
         return float((network.predict(X) != sample.y[test]).mean())
 
     def _bound_figures(self, state: State, loss: NDArray[np.float64], parts: dict[str, slice]) -> dict[str, Any]:

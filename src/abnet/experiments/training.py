@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,14 +13,15 @@ from abnet.experiments.protocol import Protocol, protocol_of
 from abnet.experiments.result import Result
 from abnet.experiments.setting import Group, Setting
 
-__all__ = ["run_group"]
+__all__ = ["learner_inputs", "run_group"]
 
 
 class Sample(NamedTuple):
-    """One split, rows in the order validation, training, test; the learner's inputs are made from them."""
+    """One split, rows in the order validation, training, test, and what the learners read of it."""
 
     X: NDArray[np.float32]
     y: NDArray[np.float32]
+    rows: Any
     n_validation: int
     n_train: int
     fingerprint: str
@@ -44,12 +46,19 @@ def run_group(group: Group, *, data_dir: str | None, progress: Callable[[str], N
     from abnet.training.cache import compilation_cache
 
     begin = time.perf_counter()
-    sample = _split(group, data_dir)
+    trained = Group(tuple(dict.fromkeys(map(_twin, group.settings))))
+    sample = _sample(trained, data_dir)
     with compilation_cache():
-        results = _train(group, sample, progress)
-    share = (time.perf_counter() - begin) / len(results)
-    by_setting = {setting: Result(setting=setting, seconds=share, **figures) for setting, figures in results}
-    return [by_setting[setting] for setting in group.settings]
+        figures = dict(_train(trained, sample, progress))
+    share = (time.perf_counter() - begin) / len(group.settings)
+    return [Result(setting=setting, seconds=share, **figures[_twin(setting)]) for setting in group.settings]
+
+
+def _twin(setting: Setting) -> Setting:
+    """The setting that trains to the same network: with one hidden layer exact PBGNet is ABNet, output and KL alike."""
+    if setting.hidden_layers > 1 or setting.architecture == "wide":
+        return setting
+    return replace(setting, model=setting.model.replace("PBGNet", "ABNet"))
 
 
 @lru_cache(maxsize=1)
@@ -62,22 +71,52 @@ def _dataset(name: str, data_dir: str | None) -> tuple[NDArray[np.float32], NDAr
     return prepared.X, prepared.y.astype(np.float32), data.fingerprint(raw.X, raw.y)
 
 
-def _split(group: Group, data_dir: str | None) -> Sample:
-    X, y, fingerprint = _dataset(group.dataset, data_dir)
+def _sample(group: Group, data_dir: str | None) -> Sample:
     protocol = protocol_of(group.settings[0])
-    order = np.random.default_rng([group.repetition, 0]).permutation(len(y))
-    n_test = round(protocol.test_fraction * len(y))
-    n_validation = round(protocol.validation_fraction * (len(y) - n_test))
+    split = (
+        group.dataset, data_dir, group.repetition,
+        protocol.test_fraction, protocol.validation_fraction, protocol.standardise,
+    )  # fmt: skip
+    size = _dataset(group.dataset, data_dir)[0].nbytes
+    return _cached_split(*split) if size <= _LARGEST_KEPT else _split(*split)
+
+
+def _split(
+    dataset: str, data_dir: str | None, repetition: int, test: float, validation: float, standardise: bool
+) -> Sample:
+    """The rows of one repetition, shuffled, split and prepared for the learners."""
+    from abnet.training.loop import pad_rows
+
+    X, y, fingerprint = _dataset(dataset, data_dir)
+    order = np.random.default_rng([repetition, 0]).permutation(len(y))
+    n_test = round(test * len(y))
+    n_validation = round(validation * (len(y) - n_test))
     order = np.concatenate([order[n_test:], order[:n_test]])
-    return Sample(X[order], y[order], n_validation, len(y) - n_test - n_validation, fingerprint)
+    X, y, n_train = X[order], y[order], len(y) - n_test - n_validation
+    inputs = learner_inputs(X, slice(n_validation, n_validation + n_train), standardise=standardise)
+    return Sample(X, y, pad_rows(inputs, y), n_validation, n_train, fingerprint)
+
+
+_LARGEST_KEPT = 64 * 2**20  # bytes; larger sets train so long that preparing them anew is no loss
+_cached_split = lru_cache(maxsize=5)(_split)  # the repetitions of an architecture follow one another
+
+
+def learner_inputs(X: NDArray[np.float32], training: slice, *, standardise: bool) -> NDArray[np.float32]:
+    """Lifted rows, or rows standardised with the statistics of the training rows."""
+    from abnet.aggregation.exact import lift
+
+    if not standardise:
+        return np.asarray(lift(X))
+    mean, deviation = X[training].mean(0), X[training].std(0)
+    return (X - mean) / np.where(deviation > 0, deviation, 1)
 
 
 def _train(
     group: Group, sample: Sample, progress: Callable[[str], None] | None
 ) -> list[tuple[Setting, dict[str, Any]]]:
     from abnet.experiments.members import Member
-    from abnet.training.loop import Limits, Span, pad_rows
-    from abnet.training.stage import run_stage
+    from abnet.experiments.side_by_side import train_side_by_side
+    from abnet.training.loop import Limits, Span
 
     protocol = protocol_of(group.settings[0])
     first, count = sample.n_validation, sample.n_train
@@ -86,25 +125,24 @@ def _train(
         Member([s for s in group.settings if s.model == model], protocol, sample.X.shape[1], count)
         for model in group.models
     ]
-    inputs = members[0].inputs(sample.X, slice(first, first + count))
-    rows = pad_rows(inputs, sample.y)
-    outcome = run_stage(
+    outcome = train_side_by_side(
         tuple(m.learner for m in members),
         tuple(m.runs for m in members),
-        rows,
+        sample.rows,
         Span(first, count),
         watched,
         rng=np.random.default_rng([group.repetition, 2]),
         batch_size=protocol.batch_size,
         limits=_limits(protocol, Limits),
         report=None if progress is None else lambda epoch, best: progress(f"epoch {epoch}: {best.min():.4f}"),
+        library_sums=group.settings[0].width < 8 or not members[0].aggregated,
     )
     if outcome.interrupted:
         raise KeyboardInterrupt
     curves = np.split(outcome.curve, np.cumsum([len(m.settings) for m in members])[:-1], axis=1)
     figures = []
     for member, run, curve in zip(members, outcome.runs, curves, strict=True):
-        figures += member.measure(run, curve, rows, sample)
+        figures += member.measure(run, curve, sample)
     return figures
 
 
