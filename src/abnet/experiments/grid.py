@@ -32,8 +32,10 @@ _DEEPEST_IN_TABLE = 3
 _T = TypeVar("_T")
 
 
-def table1_grid(*, narrow: bool = True, wide: bool = True) -> list[Setting]:
+def table1_grid(*, narrow: bool = True, wide: bool = True, datasets: Sequence[str] = DATASETS) -> list[Setting]:
     """Return the runs behind Table 1: 1 to 3 hidden layers of one width, all models, rates and repetitions.
+
+    Other data sets than the paper's may be named, such as the embedded ones.
 
     Examples
     --------
@@ -41,7 +43,7 @@ def table1_grid(*, narrow: bool = True, wide: bool = True) -> list[Setting]:
     (6750, 13500)
     """
     widths = NARROW_WIDTHS * narrow + WIDE_WIDTHS * wide
-    return _grid(DATASETS, MODELS, widths, range(1, _DEEPEST_IN_TABLE + 1))
+    return _grid(datasets, MODELS, widths, range(1, _DEEPEST_IN_TABLE + 1))
 
 
 def fig4_grid() -> list[Setting]:

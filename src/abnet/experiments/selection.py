@@ -18,7 +18,7 @@ from abnet.experiments.rows import Run
 from abnet.experiments.setting import Setting
 from abnet.experiments.version import NUMERICS_VERSION
 
-__all__ = ["Choice", "by_cell", "choose", "current_results", "deviation", "mean"]
+__all__ = ["Choice", "by_cell", "choose", "current_results", "current_runs", "deviation", "mean"]
 
 _K = TypeVar("_K", bound=Hashable)
 
@@ -36,14 +36,19 @@ class Choice:
         return self.results[0].setting
 
 
-def current_results(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSION) -> list[Result]:
-    """Return the results of this protocol and version of the numerics, from one version of each data set.
+def current_runs(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSION) -> list[Run]:
+    """Return the finished runs of this protocol and version of the numerics, from one version of each data set.
 
     Where runs from several versions of a data set are stored, those of the version of the newest run count.
     """
     current = [run for run in runs if run.result is not None and _is_current(run, numerics_version)]
     newest = {run.setting.dataset: run.fingerprint for run in sorted(current, key=lambda run: run.created)}
-    return [run.result for run in current if run.result and run.fingerprint == newest[run.setting.dataset]]
+    return [run for run in current if run.fingerprint == newest[run.setting.dataset]]
+
+
+def current_results(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSION) -> list[Result]:
+    """Return the results of the `current_runs`."""
+    return [run.result for run in current_runs(runs, numerics_version=numerics_version) if run.result is not None]
 
 
 def by_cell(results: Iterable[Result], cell: Callable[[Setting], _K]) -> dict[_K, list[Result]]:
@@ -58,8 +63,8 @@ def choose(results: Iterable[Result]) -> Choice | None:
     """Return the setting with the best mean score over the repetitions that are compared; None if there is none.
 
     The score is the bound for PBGNet and ABNet and the validation error for the others (`Result.score`). A tie goes to
-    fewer hidden layers, then fewer units, then the smaller learning rate. A setting with a repetition that has no
-    score is never chosen.
+    fewer hidden layers, then fewer units, then the smaller learning rate; scores that differ by less than a millionth
+    are a tie. A setting with a repetition that has no score is never chosen.
     """
     candidates: dict[tuple[tuple[int, ...], float], dict[int, Result]] = {}
     for result in results:
@@ -72,7 +77,7 @@ def choose(results: Iterable[Result]) -> Choice | None:
 
     def rank(name: tuple[tuple[int, ...], float]) -> tuple[float, int, int, float]:
         sizes, rate = name
-        return fmean(result.score for result in compared[name]), len(sizes), max(sizes), rate
+        return round(fmean(result.score for result in compared[name]), 6), len(sizes), max(sizes), rate
 
     best = min(compared, key=rank)
     return None if math.isinf(rank(best)[0]) else Choice(tuple(compared[best]), r * len(compared))

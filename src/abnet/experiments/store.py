@@ -178,7 +178,32 @@ class RunStore:
         pairs = zip(claim.keys, claim.group.settings, strict=True)
         self._write(claim, [row_of(claim, k, s, error, machine) for k, s in pairs])
 
+    def add(
+        self, results: Sequence[Result], fingerprints: Mapping[str, str], *, machine: Mapping[str, str | int]
+    ) -> int:
+        """Store finished runs from elsewhere, in one transaction; return how many were new.
+
+        Parameters
+        ----------
+        fingerprints
+            Of the data that they were trained on, by the name of the data set.
+        machine
+            Where they come from.
+        """
+        keyed = {key(r.setting, fingerprints[r.setting.dataset]): r for r in results}
+        there = self.finished(list(keyed))
+        new = {k: r for k, r in keyed.items() if k not in there}
+        rows = []
+        for k, r in new.items():
+            claim = Claim(Group((r.setting,)), (k,), fingerprints[r.setting.dataset], NUMERICS_VERSION)
+            rows.append(row_of(claim, k, r.setting, r, machine))
+        self._insert(rows, done=())
+        return len(new)
+
     def _write(self, claim: Claim, rows: Sequence[Mapping[str, object]]) -> None:
+        self._insert(rows, done=(claim,))
+
+    def _insert(self, rows: Sequence[Mapping[str, object]], *, done: Sequence[Claim]) -> None:
         names = [*COLUMNS, "curve"]
         insert = (
             f"INSERT INTO runs ({', '.join(names)}) VALUES ({', '.join(':' + n for n in names)}) "
@@ -186,7 +211,8 @@ class RunStore:
         )
         with self._lock, self._transaction() as connection:
             connection.executemany(insert, rows)
-            self._unclaim(connection, claim)
+            for claim in done:
+                self._unclaim(connection, claim)
 
     def _unclaim(self, connection: sqlite3.Connection, claim: Claim) -> None:
         connection.executemany(

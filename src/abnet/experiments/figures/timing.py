@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["METHODS", "Timing", "read_timings", "timing_figure", "timings_to_csv"]
+__all__ = ["METHODS", "Panel", "Timing", "read_timings", "timing_figure", "timings_to_csv"]
 
 Panel: TypeAlias = Literal["width", "depth"]
 
@@ -33,7 +33,8 @@ _PAPER_LIMIT = 13
 class Timing:
     """A row of `fig2.csv`: a method's time on one batch, at one width and depth (number of weight layers L).
 
-    `panel` says which curve it belongs to: "width" (L fixed) or "depth" (width fixed).
+    `panel` says which curve it belongs to: "width" (L fixed) or "depth" (width fixed); `repetitions` how many passes
+    the mean is of.
     """
 
     panel: Panel
@@ -42,6 +43,7 @@ class Timing:
     depth: int
     milliseconds: float
     milliseconds_std: float
+    repetitions: int = 100
 
 
 def timings_to_csv(timings: Iterable[Timing]) -> str:
@@ -73,6 +75,7 @@ def read_timings(text: str) -> list[Timing]:
             depth=int(record["depth"]),
             milliseconds=float(record["milliseconds"]),
             milliseconds_std=float(record["milliseconds_std"]),
+            repetitions=int(record["repetitions"]),
         )
         for record in csv.DictReader(text.splitlines())
     ]

@@ -1,0 +1,247 @@
+"""`abnet reproduce`: the paper's Table 1 and figures."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from abnet.cli.guard import WrongUseError, guarded
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Reproduce the paper: sweeps that resume, Table 1 beside the paper's, the figures.",
+)
+
+_SWEEP = "Sweep"
+Datasets = Annotated[str | None, typer.Option(metavar="NAMES", help="Data sets, as ads,adult; all six by default.")]
+Models = Annotated[
+    str | None, typer.Option(metavar="NAMES", help="Of PBGNet,ABNet,PBGNet_l,ABNet_l,EBP,BC,BNN; all by default.")
+]
+Widths = Annotated[
+    str | None, typer.Option(metavar="NUMBERS", help="Widths of the hidden layers, as 2,4; all by default.")
+]
+Repetitions = Annotated[int, typer.Option(min=1, max=5, help="Splits of the data, the first of five.")]
+Store = Annotated[
+    Path, typer.Option(help="SQLite file of the runs; a sweep continues from it.", rich_help_panel=_SWEEP)
+]
+Jobs = Annotated[int, typer.Option(help="Processes on this machine, -1 for one on each core.", rich_help_panel=_SWEEP)]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on.", rich_help_panel=_SWEEP),
+]
+DataDir = Annotated[Path | None, typer.Option(help="Folder with the original files, before ABNET_DATA.")]
+OutputDir = Annotated[Path, typer.Option(help="Folder for tables and figures; made if need be.")]
+OnlyReport = Annotated[
+    bool, typer.Option("--only-report", "--no-train", metavar="", help="Train nothing, show what is there.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress.")]
+
+_RUNS, _RESULTS = Path("runs.sqlite"), Path("results")
+
+
+@app.command()
+@guarded
+def table1(
+    datasets: Datasets = None,
+    models: Models = None,
+    widths: Widths = None,
+    repetitions: Repetitions = 5,
+    jobs: Jobs = -1,
+    store: Store = _RUNS,
+    cluster: Cluster = None,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train what is missing of Table 1, then write table1.csv and table1.md and show it beside the paper's.
+
+    Stop it when you like: the same command continues. Several may share a store.
+
+    abnet reproduce table1 --datasets ads --widths 2,4,8 --data-dir ~/data
+    abnet reproduce table1 --only-report
+    """
+    from abnet.cli.jobs.reproduce import Choice, Place, reproduce_table1, words
+    from abnet.experiments.comparison import to_terminal
+
+    choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
+    place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
+    comparisons, files, code = reproduce_table1(choice, place, output_dir)
+    _show(to_terminal(comparisons))
+    _finish(files, code)
+
+
+@app.command()
+@guarded
+def fig2(
+    widths: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Widths of panel (a); 2 to 17 by default.")
+    ] = None,
+    depths: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Depths of panel (b); 2 to 20 by default.")
+    ] = None,
+    repetitions: Annotated[int, typer.Option(min=3, help="Passes timed, fewer where they take long.")] = 100,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+) -> None:
+    """Measure Figure 2, the time of a forward pass by width and by depth, on 32 examples of ads.
+
+    Let nothing else run meanwhile. With --only-report it is drawn from fig2.csv.
+
+    abnet reproduce fig2 --data-dir ~/data
+    abnet reproduce fig2 --widths 2,4,8,12 --depths 2,6
+    """
+    from abnet.cli.jobs.reproduce import reproduce_fig2
+
+    files = reproduce_fig2(
+        output_dir, widths=_numbers("--widths", widths), depths=_numbers("--depths", depths), repetitions=repetitions,
+        data_dir=data_dir, train=not only_report,
+    )  # fmt: skip
+    _finish(files)
+
+
+@app.command()
+@guarded
+def fig3(
+    random_state: Annotated[int, typer.Option(help="Seed of the training.")] = 0,
+    output_dir: OutputDir = _RESULTS,
+) -> None:
+    """Train 2-2-2-1 on two circles and draw Figure 3, its regions over the plane.
+
+    abnet reproduce fig3
+    """
+    from abnet.experiments import publish
+
+    typed = publish.command("fig3", {"random_state": random_state})
+    _finish(publish.publish_regions(output_dir, typed, seed=random_state))
+
+
+@app.command()
+@guarded
+def fig4(
+    models: Annotated[str | None, typer.Option(metavar="NAMES", help="PBGNet or ABNet; both by default.")] = None,
+    widths: Widths = None,
+    repetitions: Repetitions = 5,
+    jobs: Jobs = -1,
+    store: Store = _RUNS,
+    cluster: Cluster = None,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train what is missing of Figure 4 (mnistLH, 1 to 8 hidden layers), write fig4.csv and draw it.
+
+    abnet reproduce fig4 --widths 4 --data-dir ~/data
+    abnet reproduce fig4 --only-report
+    """
+    from abnet.cli.jobs.reproduce import Choice, Place, reproduce_fig4, words
+
+    choice = Choice(None, words(models), _numbers("--widths", widths), repetitions)
+    place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
+    _finish(*reproduce_fig4(choice, place, output_dir))
+
+
+@app.command()
+@guarded
+def status(
+    datasets: Datasets = None,
+    models: Models = None,
+    widths: Widths = None,
+    repetitions: Repetitions = 5,
+    store: Store = _RUNS,
+) -> None:
+    """Show how many runs of Table 1 are done, by data set, model and width.
+
+    abnet reproduce status --store runs.sqlite
+    """
+    from abnet.cli.jobs.reproduce import Choice, table1_settings, words
+    from abnet.experiments import RunStore
+    from abnet.experiments.status import status as progress_of
+    from abnet.experiments.status import status_table
+
+    choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
+    settings = table1_settings(choice)
+    with RunStore(store, create=False) as runs:
+        _show(status_table(progress_of(runs, settings)))
+
+
+@app.command()
+@guarded
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file to write.")] = _RESULTS / "runs.csv",
+    store: Store = _RUNS,
+) -> None:
+    """Write the finished runs to a CSV file that `abnet reproduce import` reads.
+
+    abnet reproduce export results/runs.csv
+    """
+    from abnet.experiments import RunStore, publish
+
+    with RunStore(store, create=False) as runs:
+        print(f"{publish.publish_runs(runs.runs(), file):,} runs written to {file}")
+
+
+@app.command("import")
+@guarded
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file of runs.")] = _RESULTS / "runs.csv",
+    store: Store = _RUNS,
+) -> None:
+    """Add the runs of a CSV file to a store, so that table and figures can be drawn and sweeps go on from there.
+
+    Every row is checked: its key must be that of its setting, data and protocol.
+
+    abnet reproduce import results/runs.csv --store runs.sqlite
+    """
+    from abnet.experiments import RunStore
+    from abnet.experiments.exchange import import_runs
+
+    text = file.read_text(encoding="utf-8")
+    with RunStore(store) as runs:
+        new, known = import_runs(text, runs)
+    print(f"{new:,} runs added to {store}, {known:,} were there already")
+
+
+@app.command()
+@guarded
+def report(
+    page: Annotated[Path, typer.Option(help="Markdown page whose generated parts are renewed.")] = Path(
+        "docs/reproduction.md"
+    ),
+    output_dir: OutputDir = _RESULTS,
+) -> None:
+    """Renew the page that shows the reproduction, from the files in the results folder.
+
+    abnet reproduce report --page docs/reproduction.md
+    """
+    from abnet.experiments.page import renew_page
+
+    print(f"{page}: {', '.join(renew_page(page, output_dir))} renewed")
+
+
+def _numbers(option: str, text: str | None) -> list[int] | None:
+    from abnet.cli.jobs.reproduce import words
+
+    given = words(text)
+    if given is not None and not all(word.isascii() and word.isdigit() for word in given):
+        raise WrongUseError(f"{option} takes whole numbers separated by commas, not {text!r}")
+    return None if given is None else [int(word) for word in given]
+
+
+def _show(table: Any) -> None:
+    """A rich table on stdout, 120 characters wide where that is no terminal."""
+    from rich.console import Console
+
+    console = Console()
+    Console(width=None if console.is_terminal else 120).print(table)
+
+
+def _finish(files: list[Path], code: Any = 0) -> None:
+    print("Written: " + ", ".join(map(str, files)))
+    if code:
+        raise typer.Exit(code)

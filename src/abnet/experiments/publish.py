@@ -1,0 +1,129 @@
+"""Writing the reproduction's files: tables, figures, and the page that says how each came about.
+
+Every function writes into a folder (`results/`), renews its part of the folder's README, and returns the paths.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abnet.experiments import sections
+from abnet.experiments.comparison import Comparison, compare, to_markdown
+from abnet.experiments.exchange import export_runs
+from abnet.experiments.result import Result
+from abnet.experiments.rows import Run
+from abnet.experiments.table1 import table1, to_csv
+from abnet.experiments.version import NUMERICS_VERSION
+
+if TYPE_CHECKING:
+    from abnet.experiments.figures import Timing
+
+__all__ = ["command", "publish_depth", "publish_regions", "publish_runs", "publish_table1", "publish_timings"]
+
+TITLE = "# Results\n\nEach part of this page is written by the command that it names.\n"
+
+
+def command(name: str, options: Mapping[str, object]) -> str:
+    """Return a command of `abnet reproduce` as it would be typed, without options left out and without paths.
+
+    Examples
+    --------
+    >>> command("table1", {"datasets": ["ads", "adult"], "models": None, "repetitions": 5})
+    'abnet reproduce table1 --datasets ads,adult --repetitions 5'
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    words = [
+        f"--{name.replace('_', '-')} {','.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"
+        for name, value in given.items()
+    ]
+    return " ".join([f"abnet reproduce {name}", *words])
+
+
+def publish_table1(results: Sequence[Result], folder: Path, typed: str) -> tuple[list[Comparison], list[Path]]:
+    """Write `table1.csv` and `table1.md`."""
+    rows = table1(results)
+    comparisons = compare(rows)
+    csv_file = _write(folder / "table1.csv", to_csv(rows))
+    page = _write(folder / "table1.md", "# Table 1, ours beside the paper's\n\n" + to_markdown(comparisons))
+    compared = sum(row.runs or 0 for row in rows)
+    what = (
+        f"`table1.csv`, `table1.md`: {len(rows)} rows of the paper's 84, selected among {compared:,} runs. Its column "
+        "`bound` is an estimate."
+    )
+    _note(folder, "table1", typed, what)
+    return comparisons, [csv_file, page]
+
+
+def publish_depth(results: Sequence[Result], folder: Path, typed: str) -> list[Path]:
+    """Write `fig4.csv` and Figure 4."""
+    from abnet.experiments.figures import depth_figure, depth_points, save
+    from abnet.experiments.figures.depth import depth_to_csv
+
+    points = depth_points(results)
+    if not points:
+        raise ValueError("there are no runs of Figure 4 (mnistLH, PBGNet and ABNet, widths 2, 4, 8) in the store")
+    csv_file = _write(folder / "fig4.csv", depth_to_csv(points))
+    what = f"`fig4.csv`, `fig4.png`, `fig4.svg`: {len(points)} points from {sum(p.runs for p in points):,} runs."
+    _note(folder, "fig4", typed, what)
+    return [csv_file, *save(depth_figure(points), folder / "fig4")]
+
+
+def publish_timings(timings: Sequence["Timing"], folder: Path, typed: str) -> list[Path]:
+    """Write `fig2.csv` and Figure 2."""
+    from abnet.experiments.figures import save, timing_figure
+    from abnet.experiments.figures.timing import timings_to_csv
+    from abnet.experiments.machine import describe_machine
+
+    csv_file = _write(folder / "fig2.csv", timings_to_csv(timings))
+    machine = describe_machine()
+    what = (
+        f"`fig2.csv`, `fig2.png`, `fig2.svg`: forward passes on one batch of 32 examples of ads, mean of 100 or as "
+        f"many as `repetitions` says, 100 samples for the stochastic methods; {machine['cpu']}, {machine['cores']} "
+        f"cores, JAX {machine['jax']}."
+    )
+    _note(folder, "fig2", typed, what)
+    return [csv_file, *save(timing_figure(timings), folder / "fig2")]
+
+
+def publish_regions(folder: Path, typed: str, *, seed: int) -> list[Path]:
+    """Train a 2-2-2-1 network on the two circles and write Figure 3."""
+    import numpy as np
+
+    from abnet import ABNetClassifier, data
+    from abnet.aggregation import region_values
+    from abnet.experiments.figures import regions_figure, save
+
+    circles = data.load("circles")
+    clf = ABNetClassifier((2, 2), prior="init", learning_rate_init=0.1, max_iter=200, random_state=seed)
+    clf.fit(circles.X, circles.y)
+    network = clf.network_.astype(np.float64)
+    shown = slice(None, None, 5)  # all points would hide the regions
+    figure = regions_figure(
+        network.weights[0], network.biases[0], region_values(network), network.predict,
+        circles.X[shown], circles.y[shown],
+    )  # fmt: skip
+    error = float(np.mean(clf.predict(circles.X) != circles.y))
+    what = (
+        f"`fig3.png`, `fig3.svg`: 2-2-2-1 on `circles`, trained through the bound from a random prior (rate 0.1, up to "
+        f"200 epochs, seed {seed}); training error of the vote {error:.3f}. A fifth of the points is drawn."
+    )
+    _note(folder, "fig3", typed, what)
+    return list(save(figure, folder / "fig3"))
+
+
+def publish_runs(runs: Sequence[Run], path: Path) -> int:
+    """Write the runs as CSV (`abnet.experiments.exchange`); return how many there are."""
+    text = export_runs(runs)
+    _write(path, text)
+    return sum(not line.startswith("#") for line in text.splitlines()) - 1
+
+
+def _note(folder: Path, name: str, typed: str, what: str) -> None:
+    text = f"## {name}\n\n`{typed}` (numerics version {NUMERICS_VERSION})\n\n{what}"
+    sections.write(folder / "README.md", name, text, title=TITLE)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path

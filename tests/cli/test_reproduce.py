@@ -1,0 +1,135 @@
+"""`abnet reproduce …` with a trainer that only pretends, and what it says when it cannot."""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from abnet import data
+from abnet.experiments import RunStore, fig4_grid, select
+from cli.tables import Run
+
+HERE = Path(__file__).parent
+NARROW = ("--datasets", "circles", "--models", "PBGNet,ABNet", "--widths", "2,4", "--repetitions", 2)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(HERE.parent / "experiments")
+    module = importlib.import_module("fake_training")
+    sweep = importlib.import_module("abnet.experiments.sweep")
+    monkeypatch.setattr(sweep, "_default_trainer", lambda: module.train)
+    return module
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_table1_trains_what_is_missing_writes_and_shows(run: Run, fake: ModuleType, here: Path) -> None:
+    shown = run("reproduce", "table1", *NARROW, "--jobs", 1)
+    assert "[96/96] circles 4-4-4 PBGNet+ABNet #1: done" in shown.stderr
+    assert "Table 1: ours beside the paper's" in shown.stdout
+    rows = (here / "results/table1.csv").read_text().splitlines()
+    assert [row.split(",")[:3] for row in rows[1:]] == [["circles", "narrow", m] for m in ("PBGNet", "ABNet")]
+    assert rows[1].endswith(",2,48")
+    readme = (here / "results/README.md").read_text()
+    assert "`abnet reproduce table1 --datasets circles --models PBGNet,ABNet --widths 2,4 --repetitions 2`" in readme
+    assert "selected among 96 runs" in readme
+    again = run("reproduce", "table1", *NARROW, "--jobs", 1)
+    assert "done" not in again.stderr  # nothing was left to train
+    only = run("reproduce", "table1", "--only-report", *NARROW)
+    assert only.stdout == again.stdout
+
+
+def test_export_import_and_status(run: Run, fake: ModuleType, here: Path) -> None:
+    run("reproduce", "table1", *NARROW, "--jobs", 1, "--quiet")
+    assert run("reproduce", "export").stdout == "96 runs written to results/runs.csv\n"
+    table = (here / "results/table1.csv").read_text()
+    imported = run("reproduce", "import", "results/runs.csv", "--store", "copy.sqlite")
+    assert imported.stdout == "96 runs added to copy.sqlite, 0 were there already\n"
+    run("reproduce", "table1", "--only-report", *NARROW, "--store", "copy.sqlite", "--output-dir", "other")
+    assert (here / "other/table1.csv").read_text() == table
+    status = run("reproduce", "status", *NARROW, "--store", "copy.sqlite").stdout
+    assert "96/96" in status
+
+
+def test_fig4_is_drawn_from_the_store(run: Run, fake: ModuleType, here: Path) -> None:
+    settings = select(fig4_grid(), widths=[4], repetitions=2)
+    with RunStore("runs.sqlite") as store:
+        store.add([fake.result_of(s) for s in settings], {"mnistLH": "f"}, machine={})
+    run("reproduce", "fig4", "--only-report", "--widths", 4, "--repetitions", 2)
+    assert len((here / "results/fig4.csv").read_text().splitlines()) == 1 + 2 * 8
+    assert (here / "results/fig4.svg").exists()
+    assert "16 points from 128 runs" in (here / "results/README.md").read_text()
+
+
+def test_fig2_measures_and_redraws(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digits = data.load("digits17")
+    monkeypatch.setattr("abnet.data.load", lambda name, **_: digits)
+    monkeypatch.setattr("abnet.experiments.timings.DEPTH_OF_WIDTHS", 3)
+    monkeypatch.setattr("abnet.experiments.timings.WIDTH_OF_DEPTHS", 2)
+    said = run("reproduce", "fig2", "--widths", 2, "--depths", 2, "--repetitions", 3)
+    assert "[12/12] compact stochastic ABNet, width 2, L = 2" in said.stderr
+    measured = (here / "results/fig2.csv").read_text()
+    run("reproduce", "fig2", "--only-report")
+    assert (here / "results/fig2.csv").read_text() == measured
+    assert (here / "results/fig2.png").exists()
+
+
+def test_fig3_and_the_page(run: Run, here: Path) -> None:
+    run("reproduce", "fig3")
+    assert run("reproduce", "report").stdout == "docs/reproduction.md: fig3 renewed\n"
+    assert "](../results/fig3.svg)" in (here / "docs/reproduction.md").read_text()
+
+
+def test_a_failing_group_ends_with_exit_code_1_after_the_report(
+    run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = importlib.import_module("abnet.experiments.sweep")
+    monkeypatch.setattr(sweep, "_default_trainer", lambda: fake.train_or_fail)
+    said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=1)
+    assert "#1: failed, FloatingPointError" in said.stderr
+    assert (here / "results/table1.csv").exists()
+
+
+def test_ctrl_c_ends_with_exit_code_130(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, fake: ModuleType
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    sweep = importlib.import_module("abnet.experiments.sweep")
+    monkeypatch.setattr(sweep, "_default_trainer", lambda: interrupted)
+    said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=130)
+    assert "the same command continues" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["table1", "--datasets", "adds"], 2, "no data set adds; there are digits"),
+        (["table1", "--datasets", "circles", "--models", "Abnet"], 2, "no model Abnet in this grid"),
+        (["table1", "--datasets", "circles", "--widths", "3"], 2, "no width 3 in this grid"),
+        (["table1", "--widths", "two"], 2, "--widths takes whole numbers"),
+        (["table1", "--only-report"], 1, "there is no run store at runs.sqlite"),
+        (["status"], 1, "there is no run store at runs.sqlite"),
+        (["import", "absent.csv"], 1, "absent.csv: No such file"),
+        (["fig2", "--only-report"], 1, "results/fig2.csv: No such file"),
+        (["report"], 1, "no table1.csv and no figure"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    failure: Callable[..., str], here: Path, arguments: list[str], code: int, message: str
+) -> None:
+    assert message in failure("reproduce", *arguments, code=code)
+
+
+def test_an_empty_store_is_said_so(failure: Callable[..., str], here: Path) -> None:
+    RunStore("runs.sqlite").close()
+    assert "no run of this part of the grid" in failure("reproduce", "table1", "--only-report")
+    assert "no run of this part of the grid" in failure("reproduce", "fig4", "--only-report")
