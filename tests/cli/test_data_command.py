@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from abnet.data import load
 from abnet.data.tables import read_table
@@ -25,7 +26,8 @@ def test_a_data_set_is_described(run: Run) -> None:
     assert json.loads(run("data", "digits17", "--json").stdout)["n_rows"] == 361
 
 
-def test_errors_are_one_line(failure: Failure, tmp_path: Path) -> None:
+def test_errors_are_one_line(failure: Failure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ABNET_DATA", raising=False)
     assert "Did you mean 'circles'" in failure("data", "circle")
     message = failure("data", "adult", "--data-dir", tmp_path)
     assert str(tmp_path) in message or "adult" in message

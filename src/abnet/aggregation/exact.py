@@ -138,7 +138,7 @@ def expected_output(bam: BAM, X: Any) -> Any:
     >>> import numpy as np
     >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
     >>> np.round(expected_output(net, np.array([[3.0, 3.0], [0.0, 0.0]])), 3)
-    array([0.384, 0.   ])
+    array([0.382, 0.   ])
     """
     check_width(bam.sizes)
     xp = namespace(bam.weights[0])

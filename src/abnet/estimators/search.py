@@ -59,7 +59,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from abnet import ABNetClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> small = ABNetClassifier((2,), preprocessor="standardise", max_iter=5, random_state=0)
+    >>> small = ABNetClassifier((2,), posterior="train", preprocessor="standardise", max_iter=5, random_state=0)
     >>> search = ABNetSearch(small, {"learning_rate_init": [0.01, 0.001]}).fit(X, y)
     >>> search.certificate_.n_candidates  # one prior: nothing to pay
     1

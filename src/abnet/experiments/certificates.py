@@ -1,0 +1,172 @@
+"""How tight certificates are: every data set, several splits, as a table.
+
+A split is 75/25 at random; the model sees the larger part alone, and its certificate is compared with what the smaller
+part shows. Features that need scaling are scaled by a preprocessor fitted on the model's prior part only.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+__all__ = ["RECIPES", "Measurement", "measure", "measure_all", "summarise", "write_summary"]
+
+_WIDE: dict[str, Any] = {"hidden_layer_sizes": (100,), "aggregation": "ancestral", "posterior": "frozen"}
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "ads": _WIDE | {"prior_fraction": 0.5},
+    "adult": _WIDE | {"prior_fraction": 0.5},
+    "mnist17": _WIDE | {"prior_fraction": 0.5},
+    "mnist49": _WIDE | {"prior_fraction": 0.7},
+    "mnist56": _WIDE | {"prior_fraction": 0.5},
+    "mnistLH": _WIDE | {"prior_fraction": 0.7},
+}
+"""Parameters of `ABNetClassifier` for each data set, fixed before the splits are drawn."""
+
+SCALED = ("ads", "adult", "breast_cancer", "wine", "diabetes", "iris")
+TEST_FRACTION = 0.25
+COLUMNS = (
+    "dataset", "kind", "certificate", "test_error", "test_gibbs_risk",
+    "hidden_layer_sizes", "aggregation", "prior_fraction", "n_candidates", "splits",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One split of one data set: what was certified, and what the test rows show."""
+
+    dataset: str
+    split: int
+    gibbs_certificate: float
+    vote_certificate: float
+    test_error: float
+    test_gibbs_risk: float
+    hidden_layer_sizes: str
+    aggregation: str
+    posterior: str
+    prior_fraction: float
+    n_candidates: int
+    seconds: float
+
+
+def load_rows(name: str, data_dir: str | None = None) -> tuple[Any, Any]:
+    """Features as they are in the files (nothing fitted to them yet) and labels; small bundled sets by name too."""
+    from sklearn import datasets
+
+    from abnet import data
+
+    if name == "wine":
+        X, y = datasets.load_wine(return_X_y=True)
+        return X, y == 0
+    if name == "iris":
+        X, y = datasets.load_iris(return_X_y=True)
+        return X[y > 0], y[y > 0]
+    if name == "diabetes":
+        X, y = datasets.load_diabetes(return_X_y=True)
+        return X, y > 140
+    found = data.load(name, data_dir=data_dir)
+    return found.X, found.y
+
+
+def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir: str | None = None) -> Measurement:
+    """Fit on one split and compare certificate and test rows."""
+    import time
+
+    from sklearn.preprocessing import StandardScaler
+
+    from abnet import ABNetClassifier
+
+    X, y = load_rows(dataset, data_dir)
+    order = np.random.default_rng([split, 11]).permutation(len(y))
+    n_test = round(TEST_FRACTION * len(y))
+    test, train = order[:n_test], order[n_test:]
+    options = dict(parameters)
+    if dataset in SCALED:
+        options["preprocessor"] = StandardScaler()
+    begin = time.perf_counter()
+    model = ABNetClassifier(**options, random_state=split).fit(X[train], y[train])
+    seconds = time.perf_counter() - begin
+    certificate = model.certificate_
+    if certificate is None or certificate.vote_error_bound is None:
+        raise ValueError(f"{dataset}: these parameters give no certificate for the vote: {parameters}")
+    seen = model.certify(X[test], y[test])
+    return Measurement(
+        dataset=dataset,
+        split=split,
+        gibbs_certificate=certificate.gibbs_risk_bound,
+        vote_certificate=certificate.vote_error_bound,
+        test_error=float(np.mean(model.predict(X[test]) != y[test])),
+        test_gibbs_risk=seen.empirical_gibbs_risk,
+        hidden_layer_sizes="-".join(map(str, model.network_.sizes[1:-1])),
+        aggregation=model.aggregation_,
+        posterior=model.posterior,
+        prior_fraction=model.prior_fraction,
+        n_candidates=certificate.n_candidates,
+        seconds=round(seconds, 2),
+    )
+
+
+def measure_all(
+    datasets: Iterable[str], splits: int, *, log: Path | None = None, data_dir: str | None = None
+) -> list[Measurement]:
+    """All splits of the data sets by their recipes; with a log file, finished ones are taken from it."""
+    done = _read_log(log)
+    for dataset in datasets:
+        for split in range(splits):
+            wanted = json.dumps({"dataset": dataset, "split": split, **RECIPES[dataset]}, sort_keys=True)
+            if wanted not in done:
+                done[wanted] = measure(dataset, split, RECIPES[dataset], data_dir=data_dir)
+                if log is not None:
+                    with log.open("a") as file:
+                        file.write(json.dumps({"key": wanted, **asdict(done[wanted])}) + "\n")
+    keys = [
+        json.dumps({"dataset": dataset, "split": split, **RECIPES[dataset]}, sort_keys=True)
+        for dataset in datasets
+        for split in range(splits)
+    ]
+    return [done[key] for key in keys]
+
+
+def _read_log(log: Path | None) -> dict[str, Measurement]:
+    if log is None or not log.exists():
+        return {}
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.endswith("}")]
+    names = [field.name for field in fields(Measurement)]
+    return {line["key"]: Measurement(**{name: line[name] for name in names}) for line in lines}
+
+
+def summarise(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
+    """Means over the splits, a row for the Gibbs risk and one for the vote of each data set."""
+    by_dataset: dict[str, list[Measurement]] = {}
+    for one in measurements:
+        by_dataset.setdefault(one.dataset, []).append(one)
+    rows = []
+    for dataset, found in by_dataset.items():
+        shared = {
+            "dataset": dataset,
+            "test_error": round(mean(m.test_error for m in found), 5),
+            "test_gibbs_risk": round(mean(m.test_gibbs_risk for m in found), 5),
+            "hidden_layer_sizes": found[0].hidden_layer_sizes,
+            "aggregation": found[0].aggregation,
+            "prior_fraction": found[0].prior_fraction,
+            "n_candidates": found[0].n_candidates,
+            "splits": len(found),
+        }
+        rows.append(shared | {"kind": "gibbs", "certificate": round(mean(m.gibbs_certificate for m in found), 5)})
+        rows.append(shared | {"kind": "vote", "certificate": round(mean(m.vote_certificate for m in found), 5)})
+    return rows
+
+
+def write_summary(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """The summary as CSV, written atomically."""
+    from abnet.files import atomic_path
+
+    with atomic_path(path) as temporary, Path(temporary).open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
