@@ -1,0 +1,39 @@
+"""The table of certificates: from splits to rows, and from a broken run on."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abnet.experiments import certificates
+from abnet.experiments.certificates import Measurement, measure, measure_all, summarise, write_summary
+
+TINY: dict[str, Any] = {"hidden_layer_sizes": (2,), "posterior": "frozen", "max_iter": 4}
+
+
+def test_a_split_compares_the_certificate_with_rows_the_model_never_saw() -> None:
+    one = measure("wine", 0, TINY)
+    assert 0 < one.gibbs_certificate <= 1
+    assert one.aggregation == "exact"
+    assert one.test_error * 44 == pytest.approx(round(one.test_error * 44))  # a quarter of 178 rows
+
+
+def test_finished_splits_are_taken_from_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setattr(certificates, "RECIPES", {"wine": TINY})
+    first = measure_all(["wine"], 1, log=log)
+    with log.open("a") as file:
+        file.write('{"key": "broken off')  # a line that a crash cut short
+    monkeypatch.setattr(certificates, "measure", lambda *a, **k: pytest.fail("measured again"))
+    assert measure_all(["wine"], 1, log=log) == first
+
+
+def test_the_summary_has_a_row_for_the_gibbs_risk_and_one_for_the_vote(tmp_path: Path) -> None:
+    halves = [Measurement("ads", s, 0.1 + s, 0.2 + s, 0.3, 0.4, "8-8", "exact", "frozen", 0.5, 1, 1.0) for s in (0, 1)]
+    write_summary(summarise(halves), tmp_path / "c.csv")
+    rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
+    assert [(row["kind"], row["certificate"]) for row in rows] == [("gibbs", "0.6"), ("vote", "0.7")]
+    assert rows[0]["splits"] == "2"
+    wanted = "dataset,kind,certificate,test_error,test_gibbs_risk,hidden_layer_sizes,aggregation,prior_fraction"
+    assert ",".join(rows[0]) == f"{wanted},n_candidates,splits"
