@@ -14,7 +14,7 @@ from abnet.bounds.certificate import Certificate
 from abnet.cube import multilinear
 from abnet.stored_arrays import check_array, check_leading, check_names, check_table
 
-__all__ = ["CompactABNet", "CompactMAP", "MeanFieldNetwork", "ModelInfo", "Predictor"]
+__all__ = ["CompactABNet", "CompactMAP", "MeanFieldNetwork", "ModelInfo", "Predictor", "in_order"]
 
 BLOCK_ENTRIES = 96 * 1024
 """Inputs read at a time: their float64 copy stays in the cache, and the product is too small to wake BLAS threads."""
@@ -51,8 +51,8 @@ class ModelInfo:
 class Predictor(ABC):
     """A fitted binary classifier that needs no training library.
 
-    The score of a row depends on that row alone. Inputs are rounded to float32, as in training; everything after that
-    is computed in float64.
+    The score of a row depends on that row alone (but for the last bit, which may depend on its place in a block). Inputs
+    are rounded to float32, as in training; everything after that is computed in float64.
     """
 
     info: ModelInfo = field(default_factory=ModelInfo, kw_only=True)
@@ -90,6 +90,7 @@ class Predictor(ABC):
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1] for every row."""
+        X = in_order(X, self.info.feature_names, self.info.preparation)
         rows = X if self.info.preparation is None else self.info.preparation.transform(X)
         return self.score_prepared(rows)
 
@@ -122,6 +123,19 @@ class Predictor(ABC):
             raise ValueError(f"{type(self).__name__} gives no probabilities: use decision_function or predict.")
         p = 0.5 + 0.5 * self.decision_function(X)
         return np.stack([1 - p, p], axis=1)
+
+
+def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
+    """A frame's columns in the order of training, unless a table's preparation sees to it; ValueError if one is missing."""
+    if names is None or not hasattr(X, "columns") or hasattr(preparation, "extra_columns"):
+        return X
+    found = [str(column) for column in X.columns]
+    if found == list(names):
+        return X
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError(f"X lacks the column {missing[0]!r} that the model was trained on.")
+    return X[[X.columns[found.index(name)] for name in names]]
 
 
 def _matrix(X: Any, n_inputs: int) -> Any:

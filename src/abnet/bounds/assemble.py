@@ -57,7 +57,7 @@ def verify_certificate(certificate: Certificate) -> None:
     ValueError: the certificate does not follow from its own observations: gibbs_risk_bound
     """
     again = assemble(_risk(certificate), _errors(certificate), _terms(certificate))
-    again = replace(again, class_names=certificate.class_names)
+    again = replace(again, class_names=certificate.class_names, drawn=certificate.drawn)
     ours, theirs = certificate.to_dict(), again.to_dict()
     unearned = [name for name in ours if not _agree(ours[name], theirs[name])]
     if unearned:

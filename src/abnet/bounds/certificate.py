@@ -120,6 +120,9 @@ class Certificate:
         Negative and positive class, at δ/2 each, or empty.
     class_names : tuple of two str
         The user's labels of the classes -1 and +1, for the text.
+    drawn : {"network", "mean field"}
+        Whose error the Gibbs risk is: that of one network, or of one mean-field draw (PBGNet with several hidden
+        layers), in which every neuron reads its own draw of the layer below.
     """
 
     gibbs_risk_bound: float
@@ -140,6 +143,7 @@ class Certificate:
     empirical_tandem_risk: float | None
     per_class: tuple[ClassCertificate, ...]
     class_names: tuple[str, str] = ("negative", "positive")
+    drawn: str = "network"
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -266,4 +270,5 @@ _CHECKS: dict[str, Check] = {
     "empirical_tandem_risk": _PROBABILITY,
     "per_class": _parts,
     "class_names": _names,
+    "drawn": one_of("network", "mean field"),
 }

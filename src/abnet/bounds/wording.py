@@ -85,7 +85,7 @@ def _reason(c: Certificate) -> str:
             f"that were drawn once and kept; the Gibbs risk was {seen} on the {n} bound examples"
         )
     if c.vote_method == "tandem":
-        return f"tandem bound: how often two networks drawn at random were both wrong on the {n} bound examples"
+        return f"tandem bound: how often two {_what(c)}s drawn at random were both wrong on the {n} bound examples"
     return f"twice the bound on the Gibbs risk, which was {seen} on the {n} bound examples"
 
 
@@ -94,10 +94,24 @@ def _gibbs(c: Certificate) -> str:
     if c.monte_carlo:
         seen += f", sampled with {c.monte_carlo.n_paths:,} paths for each, which the bound allows for"
     return (
-        f"With {confidence(c.delta)} confidence, the error of one network drawn at random from the learned "
+        f"With {confidence(c.delta)} confidence, the error of one {_what(c)} drawn at random from the learned "
         f"distribution (the Gibbs risk) is at most {percent_up(c.gibbs_risk_bound)} on new data from the same source "
         f"(it was {seen})."
         f"{vacuous(c.gibbs_risk_bound)}"
+        f"{_mean_field_note(c)}"
+    )
+
+
+def _what(c: Certificate) -> str:
+    return "mean-field tree" if c.drawn == "mean field" else "network"
+
+
+def _mean_field_note(c: Certificate) -> str:
+    if c.drawn == "network":
+        return ""
+    return (
+        " In a mean-field tree every neuron reads its own draw of the layer below: this is not the error of a network "
+        "that `draw_network` returns."
     )
 
 

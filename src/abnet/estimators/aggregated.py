@@ -157,7 +157,7 @@ class AggregatedClassifier(BinaryClassifier):
         other, bound = Span(0, sample.n_other), Span(sample.n_other, n - sample.n_other)
         learner = AggregationLearner(start.sizes, self._methods[self.aggregation_], self._training_samples())
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
-        rows = fit.lifted_rows(sample.X, sample.y, sample.weights)
+        rows = fit.lifted_rows(sample.X, sample.y, fit.scaled_weights(sample.weights, sample.n_other))
         with compilation_cache(), training_bar(self.verbose, self.max_iter) as report:
             trainer = fit.Trainer(learner, rows, self._batch(n), self.delta, limits, rng, report)
             if self.objective == "loss":
@@ -247,7 +247,8 @@ class AggregatedClassifier(BinaryClassifier):
         prior = "split" if self._has_split() else "init"
         terms = {"delta": self.delta, "prior": prior, "posterior": self._posterior(), "n_candidates": self.n_candidates}
         network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), X, y, rng)
-        return DrawnNetwork(network, certificate if sample.untouched else None, self.classes_, sample.preparation)
+        covered = certificate if sample.untouched else None
+        return DrawnNetwork(network, covered, self.classes_, sample.preparation, self._feature_names())
 
     def draw_network(self) -> DrawnNetwork:
         """One deterministic network drawn from the posterior, with a certificate of its own.
@@ -273,8 +274,7 @@ class AggregatedClassifier(BinaryClassifier):
         }
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
-        names = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
-        return ModelInfo(self.classes_, names, sample.preparation, self.certificate_, details)
+        return ModelInfo(self.classes_, self._feature_names(), sample.preparation, self.certificate_, details)
 
     def certify(self, X: Any, y: Any) -> Certificate:
         """A certificate from rows that the model never saw.
@@ -299,17 +299,27 @@ class AggregatedClassifier(BinaryClassifier):
             )
         signs = np.where(labels == self.classes_[1], 1.0, -1.0)
         wrong = (F >= 0) != (signs > 0)
-        if not self._has_paths():
-            return self._named(certify_holdout((1 - signs * F) / 2, signs, wrong, delta=self.delta))
         preparation = self.predictor_.info.preparation
         prepared = rows if preparation is None else preparation.transform(rows)
+        if not self._has_paths():
+            # No output, no claim: a risk of 1 bounds every other.
+            risks = np.nan_to_num((1 - signs * self._expected_output(prepared, F)) / 2, nan=1.0)
+            return self._named(certify_holdout(risks, signs, wrong, delta=self.delta))
         sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._holdout_seed))
         return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="hold-out"))
 
     def _named(self, certificate: Certificate) -> Certificate:
         """The certificate with the user's labels in its text."""
         negative, positive = map(str, self.classes_)
-        return replace(certificate, class_names=(negative, positive))
+        return replace(certificate, class_names=(negative, positive), drawn=self._drawn())
+
+    def _drawn(self) -> str:
+        """Whose error the Gibbs risk is (see `Certificate`)."""
+        return "network"
+
+    def _expected_output(self, prepared: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The output whose linear loss is the Gibbs risk, on prepared rows whose scores are F."""
+        return F
 
     def _has_paths(self) -> bool:
         """Whether the score is not the aggregation's expected output itself, but its ancestral paths can be drawn."""

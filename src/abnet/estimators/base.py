@@ -84,23 +84,27 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self, "predictor_")
-        if not self._takes_tables():
-            return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return validate_data(self, X, reset=False, skip_check_array=True)
+        if self._takes_tables():
+            return validate_data(self, X, reset=False, skip_check_array=True)
+        rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return rows if self.preprocessor is None else _full(rows)
 
     def _prepared(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
         """(fitted preprocessor, prepared dense float32 rows); it is fitted on the given rows and their targets only."""
         if self.preprocessor is None:
             return None, _dense(X)
-        X = X if self._takes_tables() else _dense(X)
+        # In the caller's precision, as at prediction: what is rounded before scaling is another map.
+        X = X if self._takes_tables() else _full(X)
         fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows)))
         return fitted, _dense(fitted.transform(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``."""
-        X = self._check_rows(X)
-        dense = isinstance(self.preprocessor, str) and hasattr(X, "toarray")
-        return self.predictor_.decision_function(X.toarray() if dense else X)
+        rows = self._check_rows(X)
+        return self.predictor_.decision_function(rows)
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        return tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the larger share of the vote."""
@@ -164,12 +168,17 @@ def _stored(fitted: Any) -> Any:
         return fitted
 
 
+def _full(X: Any) -> Any:
+    """A sparse matrix as an array; anything else as it is."""
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
 def _dense(X: Any) -> NDArray[np.float32]:
     """Rows as a finite dense float32 matrix."""
     from sklearn.utils import check_array
 
     matrix = check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1)
-    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    return np.asarray(_full(matrix))
 
 
 def seeds(random_state: Any, count: int) -> list[np.random.Generator]:

@@ -49,8 +49,8 @@ class BaselineClassifier(BinaryClassifier):
         rows = prepared[order], y[order], None if weights is None else weights[order]
         state, learner = self._train(sizes, rows, len(watched), init_rng, train_rng)
         details = {"estimator": type(self).__name__, "sizes": list(sizes), "n_training_rows": len(y)}
-        names = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
-        return self._deploy(learner, state, ModelInfo(self.classes_, names, preparation, None, details))
+        info = ModelInfo(self.classes_, self._feature_names(), preparation, None, details)
+        return self._deploy(learner, state, info)
 
     def _check_parameters(self) -> tuple[int, ...]:
         check_fraction("validation_fraction", self.validation_fraction)
@@ -77,7 +77,7 @@ class BaselineClassifier(BinaryClassifier):
             outcome = run_stage(
                 (learner,),
                 (open_runs(stack([first]), [self.learning_rate_init], new_keys(train_rng, 1)),),
-                pad_rows(X, y, scaled_weights(weights)),
+                pad_rows(X, y, scaled_weights(weights, n_watched)),
                 Span(n_watched, n),
                 Span(0, n_watched),
                 rng=train_rng,

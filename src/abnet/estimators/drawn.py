@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.bounds.drawn import DrawnCertificate
+from abnet.compact import in_order
 
 __all__ = ["DrawnNetwork", "Posterior", "draw_network"]
 
@@ -26,15 +27,19 @@ class DrawnNetwork:
         The first stands for -1, the second for +1.
     preparation : object with ``transform``, optional
         Fitted map from the caller's rows to the network's inputs.
+    feature_names : tuple of str, optional
+        Columns in the order of training.
     """
 
     network: BAM
     certificate: DrawnCertificate | None
     classes: NDArray[Any]
     preparation: Any = None
+    feature_names: tuple[str, ...] | None = None
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The network's output ±1 for every row of the caller's."""
+        X = in_order(X, self.feature_names, self.preparation)
         rows = X if self.preparation is None else self.preparation.transform(X)
         return _output(self.network, rows)
 

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abnet.aggregation import exact, meanfield
 from abnet.bam import BAM
@@ -82,6 +83,17 @@ class PBGNetClassifier(AggregatedClassifier):
         if self.aggregation_ == "uniform":
             return SampledMeanField.from_network(network, rng, n_samples=self.n_samples)
         return MeanFieldNetwork.from_network(network)
+
+    def _drawn(self) -> str:
+        return "network" if len(self.network_.sizes) <= 3 else "mean field"
+
+    def _expected_output(self, prepared: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean-field output itself where the scores are only sampled; where it is too wide, nothing is claimed."""
+        if self.aggregation_ != "uniform":
+            return F
+        if max(self.network_.sizes[1:-1]) > exact.MAX_WIDTH:
+            return np.full(len(F), np.nan)
+        return MeanFieldNetwork.from_network(self.network_).score_prepared(prepared)
 
     def _kl(self, network: BAM, prior: BAM) -> float:
         return float(meanfield.kl(network.astype(np.float64), prior.astype(np.float64)))

@@ -132,13 +132,24 @@ def learn_linear(trainer: Trainer, network: BAM, train: Span, watch: Span, rate:
 
 
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
-    """Prepared inputs lifted, padded and on the device; weights scaled to mean 1."""
+    """Prepared inputs lifted, padded and on the device."""
     from abnet.aggregation.exact import lift
     from abnet.training.loop import pad_rows
 
-    return pad_rows(lift(np.asarray(X, np.float32)), y, scaled_weights(weights))
+    return pad_rows(lift(np.asarray(X, np.float32)), y, weights)
 
 
-def scaled_weights(weights: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Sample weights scaled to mean 1, so that only their proportions count."""
-    return None if weights is None else weights / np.mean(weights)
+def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | None:
+    """Sample weights scaled to mean 1 in either part, so that only their proportions count.
+
+    Each part by itself: the weights of the bound rows must not reach what is learned from the first `first` rows.
+
+    Examples
+    --------
+    >>> scaled_weights(np.array([1.0, 3.0, 8.0]), 2)
+    array([0.5, 1.5, 1. ])
+    """
+    if weights is None:
+        return None
+    parts = (weights[:first], weights[first:])
+    return np.concatenate([part / max(part.mean(), np.finfo(float).tiny) if len(part) else part for part in parts])

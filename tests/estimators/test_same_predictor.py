@@ -1,0 +1,92 @@
+"""What is certified is what predicts: same rows, same bits, same order of columns, same words."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.preprocessing import StandardScaler
+
+from abnet import ABNetClassifier, PBGNetClassifier
+from abnet.aggregation import meanfield
+from abnet.estimators.base import seeds
+from abnet.training.split import two_parts
+
+SMALL: dict[str, Any] = {"max_iter": 6, "random_state": 0}
+
+
+def far_away(rng: np.random.Generator, n: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Float64 rows whose information float32 would round away before scaling."""
+    y = rng.integers(0, 2, n)
+    return (1e8 + 6.0 * y + 0.4 * rng.normal(size=n))[:, None] * np.array([[1.0, 2.0]]), y
+
+
+@pytest.mark.parametrize("preprocessor", ["standardise", StandardScaler(), None], ids=str)
+@pytest.mark.parametrize("aggregation", ["exact", "ancestral"])
+def test_the_certificate_counts_the_errors_of_predict(
+    preprocessor: Any, aggregation: str, rng: np.random.Generator
+) -> None:
+    X, y = far_away(rng)
+    clf = ABNetClassifier((3,), preprocessor=preprocessor, aggregation=aggregation, **SMALL).fit(X, y)
+    certificate = clf.certificate_
+    assert certificate is not None
+    _, bound = two_parts(len(y), clf.prior_fraction, seeds(0, 1)[0])
+    assert certificate.vote_errors == np.sum(clf.predict(X[bound]) != y[bound])
+    if aggregation == "exact":
+        signs = np.where(y[bound] == 1, 1.0, -1.0)
+        risk = np.mean((1 - signs * clf.decision_function(X[bound])) / 2)
+        assert certificate.empirical_gibbs_risk == pytest.approx(risk, abs=1e-15)
+    drawn = clf.draw_network()
+    assert drawn.certificate is not None
+    assert drawn.certificate.errors == np.sum(drawn.predict(X[bound]) != y[bound])
+
+
+def test_weights_of_the_bound_rows_do_not_reach_the_prior(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
+    _, bound = two_parts(100, 0.5, seeds(0, 1)[0])
+    weights = rng.random(100)
+    heavy = weights.copy()
+    heavy[bound] *= 1e50
+    one, other = (ABNetClassifier((2,), **SMALL).fit(X, y, sample_weight=w) for w in (weights, heavy))
+    for a, b in zip(one.prior_.weights, other.prior_.weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_columns_of_a_frame_are_taken_by_name(rng: np.random.Generator) -> None:
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    y = (frame["a"] > 0).to_numpy()
+    clf = ABNetClassifier((2,), preprocessor="standardise", **SMALL).fit(frame, y)
+    for model in (clf.compact(), clf.draw_network()):
+        np.testing.assert_array_equal(model.predict(frame[["c", "a", "b"]]), model.predict(frame))
+        with pytest.raises(ValueError, match="lacks the column 'b'"):
+            model.predict(frame[["a", "c"]])
+
+
+def test_sparse_rows_are_certified_too(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
+    clf = ABNetClassifier((2,), preprocessor="standardise", **SMALL).fit(csr_array(X), y)
+    assert clf.certify(csr_array(X), y) == clf.certify(X, y)
+
+
+@pytest.mark.parametrize(("hidden", "drawn"), [((3,), "network"), ((3, 3), "mean field")])
+def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
+    hidden: tuple[int, ...], drawn: str, rng: np.random.Generator
+) -> None:
+    X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
+    certificate = PBGNetClassifier(hidden, **SMALL).fit(X, y).certificate_
+    assert certificate is not None
+    assert certificate.drawn == drawn
+    assert ("mean-field tree" in str(certificate)) == (drawn == "mean field")
+    assert type(certificate).from_dict(certificate.to_dict()) == certificate
+
+
+def test_a_sampled_pbgnet_is_certified_by_its_expected_output(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
+    clf = PBGNetClassifier((3, 3), aggregation="uniform", n_samples=2, **SMALL).fit(X, y)
+    rows = X.astype(np.float32).astype(np.float64)
+    F = meanfield.expected_output(clf.network_.astype(np.float64), rows)
+    risk = np.mean((1 - np.where(y == 1, 1.0, -1.0) * F) / 2)
+    assert clf.certify(X, y).empirical_gibbs_risk == pytest.approx(risk, abs=1e-12)
+    wide = PBGNetClassifier((30,), aggregation="uniform", n_samples=2, **SMALL).fit(X, y)
+    assert wide.certify(X, y).gibbs_risk_bound == 1
