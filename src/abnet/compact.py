@@ -51,8 +51,8 @@ class ModelInfo:
 class Predictor(ABC):
     """A fitted binary classifier that needs no training library.
 
-    The score of a row depends on that row alone (but for the last bit, which may depend on its place in a block). Inputs
-    are rounded to float32, as in training; everything after that is computed in float64.
+    The score of a row depends on that row alone (but for the last bit, which may depend on its place in a block).
+    Inputs are rounded to float32, as in training; everything after that is computed in float64.
     """
 
     info: ModelInfo = field(default_factory=ModelInfo, kw_only=True)
@@ -126,7 +126,7 @@ class Predictor(ABC):
 
 
 def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
-    """A frame's columns in the order of training, unless a table's preparation sees to it; ValueError if one is missing."""
+    """A frame's columns in the order of training, unless a table's preparation sees to it; one missing is an error."""
     if names is None or not hasattr(X, "columns") or hasattr(preparation, "extra_columns"):
         return X
     found = [str(column) for column in X.columns]

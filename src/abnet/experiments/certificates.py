@@ -25,15 +25,20 @@ _WIDE: dict[str, Any] = {
     "validation_fraction": 0.1,
 }
 
+_EXACT: dict[str, Any] = _WIDE | {"hidden_layer_sizes": (8, 8), "aggregation": "exact", "max_iter": 200}
+
 RECIPES: dict[str, dict[str, Any]] = {
-    "ads": _WIDE | {"prior_fraction": 0.6},
-    "adult": _WIDE | {"prior_fraction": 0.5, "hidden_layer_sizes": (8, 8), "aggregation": "exact", "max_iter": 200},
-    "mnist17": _WIDE | {"prior_fraction": 0.5},
-    "mnist56": _WIDE | {"prior_fraction": 0.6},
-    "mnist49": _WIDE | {"prior_fraction": 0.7},
-    "mnistLH": _WIDE | {"prior_fraction": 0.7},
+    "ads": _WIDE | {"prior_fraction": 0.6, "n_candidates": 4},
+    "adult": _EXACT | {"prior_fraction": 0.5, "n_candidates": 16},
+    "mnist17": _WIDE | {"prior_fraction": 0.5, "n_candidates": 4},
+    "mnist56": _WIDE | {"prior_fraction": 0.6, "n_candidates": 4},
+    "mnist49": _WIDE | {"prior_fraction": 0.7, "n_candidates": 10},
+    "mnistLH": _WIDE | {"prior_fraction": 0.7, "n_candidates": 10},
 }
-"""Parameters of `ABNetClassifier` for each data set, the same for all splits."""
+"""Parameters of `ABNetClassifier` for each data set, the same for all splits.
+
+`n_candidates` is the number of recipes that were tried on the data set before this one was taken, and it is paid for.
+"""
 
 SCALED = ("adult", "breast_cancer", "wine", "diabetes", "iris")
 TEST_FRACTION = 0.25
