@@ -133,3 +133,10 @@ def test_a_vote_of_fresh_paths_is_promised_on_average() -> None:
     assert "the error of `predict` on new data from the same source, averaged over its random paths, is" in words(
         certificate
     )
+
+
+def test_confidence_is_never_rounded_up() -> None:
+    from abnet.bounds.wording import confidence
+
+    assert confidence(0.05) == "95 %"
+    assert confidence(1e-300) == "99.9999 %"

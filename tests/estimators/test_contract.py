@@ -78,6 +78,17 @@ def test_labels_of_any_type(classifier: Any, blobs: tuple[np.ndarray, np.ndarray
     np.testing.assert_array_equal(classifier.classes_, labels)
 
 
+def test_a_batch_is_never_larger_than_the_data(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    assert classifier.set_params(batch_size=10**9, max_iter=1).fit(X, y).predict(X).shape == (200,)
+
+
+def test_labels_that_cannot_be_sorted_are_refused(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    with pytest.raises(ValueError, match="use one type"):
+        classifier.fit(X, np.array(["a", 1], dtype=object)[y])
+
+
 def test_three_classes_or_one_are_refused_by_name(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = blobs
     with pytest.raises(ValueError, match=r"3 classes \(0, 1, 2\), exactly two"):
@@ -169,6 +180,9 @@ def test_ctrl_c_keeps_the_best_network_so_far(
         ("max_iter", 2.5, "positive whole"),
         ("batch_size", 0, "batch_size must be a positive whole"),
         ("tol", -1.0, "tol must be"),
+        ("hidden_layer_sizes", 4.0, "a whole number or a tuple"),
+        ("batch_size", "many", "batch_size must be a positive whole"),
+        ("random_state", -1, "random_state must be a whole number of at least 0"),
     ],
 )
 def test_senseless_parameters_are_named(

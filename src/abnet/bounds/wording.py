@@ -1,7 +1,7 @@
 """A certificate in plain English, with every percentage rounded to the safe side."""
 
 import textwrap
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
 from abnet.bounds.certificate import Certificate, ClassCertificate
 
@@ -52,7 +52,9 @@ def _percent(rate: float, rounding: str) -> str:
 def confidence(delta: float) -> str:
     """Write 1-δ as a percentage, rounded down."""
     # The decimal that the user wrote, so that 0.05 gives 95 and not 94.9999; at most four places, rounded down.
-    sure = (1 - Decimal(repr(delta))) * 100
+    with localcontext() as context:
+        context.prec = 400  # the default 28 digits would round 1 - 1e-300 up to 1
+        sure = (1 - Decimal(repr(delta))) * 100
     return f"{_plain(sure.quantize(Decimal('0.0001'), rounding=ROUND_FLOOR))} %"
 
 

@@ -9,6 +9,12 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; the entry point of the `abnet` program."""
-    from abnet.cli.app import app
+    import sys
 
-    app()
+    try:
+        from abnet.cli.app import app
+
+        app()
+    except KeyboardInterrupt:  # while modules are loaded; a command of its own says more
+        print("interrupted.", file=sys.stderr)
+        sys.exit(130)

@@ -41,7 +41,11 @@ Aggregation = Annotated[
 NSamples = Annotated[int, typer.Option(rich_help_panel=_NETWORK, help="Draws of the sampled aggregations.")]
 Objective = Annotated[
     str,
-    typer.Option(metavar="NAME", rich_help_panel=_CERTIFICATE, help="'bound', or 'loss': learn without a certificate."),
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=_CERTIFICATE,
+        help="'bound', or 'loss': the linear loss, whose certificate seldom says much.",
+    ),
 ]
 Prior = Annotated[
     str,

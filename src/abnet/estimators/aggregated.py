@@ -189,7 +189,7 @@ class AggregatedClassifier(BinaryClassifier):
         if self.batch_size == "auto":
             return 64 if n >= 20_000 else 32
         check_positive("batch_size", self.batch_size, whole=True)
-        return int(self.batch_size)
+        return min(int(self.batch_size), n)
 
     def _certify(self, scorer: Predictor, sample: Sample, rng: np.random.Generator) -> None:
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""

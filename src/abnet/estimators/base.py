@@ -1,6 +1,8 @@
 """What every classifier of the library shares: input checks, labels, prediction through one NumPy predictor."""
 
+import math
 from abc import abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -74,7 +76,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         else:
             X, y = validate_data(self, X, y, skip_check_array=True)
             y = np.asarray(y)
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except TypeError as error:
+            raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
         return X, np.asarray(y)
 
     def _check_weights(self, sample_weight: Any, X: Any) -> NDArray[np.float64]:
@@ -185,6 +190,8 @@ def seeds(random_state: Any, count: int) -> list[np.random.Generator]:
     """Independent generators from one `random_state`: what is drawn from one tells nothing about another."""
     from sklearn.utils import check_random_state
 
+    if isinstance(random_state, (int, np.integer)) and random_state < 0:
+        raise ValueError(f"random_state must be a whole number of at least 0; got {random_state}.")
     if random_state is None or isinstance(random_state, (int, np.integer)):
         sequence = np.random.SeedSequence(None if random_state is None else int(random_state))
     else:
@@ -194,32 +201,42 @@ def seeds(random_state: Any, count: int) -> list[np.random.Generator]:
 
 def check_hidden(sizes: Any) -> tuple[int, ...]:
     """`hidden_layer_sizes` as a tuple of at least one width of at least one."""
-    widths = (sizes,) if isinstance(sizes, (int, np.integer)) else tuple(sizes)
-    if not widths or any(int(d) != d or d < 1 for d in widths):
+    widths = (sizes,) if isinstance(sizes, (int, np.integer)) else sizes
+    if not isinstance(widths, Iterable) or isinstance(widths, str):
+        raise ValueError(f"hidden_layer_sizes must be a whole number or a tuple of them; got {sizes!r}.")
+    widths = tuple(widths)
+    if not widths or not all(_is_positive(d, whole=True) for d in widths):
         raise ValueError(f"hidden_layer_sizes must hold at least one width, each of 1 or more; got {sizes!r}.")
     return tuple(int(d) for d in widths)
 
 
 def check_fraction(name: str, value: Any) -> float:
     """A number strictly between 0 and 1."""
-    if not 0 < value < 1:
+    if not _is_positive(value) or not value < 1:
         raise ValueError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
     return float(value)
 
 
 def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
     """A positive number, whole if asked."""
-    if not value > 0 or not np.isfinite(value) or (whole and int(value) != value):
+    if not _is_positive(value, whole=whole):
         raise ValueError(f"{name} must be a positive {'whole ' if whole else ''}number; got {value!r}.")
+
+
+def _is_positive(value: Any, *, whole: bool = False) -> bool:
+    try:
+        return bool(value > 0 and math.isfinite(value) and (not whole or int(value) == value))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """One of the named choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
 
 
 def check_tolerance(value: Any) -> None:
     """A number that is not negative."""
-    if not 0 <= value < np.inf:
+    if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
         raise ValueError(f"tol must be a number of at least 0; got {value!r}.")

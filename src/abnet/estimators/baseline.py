@@ -95,4 +95,4 @@ class BaselineClassifier(BinaryClassifier):
         if self.batch_size == "auto":
             return self._auto_batch(n)
         check_positive("batch_size", self.batch_size, whole=True)
-        return int(self.batch_size)
+        return min(int(self.batch_size), n)

@@ -113,12 +113,14 @@ def _scored(
 
 
 def _csv(model: Predictor, stream: TextIO, proba: bool) -> Writer:
-    """A writer of CSV rows, after the header."""
+    """A writer of CSV rows; the header comes with the first of them, so that a table that is refused prints nothing."""
     writer = csv.writer(stream, lineterminator="\n")
     names = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
-    writer.writerow(["prediction", *names])
+    header = [["prediction", *names]]
 
     def write(labels: list[Any], F: NDArray[np.float64]) -> None:
+        writer.writerows(header)
+        header.clear()
         shares = _shares(F) if proba else [[]] * len(labels)
         writer.writerows([label, *row] for label, row in zip(labels, shares, strict=True))
 
