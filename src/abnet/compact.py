@@ -127,7 +127,8 @@ class Predictor(ABC):
 
 def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
     """A frame's columns in the order of training, unless a table's preparation sees to it; one missing is an error."""
-    if names is None or not hasattr(X, "columns") or hasattr(preparation, "extra_columns"):
+    by_name = hasattr(preparation, "extra_columns") or hasattr(preparation, "map_")
+    if names is None or not hasattr(X, "columns") or by_name:
         return X
     found = [str(column) for column in X.columns]
     if found == list(names):
