@@ -12,21 +12,8 @@ import numpy as np
 
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.cube import corners
+from abnet.experiments.as_written import output_as_written
 from measure import Row, at_least, at_most, best_times
-
-
-def written_output(layers: tuple[jax.Array, ...], lifted: jax.Array) -> jax.Array:
-    """P_k = Ψ_k P_{k-1} with every Ψ_k in full: the paper's formula, vectorised over the batch."""
-    P = _coins(exact.mean_activation(layers[0], lifted), jnp.asarray(corners(layers[0].shape[0])))
-    for V in layers[1:]:
-        below = exact.lift(jnp.asarray(corners(V.shape[1] - 1)))
-        P = P @ _coins(exact.mean_activation(V, below), jnp.asarray(corners(V.shape[0])))
-    return P[:, 1] - P[:, 0]
-
-
-def _coins(m: jax.Array, signs: jax.Array) -> jax.Array:
-    return jnp.prod(0.5 + 0.5 * signs[None, :, :] * m[:, None, :], axis=2)
 
 
 def network(width: int, depth: int, inputs: int = 100) -> tuple[jax.Array, ...]:
@@ -47,7 +34,7 @@ def against_the_formula() -> list[Row]:
 
     ours, ours_both = best_times(_timed(exact.output, layers, x), _timed(gradient(exact.output), layers, x), repeat=10)
     theirs, theirs_both = best_times(
-        _timed(written_output, layers, x), _timed(gradient(written_output), layers, x), repeat=1
+        _timed(output_as_written, layers, x), _timed(gradient(output_as_written), layers, x), repeat=1
     )
     return [
         at_least(
