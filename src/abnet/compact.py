@@ -22,6 +22,9 @@ BLOCK_ENTRIES = 96 * 1024
 MOST_ROWS = 1024
 """Rows at a time, at the most: so do their corner probabilities."""
 
+MOST_SLACK = 0.05
+"""Error of single precision up to which it is asked for votes: beyond, too many rows would be computed twice."""
+
 
 @dataclass(frozen=True)
 class ModelInfo:
@@ -90,9 +93,11 @@ class Predictor(ABC):
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1] for every row."""
+        return self.score_prepared(self._prepared(X))
+
+    def _prepared(self, X: Any) -> Any:
         X = in_order(X, self.info.feature_names, self.info.preparation)
-        rows = X if self.info.preparation is None else self.info.preparation.transform(X)
-        return self.score_prepared(rows)
+        return X if self.info.preparation is None else self.info.preparation.transform(X)
 
     def score_prepared(self, X: Any) -> NDArray[np.float64]:
         """`decision_function` of rows that are prepared already."""
@@ -115,7 +120,11 @@ class Predictor(ABC):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The vote's label, ``sgn(F(x))``, for every row."""
-        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+        return self.classes_[self.votes(self._prepared(X)).astype(int)]
+
+    def votes(self, X: Any) -> NDArray[np.bool_]:
+        """Whether the score of each prepared row is at least zero."""
+        return np.asarray(self.score_prepared(X) >= 0)
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """``(1 ∓ F(x))/2``: the share of the aggregation's networks that vote for either class, shape (n, 2)."""
@@ -207,6 +216,25 @@ class CompactABNet(Predictor):
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``Σ_s H[s] P_1(x)[s]``."""
         return np.asarray(multilinear(self.H, _leading_means(self.W, self.b, X)))
+
+    def votes(self, X: Any) -> NDArray[np.bool_]:
+        """The signs of `score_prepared`, from single precision where that is sure of them."""
+        from abnet import single_precision
+
+        matrix, slack = _matrix(X, self.n_inputs), single_precision.error_bound(self.W, self.b)
+        if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
+            return super().votes(matrix)
+        W, b, H = (array.astype(np.float32) for array in (self.W, self.b, self.H))
+        scores = np.empty(len(matrix), np.float32)
+        rows = max(single_precision.BLOCK_ENTRIES // self.n_inputs, 16)
+        for start in range(0, len(matrix), rows):
+            block = np.asarray(matrix[start : start + rows], np.float32)
+            scores[start : start + rows] = single_precision.scores(W, b, H, block)
+        if not np.isfinite(scores).all():
+            return super().votes(matrix)
+        votes, unsure = scores >= 0, np.abs(scores) <= slack
+        votes[unsure] = super().votes(matrix[unsure])
+        return votes
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``W``, ``b``, ``H``."""
