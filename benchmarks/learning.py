@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
+from abnet import ABNetClassifier
 from abnet.bam import BAM
-from abnet.compact import CompactABNet
 from abnet.training.fit import lifted_rows, new_keys, stack
 from abnet.training.loop import Limits, Span, epoch, open_runs
 from abnet.training.objective import AggregationLearner, Objective, start
@@ -34,24 +34,35 @@ def one_epoch() -> list[Row]:
     runs: Any = open_runs(stack([start(net, net, Objective.BOUND, ROWS, 0.05)]), [0.01], new_keys(rng, 1))
     order = np.zeros(len(rows.targets) + BATCH, np.int32)
     order[:ROWS] = rng.permutation(ROWS)
-    limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(0), np.int32(ROWS))
-    first = epoch((learner,), (runs,), rows, order, np.int32(ROWS), span, limits, batch_size=BATCH)
+    limits = Limits(*map(np.asarray, Limits()))
 
-    def ours() -> None:
-        jax.block_until_ready(epoch((learner,), first, rows, order, np.int32(ROWS), span, limits, batch_size=BATCH))
+    def run(state: Any, watched: int) -> Any:
+        span = Span(np.int32(0), np.int32(watched))
+        return epoch((learner,), state, rows, order, np.int32(ROWS), span, limits, batch_size=BATCH)
+
+    first = run((runs,), ROWS)
 
     mlp = MLPClassifier((4, 4, 4), batch_size=BATCH, max_iter=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        mine, theirs = best_times(ours, lambda: mlp.fit(X, y), repeat=5)
-    detail = f"{theirs * 1e3:.0f} / {mine * 1e3:.0f} ms, ours with a look at all rows"
-    return [at_least("MLPClassifier / ABNet, one epoch of 784-4-4-4-1", theirs / mine, 6, detail)]
+        watching, passing, theirs = best_times(
+            lambda: jax.block_until_ready(run(first, ROWS)),
+            lambda: jax.block_until_ready(run(first, 1)),
+            lambda: mlp.fit(X, y),
+            repeat=7,
+        )
+    what = "MLPClassifier / ABNet, one epoch of 784-4-4-4-1"
+    return [
+        at_least(what, theirs / passing, 6, f"{theirs * 1e3:.0f} / {passing * 1e3:.0f} ms, one pass over the rows"),
+        at_least(f"{what}, watched", theirs / watching, 6, f"{watching * 1e3:.0f} ms with the bound on all rows"),
+    ]
 
 
 def prediction() -> list[Row]:
     X, y = images(17_500)
-    compact = CompactABNet.from_network(BAM.init(np.random.default_rng(0), SIZES))
-    mlp = MLPClassifier((4, 4, 4), max_iter=1)
+    sizes = SIZES[1:-1]
+    compact = ABNetClassifier(sizes, max_iter=10, random_state=0).fit(X[:2000], y[:2000]).compact()
+    mlp = MLPClassifier(sizes, max_iter=10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         mlp.fit(X[:2000], y[:2000])

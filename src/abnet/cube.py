@@ -13,8 +13,8 @@ import numpy as np
 
 __all__ = ["BLOCK", "corner_probabilities", "corners", "erf", "map_blocks", "multilinear", "namespace"]
 
-BLOCK = 2048
-"""Rows of the cube worked on at a time: enough for full speed of the matrix product, few enough for the cache."""
+BLOCK = 2**19
+"""Numbers worked on at a time: enough for full speed of the matrix product, few enough for the cache."""
 
 
 def namespace(array: Any) -> ModuleType:
@@ -113,7 +113,7 @@ def multilinear(h: Any, m: Any) -> Any:
     return (AM * C[:, :, None]).sum(axis=1).reshape(rows, *columns)
 
 
-def map_blocks(function: Callable[[Any, int], Any], rows: int, xp: ModuleType, *, block: int = BLOCK) -> Any:
+def map_blocks(function: Callable[[Any, int], Any], rows: int, xp: ModuleType, *, block: int) -> Any:
     """``function(start, count)`` over consecutive blocks of `rows` rows, results concatenated.
 
     In JAX the blocks run one after the other and are computed again in the backward pass, so that memory holds one

@@ -8,7 +8,7 @@ one formula.
 from typing import Any
 
 from abnet.bam import BAM
-from abnet.cube import corners, erf, map_blocks, multilinear, namespace
+from abnet.cube import BLOCK, corners, erf, map_blocks, multilinear, namespace
 
 __all__ = [
     "MAX_WIDTH",
@@ -89,7 +89,8 @@ def _expect(h: Any, V: Any, xp: Any) -> Any:
         m = mean_activation(V, lift(corners(d, V.dtype, start=start, count=count)))
         return m[:, 0] if h is None else multilinear(h, m)
 
-    return map_blocks(block, 2**d, xp)
+    columns = max(2 ** ((V.shape[0] + 1) // 2), 32)  # of the corner probabilities in `multilinear`, or of the corners
+    return map_blocks(block, 2**d, xp, block=BLOCK // columns)
 
 
 def output(layers: tuple[Any, ...], lifted: Any) -> Any:

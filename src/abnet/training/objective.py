@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from abnet.aggregation import ancestral, exact, meanfield, stochastic_meanfield, uniform
 from abnet.bam import BAM
 from abnet.bounds.objective import catoni_objective
+from abnet.cube import namespace
 
 __all__ = ["AggregationLearner", "Objective", "State", "flatten", "start", "unflatten"]
 
@@ -60,11 +61,11 @@ def flatten(layers: tuple[Any, ...]) -> NDArray[np.float32]:
 
 def unflatten(theta: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     """The layers back from the vector; entries beyond them (``ln C``) are left out."""
-    layers, at = [], 0
-    for d_in, d_out in pairwise(sizes):
-        layers.append(theta[at : at + d_out * (d_in + 1)].reshape(d_out, d_in + 1))
-        at += d_out * (d_in + 1)
-    return tuple(layers)
+    shapes = [(d_out, d_in + 1) for d_in, d_out in pairwise(sizes)]
+    ends = np.cumsum([rows * columns for rows, columns in shapes])
+    # One split, not a slice for each layer: the gradient of a split is one concatenation.
+    parts = namespace(theta).split(theta, ends)
+    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=False))
 
 
 def start(network: BAM, prior: BAM, objective: Objective, n: int, delta: float) -> State:
@@ -126,10 +127,8 @@ class AggregationLearner:
         return jax.lax.select_n(state.objective, risk, log_loss, bound)
 
     def _kl(self, state: State) -> Any:
-        squares = (state.theta[:-1] - state.prior) ** 2
+        change = state.theta[:-1] - state.prior
         if "meanfield" not in self.method:
-            return 0.5 * jnp.sum(squares)
-        counts = [
-            meanfield.layer_counts(self.sizes)[k] * jnp.sum(V) for k, V in enumerate(unflatten(squares, self.sizes))
-        ]
-        return 0.5 * sum(counts)
+            return 0.5 * jnp.vdot(change, change)
+        counts = meanfield.layer_counts(self.sizes)
+        return 0.5 * sum(c * jnp.vdot(V, V) for c, V in zip(counts, unflatten(change, self.sizes), strict=True))
