@@ -46,9 +46,10 @@ def test_gradient_is_the_formula_on_the_same_draws(rng: np.random.Generator) -> 
     key, T = jax.random.key(7), 50
     sampled = lambda f: stochastic_meanfield._sampled_layer(layers[1], f, key, T)  # noqa: E731
     slope = jax.jit(jax.grad(lambda f: sampled(f).sum()))(F)
-    s = np.where(np.asarray(jax.random.uniform(key, (T, 5, 4), jnp.float32, -1, 1)) < np.asarray(F), 1.0, -1.0)
+    s = np.asarray(stochastic_meanfield.draw(key, F, T), np.float64)
     m = np.asarray(sign_means(layers[1], jnp.asarray(s, jnp.float32))).sum(axis=2, keepdims=True)
-    np.testing.assert_allclose(slope, (m * s / (1 + s * np.asarray(F))).mean(axis=0), rtol=1e-4, atol=1e-5)
+    expected = (m * s / (1 + s * np.asarray(F)[:, None, :])).mean(axis=1)
+    np.testing.assert_allclose(slope, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_saturated_inputs_have_finite_gradients(rng: np.random.Generator) -> None:
@@ -57,3 +58,24 @@ def test_saturated_inputs_have_finite_gradients(rng: np.random.Generator) -> Non
     sampled = lambda f: stochastic_meanfield._sampled_layer(layers[1], f, jax.random.key(0), 20)  # noqa: E731
     slope = jax.jit(jax.grad(lambda f: sampled(f).sum()))(F)
     assert bool(jnp.isfinite(slope).all())
+
+
+def test_draws_have_their_probabilities_and_are_independent_in_pairs() -> None:
+    F = jnp.asarray([[0.6, -0.3, 0.0], [0.6, 0.5, -0.9]], jnp.float32)
+    drawn = jax.jit(jax.vmap(lambda k: stochastic_meanfield.draw(k, F, 2)))(jax.random.split(jax.random.key(1), 40_000))
+    centred = (np.asarray(drawn, np.float64) - np.asarray(F)[:, None, :]).reshape(len(drawn), -1)
+    error = np.sqrt((centred**2).mean(axis=0) / len(centred))
+    assert np.abs(centred.mean(axis=0) / error).max() < 4
+    # All pairs: two draws of a row, a draw of either row, two coordinates.
+    correlation = np.corrcoef(centred.T) - np.eye(centred.shape[1])
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(len(centred))
+
+
+def test_rows_in_blocks_have_draws_of_their_own(rng: np.random.Generator) -> None:
+    layers, lifted = case(rng, (3, 4, 1))
+    alike = jnp.tile(lifted[:1], (2 * stochastic_meanfield.ROWS, 1))
+    F = np.asarray(jax.jit(stochastic_meanfield.output, static_argnums=3)(layers, alike, jax.random.key(2), 30))
+    first, second = F[: stochastic_meanfield.ROWS], F[stochastic_meanfield.ROWS :]
+    assert (first == second).mean() < 0.5
+    truth = float(meanfield.output(layers, lifted[:1])[0])
+    assert abs(F.mean() - truth) < 4.5 * F.std() / np.sqrt(30)

@@ -4,8 +4,12 @@ from typing import Any
 
 from abnet.aggregation.exact import mean_activation
 from abnet.aggregation.signs import sign_means
+from abnet.cube import map_blocks
 
 __all__ = ["output"]
+
+ROWS = 64
+"""Rows worked on at a time: their draws, T for each, should not leave the cache by much."""
 
 
 def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
@@ -29,31 +33,57 @@ def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> An
         In [-1, 1].
     """
     import jax
+    import jax.numpy as jnp
 
     F = mean_activation(layers[0], lifted)
-    for V, k in zip(layers[1:], jax.random.split(key, len(layers) - 1), strict=True):
-        F = _sampled_layer(V, F, k, n_samples)
-    return F[:, 0]
+
+    def block(start: Any, count: int) -> Any:
+        values = jax.lax.dynamic_slice_in_dim(F, start, count)
+        for V, k in zip(layers[1:], jax.random.split(jax.random.fold_in(key, start), len(layers) - 1), strict=True):
+            values = _sampled_layer(V, values, k, n_samples)
+        return values[:, 0]
+
+    rows = F.shape[0]
+    return map_blocks(block, rows, jnp, block=ROWS if rows % ROWS == 0 else rows)
+
+
+def draw(key: Any, F: Any, n_samples: int) -> Any:
+    """T representations of every row, ``s_i = +1`` with probability ``1/2 + F_i/2``, shape (rows, T, d).
+
+    ``s^t_i = +1`` where ``frac(u^t_i + v_i) < 1/2 + F_i/2``, with u drawn for every t and v for every row. The draws of
+    a row are independent, and a draw of one row is independent of a draw of another; so means over rows vary as with
+    new numbers throughout, which would take most of the time.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    rows, d = F.shape
+    first, second = jax.random.split(key)
+    u, v = jax.random.uniform(first, (1, n_samples, d), F.dtype), jax.random.uniform(second, (rows, 1, d), F.dtype)
+    total = u + v
+    return jnp.where(total - jnp.floor(total) < 0.5 + 0.5 * F[:, None, :], 1, -1).astype(F.dtype)
 
 
 def _sampled_layer(V: Any, F: Any, key: Any, n_samples: int) -> Any:
     """One layer; the likelihood ratio enters as a term of value zero, ``m · (log p(s) - stop_gradient(log p(s)))``."""
     import jax
-    import jax.numpy as jnp
 
-    uniform = jax.random.uniform(key, (n_samples, *F.shape), F.dtype, -1, 1)
-    s = jnp.where(uniform < F[None], 1, -1).astype(F.dtype)
-    m, stop = sign_means(V, s), jax.lax.stop_gradient
-    log_p = _log_probability(s, F)
-    return (m + stop(m) * (log_p - stop(log_p))[..., None]).mean(axis=0)
+    stop = jax.lax.stop_gradient
+    s = draw(key, stop(F), n_samples)
+    m, log_p = sign_means(V, s), _log_probability(s, F)
+    return (m + stop(m) * (log_p - stop(log_p))[..., None]).mean(axis=1)
 
 
 def _log_probability(s: Any, F: Any) -> Any:
-    """``log p(s)`` up to a constant, whose gradient in F_i is ``s_i / (1 + s_i F_i)``, shape (T, rows).
+    """``log p(s)`` as far as its gradient goes: ``Σ_i F_i s_i/(1 + s_i F_i)``, the factor held fixed, shape (rows, T).
 
-    Rounding lets a sign of probability zero be drawn where F saturates; the floor makes its gradient zero instead of
-    infinite.
+    The factor has two values, ``1/(1 + F)`` and ``-1/(1 - F)``, so it is affine in s: one product, and no logarithm for
+    every draw. Rounding lets a sign of probability zero be drawn where F saturates; its factor is 0, not infinite.
     """
+    import jax
     import jax.numpy as jnp
 
-    return jnp.log(jnp.maximum(1 + s * F[None], jnp.finfo(F.dtype).eps)).sum(axis=2)
+    fixed = jax.lax.stop_gradient(F)
+    plus, minus = (jnp.where(p > jnp.finfo(F.dtype).eps, 1 / p, 0) for p in (1 + fixed, 1 - fixed))
+    constant = (0.5 * (plus - minus) * F).sum(axis=1, keepdims=True)
+    return constant + jnp.einsum("rti,ri->rt", s, 0.5 * (plus + minus) * F)
