@@ -14,10 +14,10 @@ import pytest
 
 from abnet import data
 from abnet.experiments import Group, Result, RunStore, Setting, groups_of, training
-from abnet.experiments import side_by_side as side_by_side_room
 from abnet.experiments.exchange import export_runs
 from abnet.experiments.protocol import protocol_of
 from abnet.experiments.training import run_group
+from abnet.training.stacks import Stack
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
 
@@ -43,18 +43,18 @@ def test_side_by_side_gives_the_networks_of_one_by_one(monkeypatch: pytest.Monke
     together = group((2, 2), ("PBGNet", "ABNet"))
     results = run_group(together, data_dir=None)
     assert len({result.epochs for result in results}) > 1  # some stop while others go on
-    monkeypatch.setattr(side_by_side_room, "SHRINK_FROM", 0)
+    monkeypatch.setattr(training, "SHRINK_FROM", 0)
     kept: list[int] = []
-    keep = side_by_side_room._Stack.keep
+    keep = Stack.keep
 
     def keep_and_tell(stack: Any, count: int) -> None:
         kept.append(count)
         keep(stack, count)
 
-    monkeypatch.setattr(side_by_side_room._Stack, "keep", keep_and_tell)
+    monkeypatch.setattr(Stack, "keep", keep_and_tell)
     for alone, shrunk in zip(results, run_group(together, data_dir=None), strict=True):
         close(shrunk, alone)
-    assert kept == [1, 1, 0, 1, 0]  # half of each model, then PBGNet, then all have stopped
+    assert kept == [1, 1, 0, 1]  # half of each model, then PBGNet has stopped
     (alone,) = run_group(group((2, 2), ("ABNet",), (0.1,)), data_dir=None)
     close(alone, results[2])
 

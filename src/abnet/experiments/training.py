@@ -13,7 +13,10 @@ from abnet.experiments.protocol import Protocol, protocol_of
 from abnet.experiments.result import Result
 from abnet.experiments.setting import Group, Setting
 
-__all__ = ["learner_inputs", "run_group"]
+__all__ = ["SHRINK_FROM", "learner_inputs", "run_group"]
+
+SHRINK_FROM = 20_000
+"""Training rows from which a smaller program is worth its compilation (about 6 s, once for an architecture)."""
 
 
 class Sample(NamedTuple):
@@ -114,9 +117,10 @@ def learner_inputs(X: NDArray[np.float32], training: slice, *, standardise: bool
 def _train(
     group: Group, sample: Sample, progress: Callable[[str], None] | None
 ) -> list[tuple[Setting, dict[str, Any]]]:
+    from abnet.experiments.compiled import compiled_epoch
     from abnet.experiments.members import Member
-    from abnet.experiments.side_by_side import train_side_by_side
     from abnet.training.loop import Limits, Span
+    from abnet.training.stage import run_stage
 
     protocol = protocol_of(group.settings[0])
     first, count = sample.n_validation, sample.n_train
@@ -125,7 +129,7 @@ def _train(
         Member([s for s in group.settings if s.model == model], protocol, sample.X.shape[1], count)
         for model in group.models
     ]
-    outcome = train_side_by_side(
+    outcome = run_stage(
         tuple(m.learner for m in members),
         tuple(m.runs for m in members),
         sample.rows,
@@ -135,7 +139,8 @@ def _train(
         batch_size=protocol.batch_size,
         limits=_limits(protocol, Limits),
         report=None if progress is None else lambda epoch, best: progress(f"epoch {epoch}: {best.min():.4f}"),
-        library_sums=group.settings[0].width < 8 or not members[0].aggregated,
+        step=compiled_epoch(library_sums=group.settings[0].width < 8 or not members[0].aggregated),
+        shrink=count >= SHRINK_FROM,
     )
     if outcome.interrupted:
         raise KeyboardInterrupt

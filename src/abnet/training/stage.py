@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from abnet.training.devices import batch_mesh, replicate
 from abnet.training.loop import Learner, Limits, Rows, Run, Span, epoch
+from abnet.training.stacks import Stack, leave_out_finished
 
 __all__ = ["Outcome", "Report", "best_of", "run_stage"]
 
@@ -34,6 +35,8 @@ def run_stage(
     batch_size: int,
     limits: Limits,
     report: Report | None = None,
+    step: Any = epoch,
+    shrink: bool = False,
 ) -> Outcome:
     """Train all runs until each has stopped; Ctrl-C ends the stage and keeps the best of every run so far.
 
@@ -46,6 +49,11 @@ def run_stage(
         Rows to learn from, and rows that the monitored value is computed on.
     rng : numpy.random.Generator
         Shuffles the training rows: the order does not depend on the padding.
+    step
+        The compiled `abnet.training.loop.epoch`.
+    shrink
+        Whether finished runs leave the program once they are half of it. The networks are the same; each smaller
+        program has to be compiled.
     """
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
@@ -53,18 +61,25 @@ def run_stage(
     rows, runs = replicate(mesh, (rows, runs))
     limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
     span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
+    stacks = [Stack(learner, run) for learner, run in zip(learners, runs, strict=True)]
     curve: list[NDArray[np.float32]] = []
     interrupted = False
     try:
-        while any(np.asarray(run.active).any() for run in runs):
+        while any(stack.active.any() for stack in stacks):
+            live = [stack for stack in stacks if stack.places.size]
             order[: train.size] = train.first + rng.permutation(train.size)
-            runs = epoch(learners, runs, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
-            curve.append(np.concatenate([np.asarray(run.value) for run in runs]))
+            names, now = tuple(stack.learner for stack in live), tuple(stack.run for stack in live)
+            done = step(names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
+            for stack, run in zip(live, done, strict=True):
+                stack.run = run
+            curve.append(np.concatenate([stack.values() for stack in stacks]))
             if report is not None:
-                report(len(curve) - 1, np.concatenate([np.asarray(run.best_value) for run in runs]))
+                report(len(curve) - 1, np.concatenate([stack.best_values() for stack in stacks]))
+            if shrink:
+                leave_out_finished(stacks)
     except KeyboardInterrupt:
         interrupted = True
-    return Outcome(runs, np.array(curve), interrupted)
+    return Outcome(tuple(stack.all_runs() for stack in stacks), np.array(curve), interrupted)
 
 
 def best_of(run: Run, index: int = 0) -> Any:
