@@ -14,7 +14,7 @@ from abnet.cli.jobs import features
 from abnet.cli.jobs import predict as job
 from abnet.data.tables import read_table
 from abnet.files import save
-from cli.tables import ROWS, Failure, Run, cells, csv_text
+from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
 from files.predictors import predictor
 
 
@@ -116,6 +116,20 @@ def test_an_unseen_category_may_be_let_pass(run: Run, model: Path, tmp_path: Pat
     assert len(result.stdout.splitlines()) == ROWS + 1
     assert result.stderr.count("\n") == 1
     assert f"'Atlantis' ({ROWS} rows) not seen in training" in result.stderr
+
+
+def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, tmp_path: Path) -> None:
+    days = [f"{1 + i % 28:02d}/{1 + i % 12:02d}/{2000 + i}" for i in range(40)]
+    table, new, model = tmp_path / "days.csv", tmp_path / "new.csv", tmp_path / "days.abnet"
+    table.write_text("born,y\n" + "".join(f"{day},{i % 2}\n" for i, day in enumerate(days)) + ",1\n" * 9)
+    run("fit", table, "--target", "y", "--output", model, *SMALL)
+    assert "born: date (day/month/year), 4 features" in run("inspect", model).stdout
+    new.write_text('born\n03/25/2001\n""\nsoon\n')
+    result = run("predict", model, new, "--proba")
+    assert "2 rows in all; treated as missing" in result.stderr
+    assert len(set(result.stdout.splitlines()[1:])) == 1
+    record = json.loads(run("predict", model, new, "--json", "--output", tmp_path / "out.csv").stdout)
+    assert (record["unreadable_dates"], record["unseen"]) == ({"born": 2}, {})
 
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "1e200", "tall"])

@@ -43,7 +43,7 @@ def fit(
 ) -> None:
     """Learn a classifier from a table, certify it, and write it to a model file.
 
-    Numbers, truths, text, dates as text and missing values are prepared by
+    Numbers, truths, dates, text and missing values are prepared by
     rules that are learned from the first part of the rows only, and stored in
     the model. Ctrl-C ends learning early and keeps the best network so far, with
     a valid certificate.

@@ -106,7 +106,7 @@ def test_features_do_not_depend_on_the_chunk(tmp_path: Path, rows: int) -> None:
         "numeric",
         "text",
         "boolean",
-        "text",
+        "date",
         "text",
     ]
     parts = [preparation.transform(chunk) for chunk in read_chunks(tmp_path / "t.csv", rows=rows)]
@@ -137,7 +137,10 @@ def test_parquet_chunks_with_and_without_missing_values_agree(tmp_path: Path) ->
         (["Yes", "no"], "boolean"),
         (["0", "1"], "numeric"),
         (["yes", "maybe"], "text"),
-        (["2024-01-31", "2024-02-01"], "text"),
+        (["2024-01-31", "2024-02-01"], "date"),
+        (["2024", "2025"], "numeric"),
+        (["20240131", "20240201"], "numeric"),
+        (["1/2/24", "2/2/24"], "text"),
         (["1", "two"], "text"),
         (["1_000", "2"], "text"),
         (["NA", "DE"], "text"),
@@ -147,7 +150,7 @@ def test_parquet_chunks_with_and_without_missing_values_agree(tmp_path: Path) ->
         ([True, None, False], "boolean"),
         (pd.array([True, None], "boolean"), "boolean"),
         (pd.Categorical(["u", "v"]), "text"),
-        (pd.to_datetime(["2024-01-31", "2024-02-01"]), "text"),
+        (pd.to_datetime(["2024-01-31", "2024-02-01"]), "date"),
     ],
 )
 def test_kinds_of_columns(values: Any, kind: str) -> None:

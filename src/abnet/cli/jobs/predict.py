@@ -50,10 +50,11 @@ class PredictOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        unseen = {report.column: report.rows for report in self.unseen}
+        unseen = {report.column: report.rows for report in self.unseen if not report.order}
+        unreadable = {report.column: report.n_rows for report in self.unseen if report.order}
         return {
             "output": self.output, "replaced": self.replaced, "n_rows": self.n_rows, "counts": self.counts,
-            "unseen": unseen, "ignored_columns": self.ignored,
+            "unseen": unseen, "unreadable_dates": unreadable, "ignored_columns": self.ignored,
         }  # fmt: skip
 
 

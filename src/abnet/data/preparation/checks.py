@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["flag", "number", "numbers", "positive", "take", "text", "texts"]
+__all__ = ["flag", "number", "numbers", "optional", "positive", "take", "text", "texts"]
 
 Check = Callable[[Any, str], Any]
 
@@ -43,6 +43,17 @@ def texts(value: Any, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value) or len(set(value)) < len(value):
         raise fail(where, "a list of different texts", value)
     return tuple(value)
+
+
+def optional(check: Check) -> Check:
+    """A check that lets None pass.
+
+    Examples
+    --------
+    >>> optional(positive)(None, "scale"), optional(positive)(2, "scale")
+    (None, 2.0)
+    """
+    return lambda value, where: None if value is None else check(value, where)
 
 
 def flag(value: Any, where: str) -> bool:

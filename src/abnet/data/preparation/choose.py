@@ -2,31 +2,22 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from abnet.data.preparation.columns import BooleanColumn, Column, NumericColumn, TextColumn, numbers
+from abnet.data.preparation.choice import MOSTLY, Choice, centre
+from abnet.data.preparation.choose_date import choose_date
+from abnet.data.preparation.columns import BooleanColumn, NumericColumn, TextColumn, numbers
 from abnet.data.tables.cells import TRUTH, distinct, is_blank, is_missing, missing, to_number, to_numbers, to_text
 from abnet.data.tables.error import TableError, row_name
 
-__all__ = ["Choice", "choose"]
+__all__ = ["choose"]
 
 _RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
-_MOSTLY = 0.9
 _CODE = re.compile(r"\n\s*[+-]?0[0-9]")
 _COMMA = re.compile(r"[+-]?[0-9][0-9.]*,[0-9]+")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A column kept (or None), why it was dropped if it was, and a remark for the user if there is one."""
-
-    column: Column | None
-    dropped: str = ""
-    notice: str = ""
 
 
 def choose(name: str, column: pd.Series, max_categories: int) -> Choice:
@@ -35,8 +26,9 @@ def choose(name: str, column: pd.Series, max_categories: int) -> Choice:
     1. No value at all: dropped.
     2. Only true/false or yes/no, or a boolean type: boolean.
     3. Only numbers: numeric. A number written with a leading zero, such as ``00123``, is a code, and its column text.
-    4. Anything else, dates included: text. A text column whose values all differ (more than `max_categories` of them)
-       is an identifier and dropped; a column of numbers with decimal commas is an error.
+    4. Dates, nine in ten of the values or more, or a type of dates: date.
+    5. Anything else: text. A text column whose values all differ (more than `max_categories` of them) is an identifier
+       and dropped; a column of numbers with decimal commas is an error.
 
     Columns of one value are dropped, unless some cells are missing.
     """
@@ -51,7 +43,7 @@ def choose(name: str, column: pd.Series, max_categories: int) -> Choice:
     words = [value for value, number in zip(values, parsed, strict=True) if number is None]
     if all(number is None or np.isnan(number) for number in parsed) and all(map(_is_truth, words)):
         return _boolean(name, words, bool(missing(column).any()))
-    return _text(name, column, max_categories)
+    return choose_date(name, column) or _text(name, column, max_categories)
 
 
 def _is_truth(value: Any) -> bool:
@@ -59,14 +51,10 @@ def _is_truth(value: Any) -> bool:
 
 
 def _numeric(name: str, column: pd.Series) -> Choice:
-    x = numbers(column)
-    absent = np.isnan(x)
-    fill = float(np.median(x[~absent]))
-    filled = np.where(absent, fill, x)
-    deviation = float(filled.std()) if filled.max() > filled.min() else 0.0
-    if deviation == 0 and not absent.any():
-        return Choice(None, f"constant ({to_text(fill)})")
-    return Choice(NumericColumn(name, fill, float(filled.mean()), deviation or None, bool(absent.any())))
+    found = centre(numbers(column))
+    if found.constant:
+        return Choice(None, f"constant ({to_text(found.fill)})")
+    return Choice(NumericColumn(name, *found))
 
 
 def _boolean(name: str, present: list[Any], any_missing: bool) -> Choice:
@@ -110,7 +98,7 @@ def _refuse_decimal_commas(name: str, column: pd.Series, counts: Counter[str]) -
 def _nearly_numeric(name: str, column: pd.Series, counts: Counter[str]) -> str:
     """A remark on a column that a few stray words keep from being numeric."""
     words = {text: count for text, count in counts.items() if to_number(text) is None}
-    if not words or sum(words.values()) > (1 - _MOSTLY) * counts.total():
+    if not words or sum(words.values()) > (1 - MOSTLY) * counts.total():
         return ""
     example = max(words, key=lambda text: words[text])
     return (

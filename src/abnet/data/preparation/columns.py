@@ -1,4 +1,4 @@
-"""How one column of a table becomes features: three kinds of column, each a frozen record of plain values."""
+"""How a column of numbers, truths or text becomes features; each kind is a frozen record of plain values."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from abnet.data.preparation import checks
 from abnet.data.tables.cells import TRUTH, distinct, is_blank, is_missing, to_numbers, to_text
 from abnet.data.tables.error import TableError, row_name
 
-__all__ = ["BooleanColumn", "Column", "NumericColumn", "TextColumn", "column_from_dict", "numbers"]
+__all__ = ["BooleanColumn", "NumericColumn", "TextColumn", "numbers", "scaled"]
 
 Features = NDArray[np.float32]
 UnseenRows = dict[str, int]
@@ -42,6 +42,17 @@ def numbers(column: pd.Series) -> NDArray[np.float64]:
     return x
 
 
+def scaled(x: NDArray[np.float64], fill: float, mean: float, scale: float) -> NDArray[np.float64]:
+    """``(x - mean) / scale`` with `fill` where x is NaN, cut at `CLIP`.
+
+    Examples
+    --------
+    >>> scaled(np.array([3.0, np.nan, 1e9]), fill=2.0, mean=1.0, scale=2.0).tolist()
+    [1.0, 0.5, 1000000.0]
+    """
+    return np.clip((np.where(np.isnan(x), fill, x) - mean) / scale, -CLIP, CLIP)
+
+
 @dataclass(frozen=True)
 class NumericColumn:
     """``(x - mean) / scale`` with `fill` (the median) for missing values, and a 0-1 feature that says where they were.
@@ -65,27 +76,20 @@ class NumericColumn:
     def encode(self, column: pd.Series) -> tuple[Features, UnseenRows]:
         """Features of every row, and no unseen values."""
         x = numbers(column)
-        absent = np.isnan(x)
-        parts = [absent] if self.indicator else []
-        if self.scale is not None:
-            z = (np.where(absent, self.fill, x) - self.mean) / self.scale
-            parts = [np.clip(z, -CLIP, CLIP), *parts]
-        return np.column_stack(parts).astype(np.float32), {}
+        value = [] if self.scale is None else [scaled(x, self.fill, self.mean, self.scale)]
+        absent = [np.isnan(x)] if self.indicator else []
+        return np.column_stack([*value, *absent]).astype(np.float32), {}
 
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "NumericColumn":
         """The column stored in a record, after checking it."""
-        scale = checks.positive if not isinstance(record, dict) or record.get("scale") is not None else _none
         fields = checks.take(
-            record, where, name=checks.text, fill=checks.number, mean=checks.number, scale=scale, indicator=checks.flag
-        )
+            record, where, name=checks.text, fill=checks.number, mean=checks.number,
+            scale=checks.optional(checks.positive), indicator=checks.flag,
+        )  # fmt: skip
         if fields["scale"] is None and not fields["indicator"]:
             raise ValueError(f"stored preparation: {where} makes no feature (no scale and no indicator).")
         return cls(**fields)
-
-
-def _none(value: Any, where: str) -> None:
-    return None
 
 
 @dataclass(frozen=True)
@@ -154,25 +158,15 @@ class TextColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "TextColumn":
         """The column stored in a record, after checking it."""
-        rare = checks.texts if not isinstance(record, dict) or record.get("rare") is not None else _none
-        fields = checks.take(record, where, name=checks.text, categories=checks.texts, rare=rare, missing=checks.flag)
+        fields = checks.take(
+            record, where, name=checks.text, categories=checks.texts, rare=checks.optional(checks.texts),
+            missing=checks.flag,
+        )  # fmt: skip
         if set(fields["categories"]) & set(fields["rare"] or ()):
             raise ValueError(f"stored preparation: {where} lists a category as rare and as frequent.")
         if not fields["categories"] and fields["rare"] == () and not fields["missing"]:
             raise ValueError(f"stored preparation: {where} makes no feature (no category).")
         return cls(**fields)
-
-
-Column = NumericColumn | BooleanColumn | TextColumn
-
-
-def column_from_dict(record: Any, where: str) -> Column:
-    """The column of the kind that a record names."""
-    kinds: dict[str, type[Column]] = {kind.kind: kind for kind in (NumericColumn, BooleanColumn, TextColumn)}
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if not isinstance(kind, str) or kind not in kinds:
-        raise checks.fail(f"{where}.kind", f"one of {sorted(kinds)}", kind)
-    return kinds[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where)
 
 
 def _count(values: list[Any], codes: NDArray[np.intp], strange: list[bool]) -> UnseenRows:

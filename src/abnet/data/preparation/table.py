@@ -15,7 +15,7 @@ __all__ = ["TablePreparation"]
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Features for a network from a table of numbers, truths and text, with missing values.
+    """Features for a network from a table of numbers, truths, dates and text, with missing values.
 
     Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the prior part only, as a
     certificate demands.
@@ -26,14 +26,22 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     numeric     ``(x - mean) / deviation``, missing values replaced by the median; a 0-1 feature says where they
                 were, if fitting met any (one first met later is the median, and nothing else)
     boolean     true, yes = +1; false, no = -1; missing = 0, with a 0-1 feature as above
+    date        days since 1970-01-01, scaled, imputed and marked as numbers are; ``sin`` and ``cos`` of the season
+                where the dates of the fit span a year; missing = 0 in the season
     text        a 0-1 feature per category, one for the rare ones together, one for missing if fitting met any;
-                dates are text; numbers with a leading zero (zip codes) are text
+                numbers with a leading zero (zip codes) are text
     ==========  ==================================================================================================
 
     Empty cells, NaN, ``nan``, ``null``, ``#N/A`` are missing everywhere; ``NA``, ``None``, ``?``, ``-``, ``.`` among
-    numbers and truths, while in text columns they are categories. Columns without any value, constant ones and text
-    identifiers (all values differ) are dropped, and listed in `notices_`. A category that fitting never met is 0 in
-    every feature, or counts among the rare ones, with a warning.
+    numbers, truths and dates, while in text columns they are categories. Columns without any value, constant ones and
+    text identifiers (all values differ) are dropped, and listed in `notices_`. A category that fitting never met is 0
+    in every feature, or counts among the rare ones, with a warning.
+
+    A column is a date if its type says so, or if nine in ten of its texts are dates: ISO (``2024-03-01``, with or
+    without a time; a time with a zone is taken to UTC), numbers with a year of four digits (``1/3/2024``,
+    ``01.03.2024``), or with an English month (``1 Mar 2024``). ``2024`` and ``20240301`` are numbers. Whether day or
+    month comes first is learned from the values, since none above 12 is a month; where they do not tell, it is the day,
+    with a remark in `notices_`. What cannot be read as a date counts as missing, with a warning.
 
     Parameters
     ----------

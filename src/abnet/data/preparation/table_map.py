@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from abnet.data.preparation import checks
-from abnet.data.preparation.columns import Column, column_from_dict
+from abnet.data.preparation.date_column import DateColumn
+from abnet.data.preparation.kinds import Column, column_from_dict
 from abnet.data.preparation.unseen import Unseen, UnseenWarning
 from abnet.data.tables.error import TableError, listed
 
@@ -48,14 +49,14 @@ class TableMap:
         return np.array([feature for column in self.columns for feature in column.features], object)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Features (n, d) of a table; an `UnseenWarning` per column with categories that fitting never met."""
+        """Features (n, d) of a table; an `UnseenWarning` per column with new categories or unreadable dates."""
         features, reports = self.transform_reporting(X)
         for report in reports:
             warnings.warn(str(report), UnseenWarning, stacklevel=2)
         return features
 
     def transform_reporting(self, X: Any) -> tuple[NDArray[np.float32], list[Unseen]]:
-        """Features (n, d) of a table and a report per column with unseen categories, without warnings.
+        """Features (n, d) of a table and a report per column with new categories or unreadable dates.
 
         Columns are found by name; their order and further columns do not matter. A missing one is an error.
         """
@@ -73,7 +74,7 @@ class TableMap:
             out[:, start : start + features.shape[1]] = features
             start += features.shape[1]
             if unseen:
-                reports.append(Unseen(column.name, unseen))
+                reports.append(Unseen(column.name, unseen, _order(column)))
         return out, reports
 
     def extra_columns(self, X: Any) -> list[str]:
@@ -83,7 +84,7 @@ class TableMap:
 
     def describe(self) -> list[str]:
         """A line per column, for a person."""
-        kept = [f"{column.name}: {column.kind}, {len(column.features)} features" for column in self.columns]
+        kept = [f"{column.name}: {_kind_of(column)}, {_counted(column.features)}" for column in self.columns]
         return kept + [f"{name}: left out, {reason}" for name, reason in self.dropped.items()]
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +101,18 @@ class TableMap:
         if len(set(names)) < len(names) or set(names) & set(dropped):
             raise ValueError("stored preparation: table.columns and table.dropped name a column twice.")
         return cls(columns, dropped)
+
+
+def _order(column: Column) -> str:
+    return column.order if isinstance(column, DateColumn) else ""
+
+
+def _kind_of(column: Column) -> str:
+    return f"{column.kind} ({_order(column)})" if _order(column) else column.kind
+
+
+def _counted(features: tuple[str, ...]) -> str:
+    return f"{len(features)} feature{'s' * (len(features) != 1)}"
 
 
 def _listed(fields: dict[str, Any]) -> dict[str, Any]:

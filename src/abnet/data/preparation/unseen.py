@@ -1,8 +1,8 @@
-"""Values met in prediction that training never saw."""
+"""Values met in prediction that the preparation has no place for."""
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["Unseen", "UnseenWarning", "merge"]
 
@@ -10,43 +10,77 @@ _SHOWN = 3
 
 
 class UnseenWarning(UserWarning):
-    """A table to predict holds categories that the training table did not have."""
+    """A table to predict holds categories that the training table did not have, or dates that cannot be read."""
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """Categories of one column that training never saw, with the number of rows that hold them.
+    """Values of one column that its preparation has no place for, with the number of rows that hold them.
+
+    Attributes
+    ----------
+    column : str
+    rows : dict of str to int
+    order : str
+        In a column of dates, the order in which they are read; empty where the values are categories.
+    others : int
+        Rows with further values, which are not listed.
 
     Examples
     --------
     >>> print(Unseen("city", {"Oslo": 3, "Bergen": 1}))
     column 'city': 'Oslo' (3 rows), 'Bergen' (1 row) not seen in training; treated as an unknown category
+    >>> print(Unseen("born", {"soon": 2}, "day/month/year"))
+    column 'born': 'soon' (2 rows) cannot be read as day/month/year, 2 rows in all; treated as missing
     """
 
     column: str
     rows: dict[str, int]
+    order: str = ""
+    others: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in all."""
+        return sum(self.rows.values()) + self.others
 
     def __str__(self) -> str:
         """One line for a person."""
         most = Counter(self.rows).most_common(_SHOWN)
-        shown = ", ".join(f"{value!r} ({count} row{'s' * (count != 1)})" for value, count in most)
+        shown = ", ".join(f"{value!r} ({_count(count)})" for value, count in most)
         more = len(self.rows) - len(most)
         also = f" and {more} more" if more else ""
-        return f"column {self.column!r}: {shown}{also} not seen in training; treated as an unknown category"
+        if self.order:
+            end = f"cannot be read as {self.order}, {_count(self.n_rows)} in all; treated as missing"
+        else:
+            end = "not seen in training; treated as an unknown category"
+        return f"column {self.column!r}: {shown}{also} {end}"
+
+
+def _count(rows: int) -> str:
+    return f"{rows} row{'s' * (rows != 1)}"
 
 
 def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:
-    """One report per column from those of many chunks, with at most `most` categories each.
+    """One report per column from those of many chunks, with at most `most` values each.
 
     Examples
     --------
-    >>> merge([Unseen("a", {"x": 1}), Unseen("b", {"z": 1}), Unseen("a", {"x": 1, "y": 1})])
-    [Unseen(column='a', rows={'x': 2, 'y': 1}), Unseen(column='b', rows={'z': 1})]
+    >>> merge([Unseen("a", {"x": 1}), Unseen("a", {"x": 1, "y": 1})])
+    [Unseen(column='a', rows={'x': 2, 'y': 1}, order='', others=0)]
     """
-    columns: dict[str, dict[str, int]] = {}
+    columns: dict[str, Unseen] = {}
     for report in reports:
-        rows = columns.setdefault(report.column, {})
-        for value, count in report.rows.items():
-            if value in rows or len(rows) < most:
-                rows[value] = rows.get(value, 0) + count
-    return [Unseen(column, rows) for column, rows in columns.items()]
+        before = columns.get(report.column, Unseen(report.column, {}, report.order))
+        columns[report.column] = _added(before, report, most)
+    return list(columns.values())
+
+
+def _added(first: Unseen, second: Unseen, most: int) -> Unseen:
+    rows, others = dict(first.rows), first.others + second.others
+    for value, count in second.rows.items():
+        if value in rows or len(rows) < most:
+            rows[value] = rows.get(value, 0) + count
+        else:
+            others += count
+    return replace(first, rows=rows, others=others)
