@@ -85,7 +85,7 @@ class Member:
         import jax
 
         parts = _parts(sample)
-        state = jax.tree.map(lambda leaf: np.asarray(leaf[i]), run.best)
+        state = jax.tree.map(lambda leaf: np.asarray(leaf)[i], run.best)
         wrong, loss = (F >= 0) != (sample.y > 0), (1 - sample.y * F) / 2
         figures: dict[str, Any] = {
             "train_error": float(wrong[:, parts["train"]].mean()),

@@ -86,4 +86,4 @@ def best_of(run: Run, index: int = 0) -> Any:
     """The best state of one run of a stack, in NumPy arrays."""
     import jax
 
-    return jax.tree.map(lambda leaf: np.asarray(leaf[index]), run.best)
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[index], run.best)
