@@ -1,13 +1,26 @@
 """The table of certificates: from splits to rows, and from a broken run on."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from abnet.experiments import certificates
-from abnet.experiments.certificates import Measurement, measure, measure_all, summarise, write_summary
+from abnet.experiments.certificates import (
+    PREPARATIONS,
+    RECIPES,
+    Measurement,
+    load_rows,
+    measure,
+    measure_all,
+    preparation_of,
+    preprocessor_of,
+    summarise,
+    write_summary,
+)
 
 TINY: dict[str, Any] = {"hidden_layer_sizes": (2,), "posterior": "frozen", "max_iter": 4}
 
@@ -17,6 +30,30 @@ def test_a_split_compares_the_certificate_with_rows_the_model_never_saw() -> Non
     assert 0 < one.gibbs_certificate <= 1
     assert one.aggregation == "exact"
     assert one.test_error * 44 == pytest.approx(round(one.test_error * 44))  # a quarter of 178 rows
+
+
+def test_a_recipe_may_name_its_preparation() -> None:
+    usual, codes = measure("wine", 0, TINY), measure("wine", 0, TINY | {"preparation": "thermometer"})
+    assert usual == replace(measure("wine", 0, TINY | {"preparation": "standardise"}), seconds=usual.seconds)
+    assert usual.test_gibbs_risk != codes.test_gibbs_risk
+    with pytest.raises(ValueError, match="wine: unknown preparation 'ranks'; there are none, standardise"):
+        measure("wine", 0, TINY | {"preparation": "ranks"})
+
+
+def test_a_preparation_is_a_fixed_map_or_fitted_by_the_classifier_never_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    images = np.random.default_rng(0).random((3, 784))
+    monkeypatch.setattr(certificates, "_raw_rows", lambda name, data_dir: (images, np.ones(3)))
+    load_rows.cache_clear()
+    for name in PREPARATIONS:
+        X, _ = load_rows("mnist00", name)
+        assert X is images or preprocessor_of(name) is None
+    load_rows.cache_clear()
+
+
+def test_recipes_name_known_preparations_and_pay_for_the_tries() -> None:
+    for dataset, recipe in RECIPES.items():
+        assert preparation_of(dataset, recipe) in PREPARATIONS
+        assert recipe["n_candidates"] > 1, f"{dataset}: none of these recipes was the first"
 
 
 def test_finished_splits_are_taken_from_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

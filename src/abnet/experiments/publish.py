@@ -115,16 +115,24 @@ def publish_certificates(
     folder: Path, typed: str, datasets: Sequence[str], *, splits: int, log: Path | None, data_dir: str | None
 ) -> list[Path]:
     """Measure how tight the certificates are, and write their table."""
-    from abnet.experiments.certificates import RECIPES, measure_all, summarise, write_summary
+    from abnet.experiments.certificates import (
+        PREPARATIONS,
+        RECIPES,
+        measure_all,
+        preparation_of,
+        summarise,
+        write_summary,
+    )
 
     path = folder / "certificates.csv"
     folder.mkdir(parents=True, exist_ok=True)
     write_summary(summarise(measure_all(datasets, splits, log=log, data_dir=data_dir)), path)
-    recipes = "".join(f"\n- {name}: `{RECIPES[name]}`" for name in datasets)
+    prepared = {name: PREPARATIONS[preparation_of(name, RECIPES[name])] for name in datasets}
+    recipes = "".join(f"\n- {name} ({prepared[name]}): `{RECIPES[name]}`" for name in datasets)
     what = (
         f"`certificates.csv`: means over {splits} random 75/25 splits, δ = 0.05. The certificates use the larger part "
-        "only; test figures are of the smaller. Columns of adult are scaled on the prior part; images go through the "
-        f"fixed map `abnet.data.deskew`; ads is taken as it is. Parameters of `ABNetClassifier`:{recipes}"
+        "only; test figures are of the smaller. All recipes tried on a data set are paid for (`n_candidates`). "
+        f"Preparation and parameters of `ABNetClassifier`:{recipes}"
     )
     _note(folder, "certificates", typed, what)
     return [path]
