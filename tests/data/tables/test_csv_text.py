@@ -38,7 +38,9 @@ def write(folder: Path, content: bytes | str, name: str = "t.csv") -> Path:
     ],
 )
 def test_cells_are_text_exactly_as_in_the_file(tmp_path: Path, content: str, expected: dict[str, list[str]]) -> None:
-    for path in (write(tmp_path, content), write(tmp_path, gzip.compress(content.encode()), "t.csv.gz")):
+    zipped = gzip.compress(content.encode())
+    for name, written in (("t.csv", content), ("t.csv.gz", zipped), ("zipped.csv", zipped), ("plain.csv.gz", content)):
+        path = write(tmp_path, written, name)
         frame = read_table(path)
         assert {str(name): frame[name].tolist() for name in frame} == expected
         assert frame.index.tolist() == list(range(len(frame)))
@@ -85,9 +87,10 @@ def test_damaged_gzip_files_are_errors(tmp_path: Path) -> None:
     rows = "".join(f"{value}\n" for value in rng.normal(size=3000))
     whole = gzip.compress(f"a\n{rows}".encode())
     flipped = whole[:9000] + bytes([whole[9000] ^ 255]) + whole[9001:]
-    for content in (whole[: len(whole) // 2], b"a,b\n1,2\n", flipped):
-        with pytest.raises(TableError, match=r"not a whole gzip file|not UTF-8|broken CSV|fields where"):
-            read_table(write(tmp_path, content, "t.csv.gz"))
+    for content in (whole[: len(whole) // 2], whole[:2], flipped):
+        for name in ("t.csv.gz", "t.csv"):
+            with pytest.raises(TableError, match=r"not a whole gzip file|not UTF-8|broken CSV|fields where"):
+                read_table(write(tmp_path, content, name))
 
 
 @pytest.mark.parametrize("rows", [1, 3, 7, 1000])

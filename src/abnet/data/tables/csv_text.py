@@ -10,6 +10,7 @@ import io
 import itertools
 import zlib
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import TextIO
 
@@ -29,11 +30,11 @@ def csv_chunks(path: Path, rows: int | None, progress: Callable[[float], None] |
     The separator is a comma in ``.csv`` files and a tab in ``.tsv`` files; a semicolon or tab is understood when the
     header has no comma. UTF-8 with or without a byte-order mark; fields may be quoted, and hold separators and line
     ends then. Blank lines are skipped, and blanks around column names dropped. An unnamed column is called
-    ``column 3``.
+    ``column 3``. Whether the file is gzipped is seen from its first bytes, whatever its name ends in.
     """
     size = max(path.stat().st_size, 1)
     with path.open("rb") as raw:
-        stream = gzip.GzipFile(fileobj=raw) if path.suffix.lower() == ".gz" else raw
+        stream = gzip.GzipFile(fileobj=raw) if _starts_as_gzip(raw) else raw
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         start = 0
         for frame in _frames(path, text, rows):
@@ -44,6 +45,11 @@ def csv_chunks(path: Path, rows: int | None, progress: Callable[[float], None] |
             yield frame
     if start == 0:
         raise TableError(f"{path} has a header but no rows.")
+
+
+def _starts_as_gzip(raw: BufferedReader) -> bool:
+    """Whether a file begins with the mark of gzip, which no text in UTF-8 does."""
+    return raw.peek(2)[:2] == b"\x1f\x8b"
 
 
 def _frames(path: Path, text: TextIO, rows: int | None) -> Iterator[pd.DataFrame]:

@@ -55,7 +55,8 @@ def read_chunks(
     Parameters
     ----------
     path : path
-        Ends in .csv, .csv.gz, .tsv, .tsv.gz or .parquet.
+        Ends in .csv, .csv.gz, .tsv, .tsv.gz or .parquet. A gzipped table is recognised by its content, with or without
+        .gz.
     rows : int or None
         Rows per frame; None lets the number of columns decide.
     progress : callable, optional
