@@ -74,7 +74,7 @@ def test_what_cannot_be_learned_is_said(run: Run, table: Path, monkeypatch: pyte
 
 
 def test_errors(failure: Failure, table: Path, tmp_path: Path) -> None:
-    assert "no column 'mood'" in failure("compare", table, "--target", "mood", *SMALL)
+    assert "no column 'mood'" in failure("compare", table, "--target", "mood", *SMALL, code=2)
     options = ["--target", "mood today", *SMALL]
     assert "--test-fraction" in failure("compare", table, "--test-fraction", "1", *options, code=2)
     assert "delta must lie" in failure("compare", table, "--delta", "0", *options, code=2)

@@ -28,6 +28,6 @@ def test_a_data_set_is_described(run: Run) -> None:
 
 def test_errors_are_one_line(failure: Failure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ABNET_DATA", raising=False)
-    assert "Did you mean 'circles'" in failure("data", "circle")
+    assert "Did you mean 'circles'" in failure("data", "circle", code=2)
     message = failure("data", "adult", "--data-dir", tmp_path)
     assert str(tmp_path) in message or "adult" in message

@@ -11,7 +11,6 @@ def body(count: int = 30, label: str = "{parity}", other: str = "{i}") -> str:
 
 
 BAD_TABLES = {
-    "unknown column": ("x,z\n" + body(), "no column 'y'"),
     "empty": ("", "is empty"),
     "blank": ("\n\n  \n", "is empty"),
     "header only": ("x,y\n", "no rows"),
@@ -73,8 +72,14 @@ def test_a_folder_without_permission(
 
 def test_columns_to_drop(failure: Failure, table: Path, tmp_path: Path) -> None:
     options = ["--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL]
-    assert "no column 'ident' to drop" in failure("fit", table, "--drop", "ident", *options)
-    assert "is the target" in failure("fit", table, "--drop", "mood today", *options)
+    assert "--drop: no column 'ident' in" in failure("fit", table, "--drop", "ident", *options, code=2)
+    assert "is the target" in failure("fit", table, "--drop", "mood today", *options, code=2)
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_an_unknown_target_is_wrong_use(failure: Failure, table: Path, command: str) -> None:
+    message = failure(command, table, "--target", "mood", "--quiet", code=2)
+    assert message.startswith("--target: no column 'mood' in the table. ")
 
 
 WRONG = {

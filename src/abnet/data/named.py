@@ -17,7 +17,7 @@ from abnet.data.parsed import Parsed, recall, remember
 from abnet.data.sources import SOURCES
 from abnet.data.standardise import standardise as standardised
 
-__all__ = ["load", "names"]
+__all__ = ["UnknownDatasetError", "load", "names"]
 
 _BUNDLED: dict[str, Callable[[str], Dataset]] = {
     "digits": bundled.digits,
@@ -36,6 +36,10 @@ _FROM_FILES = {
     "mnistLH": "mnist",
 }
 _UNSCALED = ("ads", "adult", "breast_cancer")
+
+
+class UnknownDatasetError(ValueError):
+    """There is no data set of that name."""
 
 
 def names() -> dict[str, tuple[str, ...]]:
@@ -94,8 +98,10 @@ def load(
     ------
     FileNotFoundError
         If files are missing: names the files, the folders searched and how to get them.
+    UnknownDatasetError
+        If the name is unknown; a ValueError, as the next.
     ValueError
-        If the name is unknown, or a file is truncated, damaged or another one.
+        If a file is truncated, damaged or another one.
 
     Examples
     --------
@@ -116,7 +122,7 @@ def _dataset(name: str, data_dir: str | os.PathLike[str] | None, download: bool)
     if source is None:
         close = difflib.get_close_matches(name, list(names()), n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown data set {name!r}.{hint} Known names: {', '.join(names())}.")
+        raise UnknownDatasetError(f"unknown data set {name!r}.{hint} Known names: {', '.join(names())}.")
     parsed = _parsed(name, source, data_dir, download)
     return _mnist(name, parsed, pair) if source == "mnist" else _table(name, parsed)
 

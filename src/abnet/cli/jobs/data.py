@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from abnet.cli.guard import WrongUseError
 from abnet.data import Dataset, load, names
+from abnet.data.named import UnknownDatasetError
 from abnet.files import atomic_path
 
 __all__ = ["list_names", "write_dataset"]
@@ -19,7 +21,10 @@ def list_names() -> dict[str, Any]:
 
 def write_dataset(name: str, output: Path | None, *, data_dir: Path | None, download: bool) -> dict[str, Any]:
     """Describe a data set, and write it as CSV if a file is named."""
-    dataset = load(name, data_dir=data_dir, download=download)
+    try:
+        dataset = load(name, data_dir=data_dir, download=download)
+    except UnknownDatasetError as error:
+        raise WrongUseError(str(error)) from error
     if output is not None:
         _write(dataset, output)
     n, d = dataset.X.shape

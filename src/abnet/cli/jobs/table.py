@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from abnet.cli.guard import WrongUseError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -29,17 +31,27 @@ def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_leas
         Columns to leave out.
     at_least : int
         Rows that the job needs to split the table.
+
+    Raises
+    ------
+    WrongUseError
+        If a column that was named is not in the table.
+    TableError
+        If the table itself is of no use.
     """
     from abnet.data.tables import TableError, read_table, split_target
-    from abnet.data.tables.error import listed
+    from abnet.data.tables.error import UnknownColumnError, listed
 
     frame = read_table(table)
     unknown = [name for name in drop if name not in frame.columns]
     if unknown:
-        raise TableError(f"{table}: no column {listed(unknown)} to drop; its columns are {listed(frame.columns)}.")
+        raise WrongUseError(f"--drop: no column {listed(unknown)} in {table}; its columns are {listed(frame.columns)}.")
     if target in drop:
-        raise TableError(f"{target!r} is the target; it cannot be dropped.")
-    X, y = split_target(frame.drop(columns=list(drop)), target)
+        raise WrongUseError(f"--drop: {target!r} is the target, which cannot be dropped.")
+    try:
+        X, y = split_target(frame.drop(columns=list(drop)), target)
+    except UnknownColumnError as error:
+        raise WrongUseError(f"--target: {error}") from error
     if len(y) < at_least:
         raise TableError(
             f"{table} has {len(y)} rows, too few to learn from one part and certify on another; "

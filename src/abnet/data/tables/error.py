@@ -4,11 +4,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["TableError", "listed", "row_name"]
+__all__ = ["TableError", "UnknownColumnError", "listed", "row_name"]
 
 
 class TableError(ValueError):
     """A table that cannot be used: the message says what is wrong, where, and what to do."""
+
+
+class UnknownColumnError(TableError):
+    """A column was asked for by a name that the table does not have."""
 
 
 def row_name(index: Any, position: int) -> str:

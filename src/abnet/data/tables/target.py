@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from abnet.data.tables.cells import DOUBTFUL, is_blank, is_missing, lookup, missing, to_text
-from abnet.data.tables.error import TableError, listed, row_name
+from abnet.data.tables.error import TableError, UnknownColumnError, listed, row_name
 
 __all__ = ["split_target"]
 
@@ -35,8 +35,10 @@ def split_target(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, np.nda
 
     Raises
     ------
+    UnknownColumnError
+        If there is no such column.
     TableError
-        If the column is unknown, labels are missing, the classes are not exactly two, or another column has no value
+        If labels are missing, the classes are not exactly two, or another column has no value
         at all.
 
     Examples
@@ -49,7 +51,7 @@ def split_target(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, np.nda
     if column not in frame.columns:
         close = difflib.get_close_matches(column, [str(name) for name in frame.columns], n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise TableError(f"no column {column!r} in the table.{hint} Its columns are {listed(frame.columns)}.")
+        raise UnknownColumnError(f"no column {column!r} in the table.{hint} Its columns are {listed(frame.columns)}.")
     X = frame.drop(columns=column)
     _check_features(X, column)
     return X, _labels(frame[column])
