@@ -245,7 +245,7 @@ def test_a_reader_that_leaves_is_no_traceback(model: Path, tmp_path: Path) -> No
         os.read(read, 10)
         os.close(read)
         _, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stderr) == (1, "")
+    assert (process.returncode, stderr) == (141, "")
 
 
 def test_exit_codes_and_streams_of_the_program(table: Path, tmp_path: Path) -> None:

@@ -9,12 +9,23 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; the entry point of the `abnet` program."""
+    from abnet.cli.interrupt import take_over
+
+    take_over()
+    _check_streams()
+    from abnet.cli.app import app
+
+    app()
+
+
+def _check_streams() -> None:
+    """Refuse a closed stdout before any work is done; with stderr closed, messages go nowhere."""
+    import os
     import sys
+    from pathlib import Path
 
-    try:
-        from abnet.cli.app import app
-
-        app()
-    except KeyboardInterrupt:  # while modules are loaded; a command of its own says more
-        print("interrupted.", file=sys.stderr)
-        sys.exit(130)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 open until the end
+    if sys.stdout is None:
+        print("error: stdout is closed, so results cannot be shown; send it to a file or /dev/null.", file=sys.stderr)
+        sys.exit(1)

@@ -22,8 +22,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Results go to stdout, messages to stderr. Exit codes: 0 done, 1 the job failed, 2 wrong use, "
-    "130 interrupted.",
+    epilog="Results go to stdout, messages to stderr. Exit codes: 0 done; 1 the job failed, for what is in a file or "
+    "for lack of it; 2 wrong use, such as an option that makes no sense or a column that the table does not have; "
+    "130 interrupted; 141 nobody reads stdout any more.",
 )
 
 

@@ -10,9 +10,12 @@ from typing import Any
 
 import typer
 
+from abnet.cli.interrupt import INTERRUPTED
+
 __all__ = ["WrongUseError", "guarded", "note"]
 
-FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+FAILED, MISUSED, UNREAD = 1, 2, 141
+"""Exit codes; the last is that of programs which write to a pipe that nobody reads any more (128 + SIGPIPE)."""
 
 
 class WrongUseError(ValueError):
@@ -46,7 +49,7 @@ def _exits() -> Iterator[None]:
     except BrokenPipeError:
         # Who reads has seen enough (as in `abnet predict … | head`); Python must not complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(FAILED) from None
+        raise typer.Exit(UNREAD) from None
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("ABNET_TRACEBACK") == "1":
             raise
