@@ -30,4 +30,6 @@ def test_errors_are_one_line(failure: Failure, tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("ABNET_DATA", raising=False)
     assert "Did you mean 'circles'" in failure("data", "circle", code=2)
     message = failure("data", "adult", "--data-dir", tmp_path)
-    assert str(tmp_path) in message or "adult" in message
+    assert "data set 'adult' needs adult.data, adult.test" in message
+    assert "name their folder by --data-dir or ABNET_DATA" in message
+    assert message.endswith("with --download.")

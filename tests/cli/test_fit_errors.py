@@ -1,4 +1,5 @@
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -83,18 +84,24 @@ def test_an_unknown_target_is_wrong_use(failure: Failure, table: Path, command: 
 
 
 WRONG = {
-    "delta": (["--delta", "1.5"], "delta must lie strictly between 0 and 1"),
-    "prior fraction": (["--prior-fraction", "0"], "prior_fraction must lie"),
+    "delta": (["--delta", "1.5"], "--delta must lie strictly between 0 and 1; got 1.5."),
+    "prior fraction": (["--prior-fraction", "0"], "--prior-fraction must lie"),
     "widths": (["--hidden-layer-sizes", "8,x"], "whole numbers"),
     "no widths": (["--hidden-layer-sizes", ""], "whole numbers"),
-    "zero width": (["--hidden-layer-sizes", "0"], "each of 1 or more"),
+    "zero width": (["--hidden-layer-sizes", "8,0"], "whole numbers of 1 or more, not '0'"),
     "too wide": (["--hidden-layer-sizes", "40", "--aggregation", "exact"], "2^40"),
-    "objective": (["--objective", "best"], "objective must be one of"),
-    "frozen without split": (["--prior", "init", "--posterior", "frozen"], "posterior='frozen' needs"),
-    "loss with split": (["--objective", "loss", "--prior", "split"], "has no prior part"),
+    "what to do when too wide": (["--hidden-layer-sizes", "40"], "sampling: --aggregation ancestral (certified)"),
+    "objective": (["--objective", "best"], "--objective must be one of"),
+    "frozen without split": (["--prior", "init", "--posterior", "frozen"], "--posterior frozen needs"),
+    "loss with split": (
+        ["--objective", "loss", "--prior", "split"],
+        "--objective loss has no prior part: use --prior init, or --objective bound.",
+    ),
     "model": (["--model", "mlp"], "--model must be"),
-    "batch": (["--batch-size", "many"], "whole numbers"),
-    "epochs": (["--max-iter", "0"], "max_iter must be"),
+    "batch": (["--batch-size", "many"], "--batch-size takes a number of rows or 'auto'"),
+    "no batch": (["--batch-size", "0"], "--batch-size takes"),
+    "epochs": (["--max-iter", "0"], "--max-iter must be"),
+    "tolerance": (["--tol", "-1"], "--tol must be"),
 }
 
 
@@ -103,6 +110,7 @@ def test_wrong_options_are_wrong_use(failure: Failure, tmp_path: Path, options: 
     # The table is not even looked at.
     message = failure("fit", "no.csv", "--target", "y", "--output", tmp_path / "m.abnet", *options, code=2)
     assert complaint in message
+    assert not re.search(r"[a-z]_[a-z]|='", message)
 
 
 def test_missing_and_unknown_options_are_wrong_use(run: Run, table: Path) -> None:

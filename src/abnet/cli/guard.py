@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import typer
@@ -27,12 +28,13 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     Errors in the data, the files or the options (ValueError, OSError, ImportError, MemoryError) are the user's to put
     right and need no traceback; ``ABNET_TRACEBACK=1`` shows it all the same. Anything else is a fault of the program,
-    and its traceback is what a report of it needs.
+    and its traceback is what a report of it needs. What the library says of its parameters is said of the options.
     """
+    known = frozenset(signature(command).parameters)
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        with _exits(), _noted_warnings():
+        with _exits(known), _noted_warnings(known):
             command(*args, **options)
             sys.stdout.flush()
 
@@ -40,7 +42,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def _exits() -> Iterator[None]:
+def _exits(options: frozenset[str]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
@@ -53,18 +55,18 @@ def _exits() -> Iterator[None]:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("ABNET_TRACEBACK") == "1":
             raise
-        note(f"error: {_one_line(error)}")
+        note(f"error: {_one_line(error, options)}")
         raise typer.Exit(MISUSED if isinstance(error, WrongUseError) else FAILED) from None
 
 
 @contextmanager
-def _noted_warnings() -> Iterator[None]:
+def _noted_warnings(options: frozenset[str]) -> Iterator[None]:
     """Warnings as notes, each once; those about the program's own making are of no use to its user."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for kind in (UserWarning, RuntimeWarning):
             warnings.simplefilter("once", kind)
-        warnings.showwarning = lambda message, *_, **__: note(f"note: {_one_line(message)}")
+        warnings.showwarning = lambda message, *_, **__: note(f"note: {_one_line(message, options)}")
         yield
 
 
@@ -73,9 +75,11 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _one_line(error: Any) -> str:
+def _one_line(error: Any, options: frozenset[str]) -> str:
     if isinstance(error, MemoryError):
         return "not enough memory; use fewer rows or narrower layers."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
-    return " ".join(str(error).split()) or type(error).__name__
+    from abnet.cli.spoken import spoken
+
+    return spoken(" ".join(str(error).split()), options) or type(error).__name__

@@ -102,7 +102,7 @@ def settings(context: typer.Context) -> dict[str, Any]:
     given = {name: context.params[name] for name in PARAMETERS if name in context.params}
     given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
     if given.get("batch_size", "auto") != "auto":
-        given["batch_size"] = _whole("--batch-size", given["batch_size"])
+        given["batch_size"] = _whole("--batch-size takes a number of rows or 'auto'", given["batch_size"])
     return given
 
 
@@ -114,11 +114,11 @@ def widths(text: str) -> tuple[int, ...]:
     >>> widths("8, 8"), widths("4")
     ((8, 8), (4,))
     """
-    return tuple(_whole("--hidden-layer-sizes", part) for part in text.split(","))
+    return tuple(_whole("--hidden-layer-sizes takes widths separated by commas", part) for part in text.split(","))
 
 
-def _whole(option: str, text: str) -> int:
+def _whole(rule: str, text: str) -> int:
     digits = text.strip()
-    if not (digits.isascii() and digits.isdigit()):
-        raise WrongUseError(f"{option} takes whole numbers of 1 or more (widths separated by commas), not {text!r}.")
+    if not (digits.isascii() and digits.isdigit() and int(digits)):
+        raise WrongUseError(f"{rule}: whole numbers of 1 or more, not {text!r}.")
     return int(digits)
