@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 import abnet
 from abnet.compact import CompactABNet
 from abnet.data.preparation import TablePreparation
+from abnet.data.thermometer import ThermometerCodes
 from abnet.files import save
 from files.predictors import KINDS, information, predictor, rows
 
@@ -93,6 +94,18 @@ def test_other_labels_are_refused(labels: Any, complaint: str, tmp_path: Path) -
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), MinMaxScaler(clip=True)])
 def test_scalers_come_back(scaler: Any, tmp_path: Path) -> None:
     before = predictor(preparation=scaler.fit(rows()[:100]))
+    save(before, tmp_path / "model.abnet")
+    after = abnet.load(tmp_path / "model.abnet")
+    assert after.decision_function(rows()).tobytes() == before.decision_function(rows()).tobytes()
+
+
+def test_thermometer_codes_come_back(tmp_path: Path) -> None:
+    codes = ThermometerCodes(3).fit(rows()[:100])
+    width = sum(map(len, codes.thresholds_))
+    rng = np.random.default_rng(0)
+    before = CompactABNet(
+        rng.normal(size=(2, width)), np.zeros(2), np.linspace(-1, 1, 4), info=information(preparation=codes)
+    )
     save(before, tmp_path / "model.abnet")
     after = abnet.load(tmp_path / "model.abnet")
     assert after.decision_function(rows()).tobytes() == before.decision_function(rows()).tobytes()

@@ -9,7 +9,7 @@ from abnet.bounds.certificate import Certificate
 from abnet.compact import ModelInfo
 from abnet.files.labels import labels_from_dict, labels_to_dict
 
-__all__ = ["config_text", "features_made", "info_from_config", "parse_config"]
+__all__ = ["config_text", "info_from_config", "parse_config"]
 
 _KEYS = {"kind", "classes", "feature_names", "preparation", "certificate", "details"}
 
@@ -98,12 +98,6 @@ def _preparation(record: Any) -> Any:
     from abnet.data.preparation import preparation_from_dict
 
     return preparation_from_dict(record)
-
-
-def features_made(preparation: Any) -> int:
-    """Number of features that a stored preparation makes of a row."""
-    record = preparation.to_dict()
-    return len(preparation.get_feature_names_out() if record["kind"] == "table" else record["scale"])
 
 
 def _certificate(record: Any) -> Certificate | None:

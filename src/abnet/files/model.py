@@ -6,7 +6,7 @@ from typing import Any
 
 from abnet.compact import Predictor
 from abnet.files.atomic import atomic_path
-from abnet.files.config import config_text, features_made, info_from_config, parse_config
+from abnet.files.config import config_text, info_from_config, parse_config
 from abnet.files.container import digest, pack, unpack
 from abnet.files.kinds import kind_of, predictor_class
 
@@ -106,7 +106,7 @@ def _check_width(predictor: Predictor) -> None:
     """Refuse a preparation or feature names that do not fit the network."""
     info, expected = predictor.info, predictor.n_inputs
     if info.preparation is not None:
-        found, what = features_made(info.preparation), "its preparation makes"
+        found, what = info.preparation.n_features_out, "its preparation makes"
     elif info.feature_names is not None:
         found, what = len(info.feature_names), "it names"
     else:

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from abnet.data.preparation import TablePreparation, preparation_from_dict, preparation_to_dict, stored_form
+from abnet.data.thermometer import ThermometerCodes
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(5, 3, 100), RNG.normal(size=100) * 1e-3, np.ones(100), RNG.lognormal(3, 2, 100)])
@@ -21,6 +22,7 @@ SCALERS = {
     "no deviation": StandardScaler(with_std=False),
     "minmax": MinMaxScaler(),
     "range and clip": MinMaxScaler((-1, 3), clip=True),
+    "thermometer": ThermometerCodes(5),
 }
 
 
@@ -39,6 +41,16 @@ def test_scalers_keep_every_bit(name: str, dtype: Any) -> None:
 
 def test_scaled_features_must_be_as_many_as_fitted() -> None:
     stored = stored_form(StandardScaler().fit(X))
+    with pytest.raises(ValueError, match=r"expected 4 features, got an array of shape \(100, 3\)"):
+        stored.transform(X[:, :3])
+
+
+def test_a_stored_thermometer_refuses_what_has_no_sign() -> None:
+    stored = stored_form(ThermometerCodes().fit(X))
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 1"):
+        stored.transform(bad)
     with pytest.raises(ValueError, match=r"expected 4 features, got an array of shape \(100, 3\)"):
         stored.transform(X[:, :3])
 
@@ -161,6 +173,12 @@ def test_a_column_without_features_is_refused(change: dict[str, Any]) -> None:
         {"kind": "minmax", "scale": [1.0], "shift": [], "limits": []},
         {"kind": "minmax", "scale": [1.0], "shift": [0.0], "limits": [1.0, 0.0]},
         {"kind": "minmax", "scale": [1.0], "shift": [float("inf")], "limits": []},
+        {"kind": "thermometer", "thresholds": []},
+        {"kind": "thermometer", "thresholds": [[], []]},
+        {"kind": "thermometer", "thresholds": [0.5]},
+        {"kind": "thermometer", "thresholds": [[0.5, 0.5]]},
+        {"kind": "thermometer", "thresholds": "[[0.5]]"},
+        {"kind": ["thermometer"], "thresholds": [[0.5]]},
     ],
 )
 def test_a_tampered_scaler_record_is_a_value_error(record: Any) -> None:

@@ -9,6 +9,9 @@ from abnet.files.kinds import kind_of
 
 __all__ = ["inspect_file"]
 
+KINDS = {"standard": "standard scaling", "minmax": "minmax scaling", "thermometer": "signs between thresholds"}
+"""Preparations of numeric rows, in words."""
+
 
 def inspect_file(path: Path) -> tuple[dict[str, Any], str]:
     """A record of everything but the numbers in the arrays, and the certificate in words."""
@@ -35,7 +38,7 @@ def _columns(model: Predictor) -> list[str]:
     preparation, names = model.info.preparation, model.info.feature_names
     if preparation is not None and preparation.to_dict()["kind"] == "table":
         return list(preparation.describe())
-    scaled = "" if preparation is None else f": numeric, {preparation.to_dict()['kind']} scaling"
+    scaled = "" if preparation is None else f": numeric, {KINDS[preparation.to_dict()['kind']]}"
     return [f"{name}{scaled}" for name in names or ()]
 
 

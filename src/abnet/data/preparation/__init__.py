@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from abnet.data.preparation.scaling import MinMaxMap, StandardMap
     from abnet.data.preparation.table import TablePreparation
     from abnet.data.preparation.table_map import TableMap
+    from abnet.data.preparation.thermometer_map import ThermometerMap
     from abnet.data.preparation.unseen import Unseen, UnseenWarning
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "StoredPreparation",
     "TableMap",
     "TablePreparation",
+    "ThermometerMap",
     "Unseen",
     "UnseenWarning",
     "preparation_from_dict",
@@ -37,6 +39,7 @@ _HOMES = {
     "StandardMap": "scaling",
     "TableMap": "table_map",
     "TablePreparation": "table",
+    "ThermometerMap": "thermometer_map",
     "Unseen": "unseen",
     "UnseenWarning": "unseen",
 }

@@ -33,6 +33,11 @@ class StandardMap:
     mean: tuple[float, ...]
     scale: tuple[float, ...]
 
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+        return len(self.scale)
+
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""
         out = _floats(X, len(self.mean))
@@ -74,6 +79,11 @@ class MinMaxMap:
     scale: tuple[float, ...]
     shift: tuple[float, ...]
     limits: tuple[float, float] | None
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+        return len(self.scale)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""

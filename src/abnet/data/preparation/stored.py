@@ -1,12 +1,17 @@
 """Preparations to and from plain values, for model files."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 __all__ = ["StoredPreparation", "preparation_from_dict", "preparation_to_dict", "stored_form"]
 
 
 class StoredPreparation(Protocol):
-    """A fitted preparation of plain values: `TableMap`, `StandardMap` or `MinMaxMap`."""
+    """A fitted preparation of plain values: `TableMap`, `StandardMap`, `MinMaxMap` or `ThermometerMap`."""
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
 
     def transform(self, X: Any) -> Any:
         """Features of every row."""
@@ -20,7 +25,7 @@ def stored_form(transformer: Any) -> StoredPreparation:
 
     Parameters
     ----------
-    transformer : TablePreparation, StandardScaler, MinMaxScaler, or a stored form (returned as it is)
+    transformer : TablePreparation, StandardScaler, MinMaxScaler, ThermometerCodes, or a stored form (returned as it is)
 
     Raises
     ------
@@ -39,18 +44,24 @@ def stored_form(transformer: Any) -> StoredPreparation:
     from abnet.data.preparation.scaling import MinMaxMap, StandardMap
     from abnet.data.preparation.table import TablePreparation
     from abnet.data.preparation.table_map import TableMap
+    from abnet.data.preparation.thermometer_map import ThermometerMap
+    from abnet.data.thermometer import ThermometerCodes
 
-    if isinstance(transformer, (TableMap, StandardMap, MinMaxMap)):
+    if isinstance(transformer, (TableMap, StandardMap, MinMaxMap, ThermometerMap)):
         return transformer
-    if type(transformer) not in (TablePreparation, StandardScaler, MinMaxScaler):  # a subclass may compute otherwise
+    plain: dict[type, Callable[[Any], StoredPreparation]] = {
+        TablePreparation: lambda fitted: fitted.map_,
+        StandardScaler: StandardMap.from_scaler,
+        MinMaxScaler: MinMaxMap.from_scaler,
+        ThermometerCodes: ThermometerMap.from_codes,
+    }
+    if type(transformer) not in plain:  # a subclass may compute otherwise
         raise ValueError(
             f"a preprocessor of type {type(transformer).__name__} cannot be stored in a model file; "
-            "supported are TablePreparation, StandardScaler and MinMaxScaler."
+            f"supported are {', '.join(kind.__name__ for kind in plain)}."
         )
     check_is_fitted(transformer)
-    if isinstance(transformer, StandardScaler):
-        return StandardMap.from_scaler(transformer)
-    return MinMaxMap.from_scaler(transformer) if isinstance(transformer, MinMaxScaler) else transformer.map_
+    return plain[type(transformer)](transformer)
 
 
 def preparation_to_dict(transformer: Any) -> dict[str, Any]:
@@ -73,11 +84,12 @@ def preparation_from_dict(record: Any) -> StoredPreparation:
 
         return TableMap.from_dict(record)
     from abnet.data.preparation.scaling import MinMaxMap, StandardMap
+    from abnet.data.preparation.thermometer_map import ThermometerMap
 
-    if kind == "standard":
-        return StandardMap.from_dict(record)
-    if kind == "minmax":
-        return MinMaxMap.from_dict(record)
-    raise ValueError(
-        f"stored preparation: unknown kind {str(kind)[:60]!r}; this release reads table, standard, minmax."
-    )
+    maps: dict[Any, Any] = {"standard": StandardMap, "minmax": MinMaxMap, "thermometer": ThermometerMap}
+    if not isinstance(kind, str) or kind not in maps:
+        raise ValueError(
+            f"stored preparation: unknown kind {str(kind)[:60]!r}; this release reads table, {', '.join(maps)}."
+        )
+    found: StoredPreparation = maps[kind].from_dict(record)
+    return found

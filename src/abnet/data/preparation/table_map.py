@@ -44,6 +44,11 @@ class TableMap:
     columns: tuple[Column, ...]
     dropped: Mapping[str, str]
 
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+        return sum(len(column.features) for column in self.columns)
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features, in order."""
         return np.array([feature for column in self.columns for feature in column.features], object)
