@@ -118,6 +118,7 @@ def test_missing_and_unknown_options_are_wrong_use(run: Run, table: Path) -> Non
     run("fit", code=2)
     run("fit", table, "--target", "mood today", "--depth", "3", code=2)
     run("fit", table, "--target", "mood today", "--delta", "small", code=2)
+    run("fit", table, "--target", "mood today", "--random-state", "-1", code=2)
     run("nonsense", code=2)
 
 

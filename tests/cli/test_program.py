@@ -1,4 +1,5 @@
 import inspect
+import re
 import subprocess
 import sys
 import warnings
@@ -22,6 +23,20 @@ def test_every_command_explains_itself_with_an_example(run: Run, command: str) -
     text = run(command, "--help").stdout
     assert f"abnet {command}" in text.split("Usage:")[1].split("\n", 1)[1]
     assert run(command, "-h").stdout == text
+
+
+REPRODUCE = ["table1", "fig2", "fig3", "fig4", "certificates", "status", "export", "import", "report"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], *([name] for name in COMMANDS), ["reproduce"], *(["reproduce", name] for name in REPRODUCE)],
+    ids=str,
+)
+def test_help_shows_no_types_of_python(run: Run, command: list[str]) -> None:
+    text = run(*command, "--help").stdout
+    assert not re.search(r"<[a-z]|{", text)
+    assert re.search(r"--help +-h +Show", text)
 
 
 def test_the_program_lists_its_commands(run: Run) -> None:

@@ -11,12 +11,14 @@ from abnet.cli.compare import compare
 from abnet.cli.data import data
 from abnet.cli.demo import demo
 from abnet.cli.fit import fit
+from abnet.cli.help_text import Command, Group
 from abnet.cli.inspect import inspect
 from abnet.cli.predict import predict
 
 __all__ = ["app"]
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,7 +51,7 @@ def program(
 
 
 for _command in (fit, predict, inspect, compare, demo, data):
-    app.command()(_command)
+    app.command(cls=Command)(_command)
 
 if find_spec("abnet.cli.reproduce") is not None:
     app.add_typer(import_module("abnet.cli.reproduce").app, name="reproduce")

@@ -15,7 +15,9 @@ def compare(
     context: typer.Context,
     table: options.Table,
     target: options.Target,
-    test_fraction: Annotated[float, typer.Option(help="Share of the rows kept for the test error.")] = 0.2,
+    test_fraction: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the rows kept for the test error.")
+    ] = 0.2,
     drop: options.Drop = None,
     max_categories: options.MaxCategories = 20,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,

@@ -14,8 +14,12 @@ __all__ = ["data"]
 @guarded
 def data(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Data set to describe or write.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file to write the data set to.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with the original files, before ABNET_DATA.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file to write the data set to.")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder with the original files, before ABNET_DATA.")
+    ] = None,
     download: Annotated[
         bool, typer.Option("--download", metavar="", help="Fetch from OpenML what is in no folder.")
     ] = False,

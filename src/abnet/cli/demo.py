@@ -13,9 +13,9 @@ __all__ = ["demo"]
 
 @guarded
 def demo(
-    output_dir: Annotated[Path, typer.Option(help="Folder for the model and the picture; made if need be.")] = Path(
-        "demo"
-    ),
+    output_dir: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder for the model and the picture; made if need be.")
+    ] = Path("demo"),
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
     json: options.AsJSON = False,
     hidden_layer_sizes: options.HiddenLayerSizes = "8,8",

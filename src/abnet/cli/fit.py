@@ -16,7 +16,9 @@ def fit(
     context: typer.Context,
     table: options.Table,
     target: options.Target,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")] = Path("model.abnet"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Model file to write.")] = Path(
+        "model.abnet"
+    ),
     drop: options.Drop = None,
     max_categories: options.MaxCategories = 20,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
@@ -43,10 +45,10 @@ def fit(
 ) -> None:
     """Learn a classifier from a table, certify it, and write it to a model file.
 
-    Numbers, truths, dates, text and missing values are prepared by
-    rules that are learned from the first part of the rows only, and stored in
-    the model. Ctrl-C ends learning early and keeps the best network so far, with
-    a valid certificate.
+    Numbers, truths, dates, text and missing values are prepared by rules that
+    are learned from the first part of the rows only, and stored in the model.
+    Ctrl-C ends learning early and keeps the best network so far, with a valid
+    certificate.
 
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --posterior frozen

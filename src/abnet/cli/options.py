@@ -19,7 +19,7 @@ Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out, such as an id; may be repeated.")
 ]
 MaxCategories = Annotated[
-    int, typer.Option(min=2, help="Most features made of one text column; rare categories share one.")
+    int, typer.Option(min=2, metavar="NUMBER", help="Most features made of one text column; rare categories share one.")
 ]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", readable=False, help="Model file written by `abnet fit` or `clf.save`.")
@@ -38,7 +38,9 @@ Aggregation = Annotated[
         "(certified), 'uniform' (an estimate); 'auto' chooses.",
     ),
 ]
-NSamples = Annotated[int, typer.Option(rich_help_panel=_NETWORK, help="Draws of the sampled aggregations.")]
+NSamples = Annotated[
+    int, typer.Option(metavar="NUMBER", rich_help_panel=_NETWORK, help="Draws of the sampled aggregations.")
+]
 Objective = Annotated[
     str,
     typer.Option(
@@ -65,29 +67,44 @@ Posterior = Annotated[
     ),
 ]
 PriorFraction = Annotated[
-    float, typer.Option(rich_help_panel=_CERTIFICATE, help="Share of the rows in the first part.")
+    float, typer.Option(metavar="SHARE", rich_help_panel=_CERTIFICATE, help="Share of the rows in the first part.")
 ]
 Delta = Annotated[
-    float, typer.Option(rich_help_panel=_CERTIFICATE, help="Probability with which a certificate may fail.")
+    float,
+    typer.Option(metavar="NUMBER", rich_help_panel=_CERTIFICATE, help="Probability with which a certificate may fail."),
 ]
 NCandidates = Annotated[
     int,
     typer.Option(
+        metavar="NUMBER",
         rich_help_panel=_CERTIFICATE,
         help="Number of models among which you will choose by looking at their certificates; decide beforehand.",
     ),
 ]
 BatchSize = Annotated[str, typer.Option(metavar="ROWS", rich_help_panel=_TRAINING, help="Rows per step, or 'auto'.")]
-LearningRateInit = Annotated[float, typer.Option(rich_help_panel=_TRAINING, help="Learning rate of the last stage.")]
-MaxIter = Annotated[int, typer.Option(rich_help_panel=_TRAINING, help="Most epochs of a stage.")]
+LearningRateInit = Annotated[
+    float, typer.Option(metavar="NUMBER", rich_help_panel=_TRAINING, help="Learning rate of the last stage.")
+]
+MaxIter = Annotated[int, typer.Option(metavar="NUMBER", rich_help_panel=_TRAINING, help="Most epochs of a stage.")]
 NIterNoChange = Annotated[
-    int, typer.Option(rich_help_panel=_TRAINING, help="Epochs without improvement after which a stage ends.")
+    int,
+    typer.Option(
+        metavar="NUMBER", rich_help_panel=_TRAINING, help="Epochs without improvement after which a stage ends."
+    ),
 ]
-Tol = Annotated[float, typer.Option(rich_help_panel=_TRAINING, help="Smallest improvement that counts.")]
+Tol = Annotated[
+    float, typer.Option(metavar="NUMBER", rich_help_panel=_TRAINING, help="Smallest improvement that counts.")
+]
 ValidationFraction = Annotated[
-    float, typer.Option(rich_help_panel=_TRAINING, help="Share of the learning rows kept for early stopping.")
+    float,
+    typer.Option(
+        metavar="SHARE", rich_help_panel=_TRAINING, help="Share of the learning rows kept for early stopping."
+    ),
 ]
-RandomState = Annotated[int, typer.Option(rich_help_panel=_TRAINING, help="Seed: the same seed gives the same model.")]
+RandomState = Annotated[
+    int,
+    typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help="Seed: the same seed gives the same model."),
+]
 
 PARAMETERS = (
     "hidden_layer_sizes", "objective", "prior", "posterior", "prior_fraction", "aggregation", "n_samples", "delta",

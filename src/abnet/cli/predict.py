@@ -16,7 +16,9 @@ __all__ = ["predict"]
 def predict(
     model: options.Model,
     table: options.Table,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file to write; stdout without it.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout without it.")
+    ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", metavar="", help="Add the share of the vote for either class.")
     ] = False,

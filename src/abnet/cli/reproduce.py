@@ -6,10 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from abnet.cli.guard import WrongUseError, guarded
+from abnet.cli.help_text import Command, Group
 
 __all__ = ["app"]
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Reproduce the paper: sweeps that resume, Table 1 beside the paper's, the figures.",
@@ -23,17 +25,25 @@ Models = Annotated[
 Widths = Annotated[
     str | None, typer.Option(metavar="NUMBERS", help="Widths of the hidden layers, as 2,4; all by default.")
 ]
-Repetitions = Annotated[int, typer.Option(min=1, max=5, help="Splits of the data, the first of five.")]
-Store = Annotated[
-    Path, typer.Option(help="SQLite file of the runs; a sweep continues from it.", rich_help_panel=_SWEEP)
+Repetitions = Annotated[
+    int, typer.Option(min=1, max=5, metavar="NUMBER", help="Splits of the data, the first of five.")
 ]
-Jobs = Annotated[int, typer.Option(help="Processes on this machine, -1 for one on each core.", rich_help_panel=_SWEEP)]
+Store = Annotated[
+    Path,
+    typer.Option(metavar="FILE", help="SQLite file of the runs; a sweep continues from it.", rich_help_panel=_SWEEP),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(metavar="NUMBER", help="Processes on this machine, -1 for one on each core.", rich_help_panel=_SWEEP),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on.", rich_help_panel=_SWEEP),
 ]
-DataDir = Annotated[Path | None, typer.Option(help="Folder with the original files, before ABNET_DATA.")]
-OutputDir = Annotated[Path, typer.Option(help="Folder for tables and figures; made if need be.")]
+DataDir = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Folder with the original files, before ABNET_DATA.")
+]
+OutputDir = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for tables and figures; made if need be.")]
 OnlyReport = Annotated[
     bool, typer.Option("--only-report", "--no-train", metavar="", help="Train nothing, show what is there.")
 ]
@@ -42,7 +52,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progr
 _RUNS, _RESULTS = Path("runs.sqlite"), Path("results")
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def table1(
     datasets: Datasets = None,
@@ -74,7 +84,7 @@ def table1(
     _finish(files, code)
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def fig2(
     widths: Annotated[
@@ -83,7 +93,9 @@ def fig2(
     depths: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Depths of panel (b); 2 to 20 by default.")
     ] = None,
-    repetitions: Annotated[int, typer.Option(min=3, help="Passes timed, fewer where they take long.")] = 100,
+    repetitions: Annotated[
+        int, typer.Option(min=3, metavar="NUMBER", help="Passes timed, fewer where they take long.")
+    ] = 100,
     data_dir: DataDir = None,
     output_dir: OutputDir = _RESULTS,
     only_report: OnlyReport = False,
@@ -104,10 +116,10 @@ def fig2(
     _finish(files)
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def fig3(
-    random_state: Annotated[int, typer.Option(help="Seed of the training.")] = 0,
+    random_state: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the training.")] = 0,
     output_dir: OutputDir = _RESULTS,
 ) -> None:
     """Train 2-2-2-1 on two circles and draw Figure 3, its regions over the plane.
@@ -120,7 +132,7 @@ def fig3(
     _finish(publish.publish_regions(output_dir, typed, seed=random_state))
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def fig4(
     models: Annotated[str | None, typer.Option(metavar="NAMES", help="PBGNet or ABNet; both by default.")] = None,
@@ -146,12 +158,14 @@ def fig4(
     _finish(*reproduce_fig4(choice, place, output_dir))
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def certificates(
     datasets: Datasets = None,
-    splits: Annotated[int, typer.Option(min=1, help="Random 75/25 splits of each data set.")] = 5,
-    log: Annotated[Path | None, typer.Option(help="File of finished splits; a broken run goes on from it.")] = None,
+    splits: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Random 75/25 splits of each data set.")] = 5,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File of finished splits; a broken run goes on from it.")
+    ] = None,
     data_dir: DataDir = None,
     output_dir: OutputDir = _RESULTS,
 ) -> None:
@@ -172,7 +186,7 @@ def certificates(
     _finish(publish.publish_certificates(output_dir, typed, named, splits=splits, log=log, data_dir=folder))
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def status(
     datasets: Datasets = None,
@@ -196,7 +210,7 @@ def status(
         _show(status_table(progress_of(runs, settings)))
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file to write.")] = _RESULTS / "runs.csv",
@@ -212,7 +226,7 @@ def export(
         print(f"{publish.publish_runs(runs.runs(), file):,} runs written to {file}")
 
 
-@app.command("import")
+@app.command("import", cls=Command)
 @guarded
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file of runs.")] = _RESULTS / "runs.csv",
@@ -233,10 +247,10 @@ def import_(
     print(f"{new:,} runs added to {store}, {known:,} were there already")
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def report(
-    page: Annotated[Path, typer.Option(help="Markdown page whose generated parts are renewed.")] = Path(
+    page: Annotated[Path, typer.Option(metavar="FILE", help="Markdown page whose generated parts are renewed.")] = Path(
         "docs/reproduction.md"
     ),
     output_dir: OutputDir = _RESULTS,
