@@ -33,9 +33,9 @@ def against_the_formula() -> list[Row]:
         return jax.grad(lambda layers, x: output(layers, x).sum())
 
     ours, ours_both = best_times(_timed(exact.output, layers, x), _timed(gradient(exact.output), layers, x), repeat=10)
-    theirs, theirs_both = best_times(
-        _timed(output_as_written, layers, x), _timed(gradient(output_as_written), layers, x), repeat=1
-    )
+    # A first pass pays for fresh memory: several are timed here too.
+    (theirs,) = best_times(_timed(output_as_written, layers, x), repeat=8)
+    (theirs_both,) = best_times(_timed(gradient(output_as_written), layers, x), repeat=2)
     return [
         at_least(
             "formula as written / exact, forward", theirs / ours, 300, f"{theirs * 1e3:.0f} / {ours * 1e3:.1f} ms"

@@ -82,6 +82,14 @@ def test_inputs_whose_squares_overflow_are_left_to_double_precision(rng: np.rand
     np.testing.assert_array_equal(net.predict(X), np.where(net.decision_function(X) >= 0, 1, -1))
 
 
+@pytest.mark.parametrize("norm", [1e18, 1.2e19, 1.5e19, 1.8e19, 1.9e19])
+def test_rows_near_the_largest_single_number_get_their_label(rng: np.random.Generator, norm: float) -> None:
+    net = compact(rng, (6, 4, 1))
+    X = rng.normal(size=(300, 6))
+    X = (norm * X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    np.testing.assert_array_equal(net.predict(X), np.where(net.decision_function(X) >= 0, 1, -1))
+
+
 def test_a_bad_value_is_named_by_its_row(rng: np.random.Generator) -> None:
     X = np.ones((9, 3), np.float32)
     X[7, 1] = np.nan

@@ -55,7 +55,7 @@ class Predictor(ABC):
     """A fitted binary classifier that needs no training library.
 
     The score of a row depends on that row alone (but for the last bit, which may depend on its place in a block).
-    Inputs are rounded to float32, as in training; everything after that is computed in float64.
+    Inputs are rounded to float32, as in training; every score after that is computed in float64.
     """
 
     info: ModelInfo = field(default_factory=ModelInfo, kw_only=True)
@@ -225,11 +225,12 @@ class CompactABNet(Predictor):
         if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
             return super().votes(matrix)
         W, b, H = (array.astype(np.float32) for array in (self.W, self.b, self.H))
-        scores = np.empty(len(matrix), np.float32)
-        rows = max(single_precision.BLOCK_ENTRIES // self.n_inputs, 16)
-        for start in range(0, len(matrix), rows):
-            block = np.asarray(matrix[start : start + rows], np.float32)
-            scores[start : start + rows] = single_precision.scores(W, b, H, block)
+        scores = np.empty(len(matrix))
+        rows = single_precision.block_rows(self.n_inputs, len(self.b))
+        with np.errstate(over="ignore"):
+            for start in range(0, len(matrix), rows):
+                block = np.asarray(matrix[start : start + rows], np.float32)
+                scores[start : start + rows] = single_precision.scores(W, b, H, block)
         if not np.isfinite(scores).all():
             return super().votes(matrix)
         votes, unsure = scores >= 0, np.abs(scores) <= slack

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from abnet.cube import multilinear
 
-__all__ = ["BLOCK_ENTRIES", "error_bound", "scores"]
+__all__ = ["block_rows", "error_bound", "scores"]
 
 BLOCK_ENTRIES = 2**22
-"""Inputs read at a time: a table of another type is rounded to float32 in pieces."""
+"""Inputs read at a time, at the most: a table of another type is rounded to float32 in pieces."""
+
+BLOCK_TABLE = 2**17
+"""Corner probabilities computed at a time, at the most: they should stay in the cache."""
 
 UNIT = 2.0**-24
 """Unit roundoff of float32."""
@@ -25,10 +28,21 @@ def scores(W: Any, b: Any, H: Any, X: NDArray[np.float32]) -> NDArray[np.float32
     from scipy.special import erf
 
     with np.errstate(over="ignore", invalid="ignore"):
-        norm = np.vecdot(X, X) + np.float32(1)
-        m = erf((X @ W.T + b) / np.sqrt(2 * norm)[:, None])
+        norm = np.sqrt(np.vecdot(X, X) + np.float32(1))
+        m = erf((X @ W.T + b) / norm[:, None] * np.float32(0.5**0.5))
         F = multilinear(H, m)
     return np.where(np.isfinite(norm), F, np.float32(np.nan))
+
+
+def block_rows(n_inputs: int, width: int) -> int:
+    """Rows to score at a time.
+
+    Examples
+    --------
+    >>> block_rows(784, 4), block_rows(3, 20)
+    (5349, 128)
+    """
+    return max(min(BLOCK_ENTRIES // n_inputs, BLOCK_TABLE // 2 ** ((width + 1) // 2)), 16)
 
 
 def error_bound(W: NDArray[np.float64], b: NDArray[np.float64]) -> float:
@@ -47,9 +61,10 @@ def error_bound(W: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """
     d, n = W.shape
     gamma = _gamma(n + 8)
-    means = np.hypot(np.linalg.norm(W, axis=1), b) * (2 * gamma) * np.sqrt(2 / np.pi) + 4 * UNIT
+    with np.errstate(over="ignore"):
+        means = np.hypot(np.linalg.norm(W, axis=1), b) * (2 * gamma) * np.sqrt(2 / np.pi) + 4 * UNIT
     return float(means.sum() + 2 * _gamma(2 * 2 ** ((d + 1) // 2) + 4 * d))
 
 
 def _gamma(n: int) -> Any:
-    return n * UNIT / (1 - n * UNIT) if n * UNIT < 0.5 else np.inf
+    return n * UNIT / (1 - n * UNIT) if n * UNIT < 0.1 else np.inf

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import abnet
+from abnet import ABNetClassifier
 from abnet.cli.jobs import features
 from abnet.cli.jobs import predict as job
 from abnet.data.tables import read_table
+from abnet.data.thermometer import ThermometerCodes
 from abnet.files import save
 from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
 from files.predictors import predictor
@@ -118,18 +121,31 @@ def test_an_unseen_category_may_be_let_pass(run: Run, model: Path, tmp_path: Pat
     assert f"'Atlantis' ({ROWS} rows) not seen in training" in result.stderr
 
 
-def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, tmp_path: Path) -> None:
+def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, failure: Failure, tmp_path: Path) -> None:
     days = [f"{1 + i % 28:02d}/{1 + i % 12:02d}/{2000 + i}" for i in range(40)]
     table, new, model = tmp_path / "days.csv", tmp_path / "new.csv", tmp_path / "days.abnet"
     table.write_text("born,y\n" + "".join(f"{day},{i % 2}\n" for i, day in enumerate(days)) + ",1\n" * 9)
     run("fit", table, "--target", "y", "--output", model, *SMALL)
     assert "born: date (day/month/year), 4 features" in run("inspect", model).stdout
     new.write_text('born\n03/25/2001\n""\nsoon\n')
-    result = run("predict", model, new, "--proba")
+    refused = failure("predict", model, new)
+    assert "column 'born', data row 1: '03/25/2001' cannot be read as day/month/year; correct it" in refused
+    result = run("predict", model, new, "--proba", "--unseen", "warn")
     assert "2 rows in all; treated as missing" in result.stderr
     assert len(set(result.stdout.splitlines()[1:])) == 1
-    record = json.loads(run("predict", model, new, "--json", "--output", tmp_path / "out.csv").stdout)
+    record = json.loads(
+        run("predict", model, new, "--unseen", "warn", "--json", "--output", tmp_path / "out.csv").stdout
+    )
     assert (record["unreadable_dates"], record["unseen"]) == ({"born": 2}, {})
+
+
+def test_a_model_of_thermometer_codes_takes_the_columns_before_them(run: Run, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = ABNetClassifier((2,), preprocessor=ThermometerCodes(8), max_iter=2, random_state=0).fit(X, X[:, 0] > 0)
+    model.save(tmp_path / "codes.abnet")
+    pd.DataFrame(X, columns=list("abc")).to_csv(tmp_path / "codes.csv", index=False)
+    written = run("predict", tmp_path / "codes.abnet", tmp_path / "codes.csv").stdout.splitlines()[1:]
+    assert written == [str(label) for label in model.predict(X)]
 
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "1e200", "tall"])

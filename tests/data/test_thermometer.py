@@ -65,3 +65,14 @@ def test_a_classifier_fits_the_thresholds_on_its_first_part_alone() -> None:
     model = ABNetClassifier((2,), preprocessor=Watched(), prior_fraction=0.5, max_iter=2, random_state=0).fit(X, y)
     assert fitted == [30]
     assert model.predict(X).shape == (60,)
+
+
+def test_neighbouring_numbers_are_told_apart() -> None:
+    column = 1 + np.spacing(1.0) * np.array([[1.0], [2.0], [3.0], [4.0]])
+    codes = ThermometerCodes().fit(column)
+    assert (np.diff(codes.thresholds_[0]) > 0).all()
+    np.testing.assert_array_equal((codes.transform(column) > 0).sum(axis=1), [0, 1, 2, 3])
+
+
+def test_a_single_threshold_stands_in_the_middle() -> None:
+    assert ThermometerCodes(1).fit(np.arange(100.0)[:, None]).thresholds_[0].tolist() == [49.5]

@@ -51,8 +51,9 @@ def draw(key: Any, F: Any, n_samples: int) -> Any:
     """T representations of every row, ``s_i = +1`` with probability ``1/2 + F_i/2``, shape (rows, T, d).
 
     ``s^t_i = +1`` where ``frac(u^t_i + v_i) < 1/2 + F_i/2``, with u drawn for every t and v for every row. The draws of
-    a row are independent, and a draw of one row is independent of a draw of another; so means over rows vary as with
-    new numbers throughout, which would take most of the time.
+    a row are independent, and a draw of one row is independent of a draw of another; so the outputs of two rows are
+    uncorrelated, and their mean, the linear loss, varies as with new numbers throughout, which would take most of the
+    time.
     """
     import jax
     import jax.numpy as jnp

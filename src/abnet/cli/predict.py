@@ -26,7 +26,8 @@ def predict(
         str,
         typer.Option(
             metavar="error|warn",
-            help="Categories that training never saw: refuse the table, or go on and treat them as unknown.",
+            help="Categories that training never saw, and dates that cannot be read: refuse the table, or go on and "
+            "treat them as unknown and missing.",
         ),
     ] = "error",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,

@@ -48,7 +48,10 @@ def oriented_gradients(X: Any, *, side: int = 28, cell: int = 4, bins: int = 8) 
     ----------
     N. Dalal and B. Triggs, "Histograms of oriented gradients for human detection", CVPR 2005.
     """
-    images = np.asarray(X, np.float32).reshape(-1, side, side)
+    pixels = np.asarray(X, np.float32)
+    if pixels.ndim != 2 or pixels.shape[1] != side * side:
+        raise ValueError(f"X must have {side * side} columns, the pixels of an image; got an array of {pixels.shape}.")
+    images = pixels.reshape(-1, side, side)
     if side % cell:
         raise ValueError(f"cell must divide the side of an image: {side} pixels cannot be cut into cells of {cell}.")
     share = _shares(side, cell)

@@ -64,7 +64,11 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
 
 def _thresholds(column: NDArray[Any], most: int) -> NDArray[np.float64]:
     values = np.unique(column).astype(np.float64)
-    midpoints = values[:-1] / 2 + values[1:] / 2  # halves first: a sum of large values may overflow
+    below, above = values[:-1], values[1:]
+    middle = below / 2 + above / 2  # halves first: a sum of large values may overflow
+    midpoints = np.where(middle > below, middle, above)  # between neighbouring floats there is nothing
     if len(midpoints) <= most:
         return midpoints
+    if most == 1:
+        return midpoints[len(midpoints) // 2][None]
     return midpoints[np.round(np.linspace(0, len(midpoints) - 1, most)).astype(np.intp)]

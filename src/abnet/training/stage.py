@@ -52,8 +52,8 @@ def run_stage(
     step
         The compiled `abnet.training.loop.epoch`.
     shrink
-        Whether finished runs leave the program once they are half of it. The networks are the same; each smaller
-        program has to be compiled.
+        Whether finished runs leave the program once they are half of it. The networks are the same up to rounding; each
+        smaller program has to be compiled.
     """
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)

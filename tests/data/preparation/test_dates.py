@@ -81,6 +81,13 @@ def test_an_order_that_nothing_settles_is_remarked_on() -> None:
     assert "dates such as '01/02/2024' are read as day/month/year, since its values settle neither order" in notice
 
 
+def test_an_order_that_one_stray_settles_is_remarked_on() -> None:
+    american = [f"{1 + i % 12:02d}/{1 + i // 12:02d}/2021" for i in range(144)]
+    preparation = fitted([*american, "13/01/2021"])
+    assert preparation.to_dict()["columns"][0]["order"] == "day/month/year"
+    assert "only 1 of 145 rows settle the order" in preparation.notices_[0]
+
+
 def test_a_wrong_order_in_a_few_rows_is_outvoted() -> None:
     preparation = fitted([*calendar(40, form="%d/%m/%Y"), "12/31/2020"])
     assert preparation.to_dict()["columns"][0]["order"] == "day/month/year"

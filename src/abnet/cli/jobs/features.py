@@ -31,10 +31,11 @@ def _numeric(model: Predictor, frame: pd.DataFrame) -> NDArray[np.float64]:
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise TableError(f"the table lacks {listed(absent)}, which the model was trained on.")
-    if len(names) != model.n_inputs:
+    preparation = model.info.preparation
+    taken = model.n_inputs if preparation is None else preparation.n_features_in
+    if len(names) != taken:
         raise TableError(
-            f"the table has {len(names)} columns, the model takes {model.n_inputs} and knows no names; "
-            "remove the others."
+            f"the table has {len(names)} columns, the model takes {taken} and knows no names; remove the others."
         )
     matrix = np.column_stack([numbers(frame[name]) for name in names])
     missing = np.argwhere(np.isnan(matrix))
@@ -46,16 +47,16 @@ def _numeric(model: Predictor, frame: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def refuse_unseen(frame: pd.DataFrame, reports: list[Unseen]) -> None:
-    """An error for the first category that training never saw, with its place; unreadable dates are missing ones."""
+    """An error for the first category that training never saw, or date that cannot be read, with its place."""
     for report in reports:
-        if report.order:
-            continue
         value = next(iter(report.rows))
         texts = np.array([to_text(cell) for cell in frame[report.column].tolist()])
         where = row_name(frame.index, int(np.argmax(texts == value)))
+        wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
+        rest = "missing" if report.order else "unknown"
         raise TableError(
-            f"column {report.column!r}, {where}: {value!r} was not seen in training; correct it, or use --unseen warn "
-            "to treat such values as unknown."
+            f"column {report.column!r}, {where}: {value!r} {wrong}; correct it, or use --unseen warn to treat such "
+            f"values as {rest}."
         )
 
 

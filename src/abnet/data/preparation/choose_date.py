@@ -10,12 +10,15 @@ from abnet.data.tables.dates import ORDERS, days, is_date_type, readable, writte
 
 __all__ = ["choose_date"]
 
+FEW = 0.01
+"""Share of the rows that may settle the order of day and month without being strays."""
+
 
 def choose_date(name: str, column: pd.Series) -> Choice | None:
     """A column of dates, fitted; None if too few of its values are dates.
 
     The order is the one in which most rows can be read: a number above 12 can be no month. Where both orders read as
-    many, the day comes first, with a remark.
+    many, the day comes first. A remark says so where no more than one row in a hundred settles it.
     """
     if is_date_type(column):
         return _fitted(name, column, ORDERS[0], [])
@@ -31,11 +34,13 @@ def choose_date(name: str, column: pd.Series) -> Choice | None:
     if rows[order] < MOSTLY * present:
         return None
     remarks = []
-    if order == "day/month/year" and rows[order] == rows["month/day/year"]:
+    settling = rows[order] - min(rows["day/month/year"], rows["month/day/year"]) if len(orders) > 1 else present
+    if order != ORDERS[0] and settling <= FEW * present:
         example = next(to_text(v) for v, cell in zip(values, cells, strict=True) if cell and not cell.settled)
+        told = f"only {settling} of {present} rows settle the order" if settling else "its values settle neither order"
         remarks.append(
-            f"dates such as {example!r} are read as {order}, since its values settle neither order; if the month comes "
-            "first, write them as year-month-day"
+            f"dates such as {example!r} are read as {order}, since {told}; if that is wrong, write them as "
+            "year-month-day"
         )
     return _fitted(name, column, order, remarks)
 

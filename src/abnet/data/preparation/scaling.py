@@ -34,6 +34,11 @@ class StandardMap:
     scale: tuple[float, ...]
 
     @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.scale)
+
+    @property
     def n_features_out(self) -> int:
         """Number of features made of a row."""
         return len(self.scale)
@@ -79,6 +84,11 @@ class MinMaxMap:
     scale: tuple[float, ...]
     shift: tuple[float, ...]
     limits: tuple[float, float] | None
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.scale)
 
     @property
     def n_features_out(self) -> int:

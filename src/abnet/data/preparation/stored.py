@@ -10,6 +10,10 @@ class StoredPreparation(Protocol):
     """A fitted preparation of plain values: `TableMap`, `StandardMap`, `MinMaxMap` or `ThermometerMap`."""
 
     @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+
+    @property
     def n_features_out(self) -> int:
         """Number of features made of a row."""
 

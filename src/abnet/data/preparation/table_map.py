@@ -45,6 +45,11 @@ class TableMap:
     dropped: Mapping[str, str]
 
     @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.columns)
+
+    @property
     def n_features_out(self) -> int:
         """Number of features made of a row."""
         return sum(len(column.features) for column in self.columns)

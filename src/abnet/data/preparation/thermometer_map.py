@@ -25,6 +25,11 @@ class ThermometerMap:
     thresholds: tuple[tuple[float, ...], ...]
 
     @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.thresholds)
+
+    @property
     def n_features_out(self) -> int:
         """Number of features made of a row."""
         return sum(map(len, self.thresholds))
