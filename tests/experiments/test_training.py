@@ -59,6 +59,18 @@ def test_side_by_side_gives_the_networks_of_one_by_one(monkeypatch: pytest.Monke
     close(alone, results[2])
 
 
+def test_programs_are_kept_for_the_repetitions_of_a_group_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    cleared: list[int] = []
+    training._drop_programs_of_others.cache_clear()
+    monkeypatch.setattr("jax.clear_caches", lambda: cleared.append(1))
+    settings = [Setting("circles", "ABNet", (2,), 0.1, repetition) for repetition in (0, 1)]
+    counts = []
+    for setting in (*settings, replace(settings[0], hidden_layer_sizes=(1,)), settings[0]):
+        run_group(Group((setting,)), data_dir=None)
+        counts.append(len(cleared))
+    assert counts == [1, 1, 2, 3]
+
+
 def test_the_figures_are_those_of_the_kept_network() -> None:
     """Bound and errors anew from the definitions: a network that never moved far is close to its prior."""
     (result,) = run_group(group((2, 2), ("ABNet",), (0.01,)), data_dir=None)

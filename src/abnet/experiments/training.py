@@ -50,11 +50,20 @@ def run_group(group: Group, *, data_dir: str | None, progress: Callable[[str], N
 
     begin = time.perf_counter()
     trained = Group(tuple(dict.fromkeys(map(_twin, group.settings))))
+    _drop_programs_of_others(group.dataset, group.hidden_layer_sizes, group.models)
     sample = _sample(trained, data_dir)
     with compilation_cache():
         figures = dict(_train(trained, sample, progress))
     share = (time.perf_counter() - begin) / len(group.settings)
     return [Result(setting=setting, seconds=share, **figures[_twin(setting)]) for setting in group.settings]
+
+
+@lru_cache(maxsize=1)
+def _drop_programs_of_others(dataset: str, sizes: tuple[int, ...], models: tuple[str, ...]) -> None:
+    """Forget what was compiled for other groups: a process that keeps the programs of thousands runs out of maps."""
+    import jax
+
+    jax.clear_caches()
 
 
 def _twin(setting: Setting) -> Setting:

@@ -35,7 +35,7 @@ def run_stage(
     batch_size: int,
     limits: Limits,
     report: Report | None = None,
-    step: Any = epoch,
+    step: Any = None,
     shrink: bool = False,
 ) -> Outcome:
     """Train all runs until each has stopped; Ctrl-C ends the stage and keeps the best of every run so far.
@@ -49,15 +49,15 @@ def run_stage(
         Rows to learn from, and rows that the monitored value is computed on.
     rng : numpy.random.Generator
         Shuffles the training rows: the order does not depend on the padding.
-    step
-        The compiled `abnet.training.loop.epoch`.
+    step : optional
+        Another compilation of `abnet.training.loop.epoch`.
     shrink
         Whether finished runs leave the program once they are half of it. The networks are the same up to rounding; each
         smaller program has to be compiled.
     """
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
-    mesh = batch_mesh(batch_size)
+    step, mesh = step or epoch, batch_mesh(batch_size)
     rows, runs = replicate(mesh, (rows, runs))
     limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
     span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
