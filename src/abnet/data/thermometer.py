@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from abnet.data.preparation.thermometer_map import ThermometerMap
+
 __all__ = ["ThermometerCodes"]
 
 
@@ -58,8 +60,7 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         """Signs (n, number of thresholds), column after column."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        pairs = zip(rows.T, self.thresholds_, strict=True)
-        return np.hstack([np.where(column[:, None] >= t, np.float32(1), np.float32(-1)) for column, t in pairs])
+        return ThermometerMap.from_codes(self).transform(rows)
 
 
 def _thresholds(column: NDArray[Any], most: int) -> NDArray[np.float64]:

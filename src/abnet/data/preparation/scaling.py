@@ -20,17 +20,9 @@ def _floats(X: Any, d: int) -> NDArray[Any]:
     return array
 
 
-@dataclass(frozen=True)
-class StandardMap:
-    """``(x - mean) / scale`` as `sklearn.preprocessing.StandardScaler` computes it.
+class _ColumnByColumn:
+    """A map that makes one feature of each column."""
 
-    Examples
-    --------
-    >>> StandardMap((1.0, 0.0), (2.0, 1.0)).transform([[3.0, 5.0]])
-    array([[1., 5.]])
-    """
-
-    mean: tuple[float, ...]
     scale: tuple[float, ...]
 
     @property
@@ -42,6 +34,20 @@ class StandardMap:
     def n_features_out(self) -> int:
         """Number of features made of a row."""
         return len(self.scale)
+
+
+@dataclass(frozen=True)
+class StandardMap(_ColumnByColumn):
+    """``(x - mean) / scale`` as `sklearn.preprocessing.StandardScaler` computes it.
+
+    Examples
+    --------
+    >>> StandardMap((1.0, 0.0), (2.0, 1.0)).transform([[3.0, 5.0]])
+    array([[1., 5.]])
+    """
+
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""
@@ -71,7 +77,7 @@ class StandardMap:
 
 
 @dataclass(frozen=True)
-class MinMaxMap:
+class MinMaxMap(_ColumnByColumn):
     """``x · scale + shift``, cut to `limits` if there are any, as `sklearn.preprocessing.MinMaxScaler` computes it.
 
     Examples
@@ -84,16 +90,6 @@ class MinMaxMap:
     scale: tuple[float, ...]
     shift: tuple[float, ...]
     limits: tuple[float, float] | None
-
-    @property
-    def n_features_in(self) -> int:
-        """Number of columns taken."""
-        return len(self.scale)
-
-    @property
-    def n_features_out(self) -> int:
-        """Number of features made of a row."""
-        return len(self.scale)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""
