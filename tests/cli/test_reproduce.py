@@ -46,6 +46,20 @@ def test_table1_trains_what_is_missing_writes_and_shows(run: Run, fake: ModuleTy
     assert only.stdout == again.stdout
 
 
+def test_a_race_trains_a_sixth_of_the_wide_settings_in_full(run: Run, fake: ModuleType, here: Path) -> None:
+    wide = ("--datasets", "circles", "--models", "EBP,BC", "--widths", "10,50,100", "--repetitions", 2)
+    shown = run("reproduce", "table1", *wide, "--race", "--jobs", 1)
+    assert "circles 100-100-100 BC #0 trial: done" in shown.stderr
+    rows = (here / "results/table1.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[-2:] for row in rows] == [["2", "6"], ["2", "12"]]
+    assert "--repetitions 2 --race`" in (here / "results/README.md").read_text()
+    with RunStore("runs.sqlite") as store:
+        assert len(store.runs()) == 9 + 36 + 6 + 12
+    assert "done" not in run("reproduce", "table1", *wide, "--race", "--jobs", 1).stderr
+    only = run("reproduce", "table1", *wide, "--race", "--only-report")
+    assert only.stdout == shown.stdout
+
+
 def test_export_import_and_status(run: Run, fake: ModuleType, here: Path) -> None:
     run("reproduce", "table1", *NARROW, "--jobs", 1, "--quiet")
     assert run("reproduce", "export").stdout == "96 runs written to results/runs.csv\n"

@@ -63,7 +63,7 @@ def test_13500_rows_are_about_2_megabytes(text: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("# abnet runs, format 1", "# runs", "line 1: not a file of runs"),
+        ("# abnet runs, format 2", "# runs", "line 1: not a file of runs"),
         ("# numerics 1", "# numerics 0", "not trained by version 1"),
         ("# data ads f0\n", "", r"line 4: there is no line '# data ads"),
         ("# data ads f0", "# data ads f1", "line 5: .* is not the key"),
@@ -71,11 +71,11 @@ def test_13500_rows_are_about_2_megabytes(text: str) -> None:
         (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.01,0,", "line 5: .* is not the key"),
         (",ads,ABNet,2,0.1,0,", ",ads,ABNet,x,0.1,0,", "line 5: invalid literal"),
         (",ads,ABNet,2,0.1,0,", ",ads,Abnet,2,0.1,0,", "line 5: model 'Abnet' is unknown"),
-        (",ads,ABNet,2,0.1,0,0.025,", ",ads,ABNet,2,0.1,0,1.025,", "line 5: train_error is 1.025"),
-        (",ads,ABNet,2,0.1,0,0.025,", ",ads,ABNet,2,0.1,0,inf,", "line 5: train_error is inf"),
-        (",ads,ABNet,2,0.1,0,0.025,", ",ads,ABNet,2,0.1,0,nan,", "line 5: train_error is nan"),
+        (",ads,ABNet,2,0.1,0,,0.025,", ",ads,ABNet,2,0.1,0,,1.025,", "line 5: train_error is 1.025"),
+        (",ads,ABNet,2,0.1,0,,0.025,", ",ads,ABNet,2,0.1,0,,inf,", "line 5: train_error is inf"),
+        (",ads,ABNet,2,0.1,0,,0.025,", ",ads,ABNet,2,0.1,0,,nan,", "line 5: train_error is nan"),
         (",30,1,0.5,", ",,1,0.5,", "line 5: epochs, best_epoch and seconds"),
-        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.1,", "line 5: 18 cells for 19 columns"),
+        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.1,", "line 5: 19 cells for 20 columns"),
     ],
 )
 def test_damage_is_named_with_its_line(text: str, old: str, new: str, message: str, tmp_path: Path) -> None:

@@ -47,6 +47,12 @@ OutputDir = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for tabl
 OnlyReport = Annotated[
     bool, typer.Option("--only-report", "--no-train", metavar="", help="Train nothing, show what is there.")
 ]
+Race = Annotated[
+    bool,
+    typer.Option(
+        "--race", metavar="", help="Let short trials choose which wide settings train in full.", rich_help_panel=_SWEEP
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress.")]
 
 _RUNS, _RESULTS = Path("runs.sqlite"), Path("results")
@@ -59,6 +65,7 @@ def table1(
     models: Models = None,
     widths: Widths = None,
     repetitions: Repetitions = 5,
+    race: Race = False,
     jobs: Jobs = -1,
     store: Store = _RUNS,
     cluster: Cluster = None,
@@ -79,7 +86,7 @@ def table1(
 
     choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
-    comparisons, files, code = reproduce_table1(choice, place, output_dir)
+    comparisons, files, code = reproduce_table1(choice, place, output_dir, race=race)
     _show(to_terminal(comparisons))
     _finish(files, code)
 

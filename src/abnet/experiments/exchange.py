@@ -1,8 +1,8 @@
 """The run store as a CSV file that can be published and read back: figures and table come out the same, runs resume.
 
-One row for each finished run of this protocol and version of the numerics, with its setting, its figures to 8 digits
-(fewer would break ties of the selection otherwise than in the store) and the first 16 digits of its key; no curves.
-Comment lines on top hold the versions and the fingerprints of the data.
+One row for each finished run or trial of this protocol and version of the numerics, with its setting, its figures to 8
+digits (fewer would break ties of the selection otherwise than in the store) and the first 16 digits of its key; no
+curves. Comment lines on top hold the versions and the fingerprints of the data.
 """
 
 import csv
@@ -20,8 +20,8 @@ from abnet.experiments.version import NUMERICS_VERSION
 
 __all__ = ["ExchangeError", "export_runs", "import_runs", "read_runs"]
 
-TITLE = "# abnet runs, format 1"
-_SETTING = ("dataset", "model", "hidden_layer_sizes", "learning_rate", "repetition")
+TITLE = "# abnet runs, format 2"
+_SETTING = ("dataset", "model", "hidden_layer_sizes", "learning_rate", "repetition", "trial_epochs")
 _COLUMNS = ("key", *_SETTING, *METRICS)
 _COUNTS = ("epochs", "best_epoch")
 _SHARES = ("train_error", "test_error", "map_test_error", "train_loss", "test_loss", "validation_error")
@@ -43,7 +43,7 @@ def export_runs(runs: Iterable[Run]) -> str:
     ...     claim = store.claim(Group((setting,)), fingerprint="f" * 64)
     ...     store.record(claim, [Result(setting, 0.01, 0.04, 0.05, epochs=30, best_epoch=10, seconds=2.0)])
     ...     print(export_runs(store.runs()).splitlines()[-1].split(",", 1)[1])
-    ads,EBP,2,,0,0.01,0.04,0.05,30,10,2,,,,,,,
+    ads,EBP,2,,0,,0.01,0.04,0.05,30,10,2,,,,,,,
     """
     current = sorted(current_runs(runs), key=lambda run: _place(run.setting))
     prints = {run.setting.dataset: run.fingerprint for run in current}
@@ -94,7 +94,8 @@ def _cells(run_key: str, result: Result) -> list[object]:
     s = result.setting
     sizes, rate = "-".join(map(str, s.hidden_layer_sizes)), "" if s.learning_rate is None else f"{s.learning_rate!r}"
     figures = [_figure(name, getattr(result, name)) for name in METRICS]
-    return [run_key[:_KEY_DIGITS], s.dataset, s.model, sizes, rate, s.repetition, *figures]
+    trial = "" if s.trial_epochs is None else s.trial_epochs
+    return [run_key[:_KEY_DIGITS], s.dataset, s.model, sizes, rate, s.repetition, trial, *figures]
 
 
 def _figure(name: str, value: float | None) -> str:
@@ -124,6 +125,7 @@ def _read_row(record: list[str], prints: Mapping[str, str]) -> Result:
         tuple(int(size) for size in cells["hidden_layer_sizes"].split("-")),
         float(cells["learning_rate"]) if cells["learning_rate"] else None,
         int(cells["repetition"]),
+        int(cells["trial_epochs"]) if cells["trial_epochs"] else None,
     )
     if setting.dataset not in prints:
         raise ValueError(f"there is no line '# data {setting.dataset} …' with the fingerprint of its data")
@@ -149,4 +151,5 @@ def _read_figures(setting: Setting, cells: Mapping[str, str]) -> Result:
 
 def _place(setting: Setting) -> tuple[object, ...]:
     rate = setting.learning_rate or 0.0
-    return setting.dataset, setting.width, setting.hidden_layers, setting.model, -rate, setting.repetition
+    size = setting.width, setting.hidden_layers
+    return setting.dataset, *size, setting.model, -rate, setting.repetition, setting.trial_epochs or 0

@@ -108,7 +108,8 @@ def groups_of(settings: Iterable[Setting]) -> list[Group]:
     """
     together: dict[tuple[object, ...], list[Setting]] = {}
     for s in dict.fromkeys(settings):
-        together.setdefault((s.dataset, s.hidden_layer_sizes, s.family, s.repetition), []).append(s)
+        shared = (s.dataset, s.hidden_layer_sizes, s.family, s.repetition, s.trial_epochs)
+        together.setdefault(shared, []).append(s)
     return sorted((Group(tuple(members)) for members in together.values()), key=_turn)
 
 

@@ -23,8 +23,11 @@ def definition(setting: Setting, fingerprint: str, numerics_version: int = NUMER
     numerics_version
         Version of the code that trains.
     """
+    described = asdict(setting)
+    if setting.trial_epochs is None:  # as before there were trials, so that runs of that time keep their keys
+        del described["trial_epochs"]
     return {
-        "setting": asdict(setting),
+        "setting": described,
         "protocol": asdict(protocol_of(setting)),
         "fingerprint": fingerprint,
         "numerics_version": numerics_version,

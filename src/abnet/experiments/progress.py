@@ -16,12 +16,14 @@ __all__ = ["SweepProgress", "expected_cost"]
 def expected_cost(group: "Group") -> float:
     """Return a rough relative cost of training a group, so that the time left is not judged by the cheap half.
 
-    Layers times units, with a constant share for the passes over the inputs; a data set counts by its minibatches.
+    Layers times units, with a constant share for the passes over the inputs; a data set counts by its minibatches. A
+    trial counts by its epochs.
     """
     from abnet.experiments.protocol import protocol_of
 
     first = group.settings[0]
-    minibatches = _EXAMPLES.get(group.dataset, 10_000) / protocol_of(first).batch_size
+    protocol = protocol_of(first)
+    minibatches = _EXAMPLES.get(group.dataset, 10_000) / protocol.batch_size * protocol.max_epochs / 100
     return minibatches * (20 + sum(group.hidden_layer_sizes)) * len(group.settings)
 
 

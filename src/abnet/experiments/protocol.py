@@ -1,6 +1,6 @@
 """The fixed choices of the reproduction: everything about a run that its setting does not say."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from abnet.experiments.setting import Setting
@@ -71,6 +71,8 @@ class Protocol:
 def protocol_of(setting: Setting) -> Protocol:
     """Return the constants of the paper's protocol, and ours where it is silent, for one setting.
 
+    A trial has fewer epochs and is evaluated once.
+
     Examples
     --------
     >>> protocol_of(Setting("mnistLH", "ABNet", (50, 50), 0.01, 0)).n_samples
@@ -78,6 +80,14 @@ def protocol_of(setting: Setting) -> Protocol:
     >>> protocol_of(Setting("mnistLH", "ABNet", (8, 8), 0.01, 0)).n_samples is None
     True
     """
+    whole = _whole_run(setting)
+    if setting.trial_epochs is None:
+        return whole
+    once = None if whole.n_evaluations is None else 1
+    return replace(whole, max_epochs=setting.trial_epochs, n_evaluations=once)
+
+
+def _whole_run(setting: Setting) -> Protocol:
     objective = _OBJECTIVES[setting.model]
     validation_fraction = 0.0 if objective == "bound" else 0.2
     if setting.model in _BASELINE_BATCH:

@@ -26,17 +26,20 @@ TITLE = "# Results\n\nEach part of this page is written by the command that it n
 def command(name: str, options: Mapping[str, object]) -> str:
     """Return a command of `abnet reproduce` as it would be typed, without options left out and without paths.
 
+    An option that is True is a flag.
+
     Examples
     --------
     >>> command("table1", {"datasets": ["ads", "adult"], "models": None, "repetitions": 5})
     'abnet reproduce table1 --datasets ads,adult --repetitions 5'
     """
-    given = {name: value for name, value in options.items() if value is not None}
-    words = [
-        f"--{name.replace('_', '-')} {','.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"
-        for name, value in given.items()
-    ]
-    return " ".join([f"abnet reproduce {name}", *words])
+    words = [f"abnet reproduce {name}"]
+    for option, value in options.items():
+        if value is not None:
+            words.append(f"--{option.replace('_', '-')}")
+        if value is not None and value is not True:
+            words.append(",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+    return " ".join(words)
 
 
 def publish_table1(results: Sequence[Result], folder: Path, typed: str) -> tuple[list[Comparison], list[Path]]:

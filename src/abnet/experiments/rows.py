@@ -92,12 +92,14 @@ def row_of(
 def run_of(row: Sequence[object]) -> Run:
     """Return the run that a row, in the order of `COLUMNS`, holds."""
     cells: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    provenance = json.loads(cells["provenance"])
     setting = Setting(
         cells["dataset"],
         cells["model"],
         tuple(json.loads(cells["hidden_layer_sizes"])),
         cells["learning_rate"],
         cells["repetition"],
+        provenance.get("setting", {}).get("trial_epochs"),
     )
     return Run(
         key=cells["key"],
@@ -108,7 +110,7 @@ def run_of(row: Sequence[object]) -> Run:
         error=cells["error"],
         result=_result(setting, cells) if cells["status"] == "done" else None,
         machine=json.loads(cells["machine"]),
-        provenance=json.loads(cells["provenance"]),
+        provenance=provenance,
         created=cells["created"],
     )
 

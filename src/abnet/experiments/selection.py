@@ -46,9 +46,12 @@ def current_runs(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSIO
     return [run for run in current if run.fingerprint == newest[run.setting.dataset]]
 
 
-def current_results(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSION) -> list[Result]:
-    """Return the results of the `current_runs`."""
-    return [run.result for run in current_runs(runs, numerics_version=numerics_version) if run.result is not None]
+def current_results(
+    runs: Iterable[Run], *, trials: bool = False, numerics_version: int = NUMERICS_VERSION
+) -> list[Result]:
+    """Return the results of those of the `current_runs` that are in full, or of those that are trials."""
+    results = (run.result for run in current_runs(runs, numerics_version=numerics_version))
+    return [r for r in results if r is not None and (r.setting.trial_epochs is not None) == trials]
 
 
 def by_cell(results: Iterable[Result], cell: Callable[[Setting], _K]) -> dict[_K, list[Result]]:

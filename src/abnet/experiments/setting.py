@@ -33,6 +33,8 @@ class Setting:
         Adam's rate; None for EBP, which has none.
     repetition
         Seed of the train/test split and of the initialisation.
+    trial_epochs
+        The most epochs of a trial (`abnet.experiments.race`); None for a run in full.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Setting:
     hidden_layer_sizes: tuple[int, ...]
     learning_rate: float | None
     repetition: int
+    trial_epochs: int | None = None
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -56,6 +59,8 @@ class Setting:
             raise ValueError(
                 f"learning_rate={self.learning_rate} with {self.model}: EBP takes None, the others a number"
             )
+        if self.trial_epochs is not None and self.trial_epochs < 1:
+            raise ValueError(f"trial_epochs must be at least 1, got {self.trial_epochs}")
 
     @property
     def hidden_layers(self) -> int:
@@ -92,10 +97,10 @@ class Group:
     settings: tuple[Setting, ...]
 
     def __post_init__(self) -> None:
-        shared = {(s.dataset, s.hidden_layer_sizes, s.family, s.repetition) for s in self.settings}
+        shared = {(s.dataset, s.hidden_layer_sizes, s.family, s.repetition, s.trial_epochs) for s in self.settings}
         if len(shared) != 1:
             raise ValueError(
-                "the settings of a group must share data set, sizes, family and repetition; "
+                "the settings of a group must share data set, sizes, family, repetition and length; "
                 f"these have {len(shared)} different ones"
             )
         if len(set(self.settings)) != len(self.settings):
@@ -131,7 +136,8 @@ class Group:
     def name(self) -> str:
         """Short label, such as "ads 4-4 PBGNet+ABNet #0"."""
         sizes = "-".join(map(str, self.hidden_layer_sizes))
-        return f"{self.dataset} {sizes} {'+'.join(self.models)} #{self.repetition}"
+        kind = "" if self.settings[0].trial_epochs is None else " trial"
+        return f"{self.dataset} {sizes} {'+'.join(self.models)} #{self.repetition}{kind}"
 
     def only(self, settings: Iterable[Setting]) -> "Group | None":
         """Return the group of those members that are in `settings`; None if there are none."""

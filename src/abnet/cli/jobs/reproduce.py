@@ -8,6 +8,7 @@ from abnet.cli.guard import WrongUseError, note
 from abnet.experiments import RunStore, Setting, fig4_grid, groups_of, publish, select, sweep, table1_grid
 from abnet.experiments.comparison import Comparison
 from abnet.experiments.figures.timing import METHODS, read_timings
+from abnet.experiments.race import finalists, trials
 from abnet.experiments.result import Result
 from abnet.experiments.selection import current_results
 
@@ -65,10 +66,18 @@ def table1_settings(choice: Choice) -> list[Setting]:
     return choice.of(table1_grid(datasets=choice.datasets or DATASETS))
 
 
-def reproduce_table1(choice: Choice, place: Place, folder: Path) -> tuple[list[Comparison], list[Path], int]:
-    """Train what is missing of Table 1, and write it; the comparison, the files and the exit code."""
-    results, code = _results(table1_settings(choice), place)
-    typed = publish.command("table1", vars(choice))
+def reproduce_table1(
+    choice: Choice, place: Place, folder: Path, *, race: bool = False
+) -> tuple[list[Comparison], list[Path], int]:
+    """Train what is missing of Table 1, and write it; the comparison, the files and the exit code.
+
+    In a race, trials choose which of the wide settings train in full.
+    """
+    settings = table1_settings(choice)
+    if race and place.train:
+        settings = _after_trials(settings, place)
+    results, code = _results(settings, place)
+    typed = publish.command("table1", vars(choice) | {"race": race or None})
     comparisons, files = publish.publish_table1(results, folder, typed)
     return comparisons, files, code
 
@@ -104,18 +113,30 @@ def reproduce_fig2(
     return publish.publish_timings(measured, folder, publish.command("fig2", options))
 
 
+def _after_trials(settings: list[Setting], place: Place) -> list[Setting]:
+    """The settings that go on after their trials, which are run if they are missing."""
+    with RunStore(place.store) as store:
+        _train(trials(settings), store, place)
+        return finalists(settings, current_results(store.runs(), trials=True))
+
+
+def _train(settings: list[Setting], store: RunStore, place: Place) -> int:
+    """Train the settings that are not in the store; the exit code."""
+    report = sweep(
+        groups_of(settings), store,
+        jobs=place.jobs, cluster=place.cluster, data_dir=place.data_dir, quiet=place.quiet,
+    )  # fmt: skip
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return report.exit_code
+
+
 def _results(settings: list[Setting], place: Place) -> tuple[list[Result], int]:
     """The stored results of the settings, after training those that are missing, and the exit code."""
     code = 0
     with RunStore(place.store, create=place.train) as store:
         if place.train:
-            report = sweep(
-                groups_of(settings), store,
-                jobs=place.jobs, cluster=place.cluster, data_dir=place.data_dir, quiet=place.quiet,
-            )  # fmt: skip
-            if report.interrupted:
-                raise KeyboardInterrupt
-            code = report.exit_code
+            code = _train(settings, store, place)
         wanted = set(settings)
         results = [result for result in current_results(store.runs()) if result.setting in wanted]
     if not results:
