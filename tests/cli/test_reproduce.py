@@ -56,6 +56,7 @@ def test_a_race_trains_a_sixth_of_the_wide_settings_in_full(run: Run, fake: Modu
     with RunStore("runs.sqlite") as store:
         assert len(store.runs()) == 9 + 36 + 6 + 12
     assert "done" not in run("reproduce", "table1", *wide, "--race", "--jobs", 1).stderr
+    assert f"{9 + 36 + 6 + 12}/{9 + 36 + 6 + 12}" in run("reproduce", "status", *wide, "--race").stdout
     only = run("reproduce", "table1", *wide, "--race", "--only-report")
     assert only.stdout == shown.stdout
 

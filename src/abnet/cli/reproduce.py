@@ -200,13 +200,16 @@ def status(
     models: Models = None,
     widths: Widths = None,
     repetitions: Repetitions = 5,
+    race: Annotated[
+        bool, typer.Option("--race", metavar="", help="Of a race: its trials, then the settings that go on.")
+    ] = False,
     store: Store = _RUNS,
 ) -> None:
     """Show how many runs of Table 1 are done, by data set, model and width.
 
     abnet reproduce status --store runs.sqlite
     """
-    from abnet.cli.jobs.reproduce import Choice, table1_settings, words
+    from abnet.cli.jobs.reproduce import Choice, settings_of_race, table1_settings, words
     from abnet.experiments import RunStore
     from abnet.experiments.status import status as progress_of
     from abnet.experiments.status import status_table
@@ -214,7 +217,8 @@ def status(
     choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     settings = table1_settings(choice)
     with RunStore(store, create=False) as runs:
-        _show(status_table(progress_of(runs, settings)))
+        wanted = settings_of_race(settings, runs) if race else settings
+        _show(status_table(progress_of(runs, wanted)))
 
 
 @app.command(cls=Command)

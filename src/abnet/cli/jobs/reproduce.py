@@ -12,7 +12,16 @@ from abnet.experiments.race import finalists, trials
 from abnet.experiments.result import Result
 from abnet.experiments.selection import current_results
 
-__all__ = ["Choice", "Place", "reproduce_fig2", "reproduce_fig4", "reproduce_table1", "table1_settings", "words"]
+__all__ = [
+    "Choice",
+    "Place",
+    "reproduce_fig2",
+    "reproduce_fig4",
+    "reproduce_table1",
+    "settings_of_race",
+    "table1_settings",
+    "words",
+]
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,14 @@ def reproduce_fig2(
             f"{timing.milliseconds:.3g} ms (mean of {timing.repetitions})"
         )
     return publish.publish_timings(measured, folder, publish.command("fig2", options))
+
+
+def settings_of_race(settings: list[Setting], store: RunStore) -> list[Setting]:
+    """What a race runs, as far as that is known: the trials, and once all are done the settings that go on."""
+    short = trials(settings)
+    done = current_results(store.runs(), trials=True)
+    decided = {result.setting for result in done}.issuperset(short)
+    return short + (finalists(settings, done) if decided else [])
 
 
 def _after_trials(settings: list[Setting], place: Place) -> list[Setting]:

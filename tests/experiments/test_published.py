@@ -1,0 +1,28 @@
+"""What is published follows from the published runs."""
+
+from pathlib import Path
+
+import pytest
+
+from abnet.experiments.exchange import read_runs
+from abnet.experiments.figures import depth_points
+from abnet.experiments.figures.depth import depth_to_csv
+from abnet.experiments.result import Result
+from abnet.experiments.table1 import table1, to_csv
+
+RESULTS = Path(__file__).parents[2] / "results"
+pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="the results are in the repository, not in the wheel")
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Result]:
+    results, _ = read_runs((RESULTS / "runs.csv").read_text(encoding="utf-8"))
+    return [result for result in results if result.setting.trial_epochs is None]
+
+
+def test_the_table_follows_from_the_runs(runs: list[Result]) -> None:
+    assert to_csv(table1(runs)) == (RESULTS / "table1.csv").read_text(encoding="utf-8")
+
+
+def test_figure_4_follows_from_the_runs(runs: list[Result]) -> None:
+    assert depth_to_csv(depth_points(runs)) == (RESULTS / "fig4.csv").read_text(encoding="utf-8")
