@@ -1,5 +1,8 @@
 """What is published follows from the published runs."""
 
+import csv
+import io
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -20,9 +23,19 @@ def runs() -> list[Result]:
     return [result for result in results if result.setting.trial_epochs is None]
 
 
+def same(ours: str, published: str) -> bool:
+    """Whether two CSV texts hold the same words and, but for the digits that the runs are published with, numbers."""
+    lines = [list(csv.reader(io.StringIO(text))) for text in (ours, published)]
+    assert [len(line) for line in lines[0]] == [len(line) for line in lines[1]]
+    return all(
+        a == b or float(a) == pytest.approx(float(b), abs=1e-7)
+        for a, b in zip(*map(chain.from_iterable, lines), strict=True)
+    )
+
+
 def test_the_table_follows_from_the_runs(runs: list[Result]) -> None:
-    assert to_csv(table1(runs)) == (RESULTS / "table1.csv").read_text(encoding="utf-8")
+    assert same(to_csv(table1(runs)), (RESULTS / "table1.csv").read_text(encoding="utf-8"))
 
 
 def test_figure_4_follows_from_the_runs(runs: list[Result]) -> None:
-    assert depth_to_csv(depth_points(runs)) == (RESULTS / "fig4.csv").read_text(encoding="utf-8")
+    assert same(depth_to_csv(depth_points(runs)), (RESULTS / "fig4.csv").read_text(encoding="utf-8"))
