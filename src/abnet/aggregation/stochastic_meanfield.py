@@ -1,5 +1,6 @@
 """Stochastic PBGNet: the mean-field sums replaced by means over sampled representations. An estimate."""
 
+from functools import cache
 from typing import Any
 
 from abnet.aggregation.exact import mean_activation
@@ -66,25 +67,41 @@ def draw(key: Any, F: Any, n_samples: int) -> Any:
 
 
 def _sampled_layer(V: Any, F: Any, key: Any, n_samples: int) -> Any:
-    """One layer; the likelihood ratio enters as a term of value zero, ``m · (log p(s) - stop_gradient(log p(s)))``."""
+    """One layer on fresh draws, with the likelihood-ratio gradient."""
     import jax
 
-    stop = jax.lax.stop_gradient
-    s = draw(key, stop(F), n_samples)
-    m, log_p = sign_means(V, s), _log_probability(s, F)
-    return (m + stop(m) * (log_p - stop(log_p))[..., None]).mean(axis=1)
+    return _layer_with_gradient()(V, F, draw(key, jax.lax.stop_gradient(F), n_samples))
 
 
-def _log_probability(s: Any, F: Any) -> Any:
-    """``log p(s)`` as far as its gradient goes: ``Σ_i F_i s_i/(1 + s_i F_i)``, the factor held fixed, shape (rows, T).
+@cache
+def _layer_with_gradient() -> Any:
+    """``mean_t m(s^t)`` of given draws s, as a function of V, F and s that knows its gradient.
 
-    The factor has two values, ``1/(1 + F)`` and ``-1/(1 - F)``, so it is affine in s: one product, and no logarithm for
-    every draw. Rounding lets a sign of probability zero be drawn where F saturates; its factor is 0, not infinite.
+    Written as a rule, so that a pass without gradient does not pay for the likelihood ratio.
     """
     import jax
+
+    @jax.custom_jvp
+    def layer(V: Any, F: Any, s: Any) -> Any:
+        return sign_means(V, s).mean(axis=1)
+
+    @layer.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (V, F, s), (dV, dF, _) = primals, tangents
+        m, dm = jax.jvp(lambda V: sign_means(V, s), (V,), (dV,))
+        return m.mean(axis=1), dm.mean(axis=1) + (m * _log_ratio(s, F, dF)[..., None]).mean(axis=1)
+
+    return layer
+
+
+def _log_ratio(s: Any, F: Any, dF: Any) -> Any:
+    """``d log p(s) = Σ_i dF_i s_i/(1 + s_i F_i)``, shape (rows, T).
+
+    The factor has two values, ``1/(1 + F)`` and ``-1/(1 - F)``, so it is affine in s: one product. Rounding lets a sign
+    of probability zero be drawn where F saturates; its factor is 0, not infinite.
+    """
     import jax.numpy as jnp
 
-    fixed = jax.lax.stop_gradient(F)
-    plus, minus = (jnp.where(p > jnp.finfo(F.dtype).eps, 1 / p, 0) for p in (1 + fixed, 1 - fixed))
-    constant = (0.5 * (plus - minus) * F).sum(axis=1, keepdims=True)
-    return constant + jnp.einsum("rti,ri->rt", s, 0.5 * (plus + minus) * F)
+    plus, minus = (jnp.where(p > jnp.finfo(F.dtype).eps, 1 / p, 0) for p in (1 + F, 1 - F))
+    constant = (0.5 * (plus - minus) * dF).sum(axis=1, keepdims=True)
+    return constant + jnp.einsum("rti,ri->rt", s, 0.5 * (plus + minus) * dF)
