@@ -1,5 +1,9 @@
 """One epoch against scikit-learn's network of the same sizes, and prediction against its prediction."""
 
+import json
+import os
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -13,7 +17,7 @@ from abnet.bam import BAM
 from abnet.training.fit import lifted_rows, new_keys, stack
 from abnet.training.loop import Limits, Span, epoch, open_runs
 from abnet.training.objective import AggregationLearner, Objective, start
-from measure import Row, at_least, at_most, best_times
+from measure import Row, at_least, at_most, best_times, stated
 
 SIZES = (784, 4, 4, 4, 1)
 ROWS, BATCH = 52_500, 64
@@ -71,5 +75,19 @@ def prediction() -> list[Row]:
     return [at_most("compact ABNet / MLPClassifier, prediction", mine / theirs, 1.2, detail)]
 
 
+def one_epoch_on_one_thread() -> list[Row]:
+    """The same in a process whose JAX has one thread: two get in each other's way in steps this short."""
+    environment = {**os.environ, "PJRT_NPROC": "1"}
+    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, check=True, env=environment)
+    return [
+        stated(f"{row.what}, JAX on one thread", row.value, row.detail)
+        for row in (Row(*cells) for cells in json.loads(done.stdout))
+    ]
+
+
 def rows() -> list[Row]:
-    return [*one_epoch(), *prediction()]
+    return [*one_epoch(), *one_epoch_on_one_thread(), *prediction()]
+
+
+if __name__ == "__main__":
+    print(json.dumps(one_epoch()))

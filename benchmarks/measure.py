@@ -23,6 +23,11 @@ def at_most(what: str, value: float, target: float, detail: str) -> Row:
     return Row(what, value, f"<= {target:g}", value <= target, detail)
 
 
+def stated(what: str, value: float, detail: str) -> Row:
+    """A ratio that nothing is promised of, shown beside one that is."""
+    return Row(what, value, "none", True, detail)
+
+
 def best_times(*jobs: Callable[[], Any], repeat: int = 5, warm: bool = True) -> list[float]:
     """Best wall time of each job in seconds; jobs take turns, so that a busy moment hits all of them."""
     best = [float("inf")] * len(jobs)
