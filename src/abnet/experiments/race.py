@@ -1,7 +1,7 @@
 """Fewer runs for the wide half: short trials on the first repetition choose the settings that train in full.
 
 For each data set and model, every setting trains for a few epochs; the best sixth of them, at least three, go on to
-all repetitions. A trial is the beginning of the run it stands for, with the same split, start and minibatches.
+all repetitions. A trial is the beginning of the run it stands for: the same split, start and minibatches.
 """
 
 from collections.abc import Iterable
