@@ -127,4 +127,6 @@ def test_one_class_in_the_first_part_still_compares(run: Run, tmp_path: Path) ->
     rare = [line.replace('"not so good"', '"good"') for line in lines]
     rare[5] = rare[5].replace('"good"', '"bad"')
     (tmp_path / "rare.csv").write_text("\n".join([header, *rare]))
-    run("fit", tmp_path / "rare.csv", "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL)
+    shown = run("fit", tmp_path / "rare.csv", "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL).stdout
+    assert "at most" in shown.split("For comparison", 1)[0]  # the certificate
+    assert "Clopper-Pearson" in shown.split("For comparison", 1)[1]

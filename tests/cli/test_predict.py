@@ -37,6 +37,7 @@ def test_predictions_are_those_of_the_model(run: Run, model: Path, table: Path) 
 def test_a_file_holds_the_same_as_stdout(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
     output = tmp_path / "predictions.csv"
     text = run("predict", model, table, "--proba").stdout
+    assert run("predict", model, table, "--proba", "--output", "-").stdout == text
     shown = run("predict", model, table, "--proba", "--output", output).stdout
     assert output.read_text() == text
     assert f"Predicted {ROWS} rows into {output}." in shown

@@ -17,7 +17,8 @@ def predict(
     model: options.Model,
     table: options.Table,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout without it.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout without it, or with -."),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", metavar="", help="Add the share of the vote for either class.")
@@ -50,6 +51,8 @@ def predict(
     """
     from abnet.cli.jobs.predict import predict_to_file, predict_to_stream
 
+    if output == Path("-"):
+        output = None
     if unseen not in ("error", "warn"):
         raise WrongUseError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
     with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
