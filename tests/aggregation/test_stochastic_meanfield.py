@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from abnet.aggregation import exact, meanfield, stochastic_meanfield
 from abnet.aggregation.signs import sign_means
@@ -40,15 +41,16 @@ def test_many_draws_approach_the_sums_at_depth(rng: np.random.Generator) -> None
     assert many < 0.3 * few
 
 
-def test_gradient_is_the_formula_on_the_same_draws(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("gap", [0.1, 1e-3, 1e-5])
+def test_gradient_is_the_formula_on_the_same_draws(rng: np.random.Generator, gap: float) -> None:
     layers, _ = case(rng, (3, 4, 2))
-    F = jnp.asarray(rng.uniform(-0.9, 0.9, (5, 4)), jnp.float32)
+    F = jnp.asarray(np.sign(rng.normal(size=(5, 4))) * (1 - gap * rng.uniform(1, 3, (5, 4))), jnp.float32)
     key, T = jax.random.key(7), 50
     sampled = lambda f: stochastic_meanfield._sampled_layer(layers[1], f, key, T)  # noqa: E731
     slope = jax.jit(jax.grad(lambda f: sampled(f).sum()))(F)
     s = np.asarray(stochastic_meanfield.draw(key, F, T), np.float64)
     m = np.asarray(sign_means(layers[1], jnp.asarray(s, jnp.float32))).sum(axis=2, keepdims=True)
-    expected = (m * s / (1 + s * np.asarray(F)[:, None, :])).mean(axis=1)
+    expected = (m * s / (1 + s * np.asarray(F, np.float64)[:, None, :])).mean(axis=1)
     np.testing.assert_allclose(slope, expected, rtol=1e-4, atol=1e-5)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from abnet.aggregation.exact import mean_activation
 from abnet.aggregation.signs import sign_means
 from abnet.cube import erf
+from abnet.random_numbers import uniform
 
 __all__ = ["TRAINING_PATHS", "local_expectation", "normal_mean", "normal_output", "output", "straight_through"]
 
@@ -123,7 +124,7 @@ def _draw(m: Any, key: Any) -> Any:
     import jax
     import jax.numpy as jnp
 
-    s = jnp.where(jax.random.uniform(key, m.shape, m.dtype, -1, 1) < m, 1, -1).astype(m.dtype)
+    s = jnp.where(2 * uniform(key, m.shape, m.dtype) - 1 < m, 1, -1).astype(m.dtype)
     return m + jax.lax.stop_gradient(s - m)
 
 

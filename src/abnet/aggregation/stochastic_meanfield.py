@@ -6,6 +6,7 @@ from typing import Any
 from abnet.aggregation.exact import mean_activation
 from abnet.aggregation.signs import sign_means
 from abnet.cube import map_blocks
+from abnet.random_numbers import uniform
 
 __all__ = ["output"]
 
@@ -61,7 +62,7 @@ def draw(key: Any, F: Any, n_samples: int) -> Any:
 
     rows, d = F.shape
     first, second = jax.random.split(key)
-    u, v = jax.random.uniform(first, (1, n_samples, d), F.dtype), jax.random.uniform(second, (rows, 1, d), F.dtype)
+    u, v = uniform(first, (1, n_samples, d), F.dtype), uniform(second, (rows, 1, d), F.dtype)
     total = u + v
     return jnp.where(total - jnp.floor(total) < 0.5 + 0.5 * F[:, None, :], 1, -1).astype(F.dtype)
 
@@ -77,7 +78,8 @@ def _sampled_layer(V: Any, F: Any, key: Any, n_samples: int) -> Any:
 def _layer_with_gradient() -> Any:
     """``mean_t m(s^t)`` of given draws s, as a function of V, F and s that knows its gradient.
 
-    Written as a rule, so that a pass without gradient does not pay for the likelihood ratio.
+    Written as a rule, so that a pass without gradient does not pay for the likelihood ratio. First order only: the rule
+    of the rule is not the second derivative.
     """
     import jax
 
@@ -97,11 +99,13 @@ def _layer_with_gradient() -> Any:
 def _log_ratio(s: Any, F: Any, dF: Any) -> Any:
     """``d log p(s) = Σ_i dF_i s_i/(1 + s_i F_i)``, shape (rows, T).
 
-    The factor has two values, ``1/(1 + F)`` and ``-1/(1 - F)``, so it is affine in s: one product. Rounding lets a sign
-    of probability zero be drawn where F saturates; its factor is 0, not infinite.
+    The factor has two values, ``1/(1 + F)`` and ``-1/(1 - F)``, so it is affine in s: one product. It is counted from
+    the likelier sign, whose factor is at most 1: near saturation the other one is huge, and would cancel. Rounding lets
+    a sign of probability zero be drawn where F saturates; its factor is 0, not infinite.
     """
     import jax.numpy as jnp
 
     plus, minus = (jnp.where(p > jnp.finfo(F.dtype).eps, 1 / p, 0) for p in (1 + F, 1 - F))
-    constant = (0.5 * (plus - minus) * dF).sum(axis=1, keepdims=True)
-    return constant + jnp.einsum("rti,ri->rt", s, 0.5 * (plus + minus) * dF)
+    likely = jnp.where(F >= 0, 1, -1).astype(F.dtype)
+    constant = (jnp.where(F >= 0, plus, -minus) * dF).sum(axis=1, keepdims=True)
+    return constant + jnp.einsum("rti,ri->rt", s - likely[:, None, :], 0.5 * (plus + minus) * dF)

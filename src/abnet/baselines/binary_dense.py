@@ -13,6 +13,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from abnet.bam import sgn
 from abnet.baselines.single_output import check_single_output
+from abnet.random_numbers import uniform
 
 __all__ = ["BinaryParameters", "uniform_store", "nearest_signs", "random_signs", "inverse_glorot"]
 
@@ -67,8 +68,8 @@ def random_signs(stored: tuple[Array, ...], key: PRNGKeyArray) -> tuple[Array, .
     """
     keys = jax.random.split(key, len(stored))
     # u is in [0, 1), so w ≥ 1 always gives +1 and w ≤ -1 never does: the clip is in the comparison
-    uniform = (jax.random.uniform(k, w.shape, w.dtype) for w, k in zip(stored, keys, strict=True))
-    return tuple(2 * (u < (w + 1) / 2).astype(w.dtype) - 1 for w, u in zip(stored, uniform, strict=True))
+    drawn = (uniform(k, w.shape, w.dtype) for w, k in zip(stored, keys, strict=True))
+    return tuple(2 * (u < (w + 1) / 2).astype(w.dtype) - 1 for w, u in zip(stored, drawn, strict=True))
 
 
 def inverse_glorot(shape: tuple[int, ...]) -> float:

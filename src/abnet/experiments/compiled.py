@@ -1,4 +1,4 @@
-"""The compiled epoch of a sweep: with or without XLA's library of CPU kernels, for long runs or for short ones."""
+"""The compiled epoch of a sweep, with or without XLA's library of CPU kernels."""
 
 from functools import cache
 from typing import Any
@@ -9,31 +9,22 @@ __all__ = ["compiled_epoch"]
 
 
 @cache
-def compiled_epoch(*, library_sums: bool, short: bool = False) -> Any:
-    """`abnet.training.loop.epoch`, compiled as asked; an XLA that has no such choices keeps its own.
+def compiled_epoch(*, library_sums: bool) -> Any:
+    """`abnet.training.loop.epoch`, compiled with or without the library; an XLA that has no such choice keeps it.
 
-    Parameters
-    ----------
-    library_sums
-        Whether to use the library. Its sums over tables of 2^8 representations are slow: without it an epoch of
-        784-8-8-8-1 takes 0.45 s in place of 0.68 s; narrower networks lose a little.
-    short
-        For few epochs: two stochastic hidden layers compile in 6 s in place of 22 s and run up to a third slower.
+    The library's sums over tables of 2^8 representations are slow: without it an epoch of 784-8-8-8-1 takes 0.45 s in
+    place of 0.68 s; narrower networks lose a little.
     """
     import jax
 
-    options: dict[str, Any] = {}
-    if not library_sums:
-        options["xla_cpu_experimental_ynn_fusion_type"] = ""
-    if short:
-        options["xla_backend_optimization_level"] = 1
-    if not options or not _known(options):
+    options: dict[str, str | bool] = {"xla_cpu_experimental_ynn_fusion_type": ""}
+    if library_sums or not _known(options):
         return epoch
     raw: Any = epoch
     return jax.jit(raw.__wrapped__, static_argnames=("learners", "batch_size", "mesh"), compiler_options=options)
 
 
-def _known(options: dict[str, Any]) -> bool:
+def _known(options: dict[str, str | bool]) -> bool:
     import jax
 
     try:

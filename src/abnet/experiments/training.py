@@ -148,10 +148,7 @@ def _train(
         batch_size=protocol.batch_size,
         limits=_limits(protocol, Limits),
         report=None if progress is None else lambda epoch, best: progress(f"epoch {epoch}: {best.min():.4f}"),
-        step=compiled_epoch(
-            library_sums=group.settings[0].width < 8 or not members[0].aggregated,
-            short=group.settings[0].trial_epochs is not None and members[0].aggregated,
-        ),
+        step=compiled_epoch(library_sums=group.settings[0].width < 8 or not members[0].aggregated),
         shrink=count >= SHRINK_FROM,
     )
     if outcome.interrupted:
