@@ -46,24 +46,55 @@ def test_table1_trains_what_is_missing_writes_and_shows(run: Run, fake: ModuleTy
     assert only.stdout == again.stdout
 
 
-def test_a_race_trains_a_sixth_of_the_wide_settings_in_full(run: Run, fake: ModuleType, here: Path) -> None:
-    wide = ("--datasets", "circles", "--models", "EBP,BC", "--widths", "10,50,100", "--repetitions", 2)
-    shown = run("reproduce", "table1", *wide, "--race", "--jobs", 1)
-    assert "circles 100-100-100 BC #0 trial: done" in shown.stderr
+WIDE = ("--datasets", "circles", "--models", "EBP,BC", "--widths", "10,50,100", "--jobs", 1)
+
+
+def _repetitions_and_runs(here: Path) -> list[list[str]]:
     rows = (here / "results/table1.csv").read_text().splitlines()[1:]
-    assert [row.split(",")[-2:] for row in rows] == [["2", "6"], ["2", "12"]]
+    return [row.split(",")[-2:] for row in rows]
+
+
+def test_a_race_trains_a_sixth_of_the_wide_settings_in_full(run: Run, fake: ModuleType, here: Path) -> None:
+    two = (*WIDE, "--repetitions", 2)
+    shown = run("reproduce", "table1", *two, "--race")
+    assert "circles 100-100-100 BC #0 trial: done" in shown.stderr
+    assert _repetitions_and_runs(here) == [["2", "6"], ["2", "12"]]
     assert "--repetitions 2 --race`" in (here / "results/README.md").read_text()
     with RunStore("runs.sqlite") as store:
         assert len(store.runs()) == 9 + 36 + 6 + 12
-    assert "done" not in run("reproduce", "table1", *wide, "--race", "--jobs", 1).stderr
-    assert f"{9 + 36 + 6 + 12}/{9 + 36 + 6 + 12}" in run("reproduce", "status", *wide, "--race").stdout
-    only = run("reproduce", "table1", *wide, "--race", "--only-report")
+    assert "done" not in run("reproduce", "table1", *two, "--race").stderr
+    assert "63/63" in run("reproduce", "status", *two[:-4], "--repetitions", 2, "--race").stdout
+    only = run("reproduce", "table1", *two, "--race", "--only-report")
     assert only.stdout == shown.stdout
+
+
+def test_a_race_uses_the_runs_that_are_there(run: Run, fake: ModuleType, here: Path) -> None:
+    """Complete cells have no trials; a first repetition of everything does not outweigh the repetitions of the best."""
+    run("reproduce", "table1", *WIDE, "--models", "EBP", "--repetitions", 2, "--quiet")
+    run("reproduce", "table1", *WIDE, "--models", "BC", "--repetitions", 1, "--quiet")
+    for report in ((), ("--only-report",)):
+        shown = run("reproduce", "table1", *WIDE, "--repetitions", 2, "--race", *report)
+        assert "EBP #0 trial" not in shown.stderr
+        assert _repetitions_and_runs(here) == [["2", "18"], ["2", "12"]]
+    for report in ((), ("--only-report",)):
+        run("reproduce", "table1", *WIDE, "--repetitions", 5, "--race", *report)
+        assert _repetitions_and_runs(here) == [["5", "15"], ["5", "30"]]
+
+
+def test_a_cell_without_all_its_trials_waits_and_the_others_go_on(
+    run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = importlib.import_module("abnet.experiments.sweep")
+    monkeypatch.setattr(sweep, "_default_trainer", lambda: fake.train_all_but_wide_bc)
+    shown = run("reproduce", "table1", *WIDE, "--widths", "4,10", "--repetitions", 2, "--race", code=1)
+    assert "circles, BC: left out, as 12 trials have failed or are under way in another sweep" in shown.stderr
+    rows = (here / "results/table1.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[1:3] for row in rows] == [["narrow", "EBP"], ["wide", "EBP"], ["narrow", "BC"]]
 
 
 def test_export_import_and_status(run: Run, fake: ModuleType, here: Path) -> None:
     run("reproduce", "table1", *NARROW, "--jobs", 1, "--quiet")
-    assert run("reproduce", "export").stdout == "96 runs written to results/runs.csv\n"
+    assert run("reproduce", "export").stdout == "96 runs and trials written to results/runs.csv\n"
     table = (here / "results/table1.csv").read_text()
     imported = run("reproduce", "import", "results/runs.csv", "--store", "copy.sqlite")
     assert imported.stdout == "96 runs added to copy.sqlite, 0 were there already\n"

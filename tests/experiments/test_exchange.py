@@ -63,7 +63,8 @@ def test_13500_rows_are_about_2_megabytes(text: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("# abnet runs, format 2", "# runs", "line 1: not a file of runs"),
+        ("# abnet runs, format 2", "# runs", "line 1: no file of runs"),
+        ("# abnet runs, format 2", "# abnet runs, format 1", "line 1: a file of runs in another format"),
         ("# numerics 1", "# numerics 0", "not trained by version 1"),
         ("# data ads f0\n", "", r"line 4: there is no line '# data ads"),
         ("# data ads f0", "# data ads f1", "line 5: .* is not the key"),

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from abnet.experiments import Result, RunStore, Setting, groups_of, key, select, table1_grid
+from abnet.experiments import MODELS, Result, RunStore, Setting, groups_of, key, select, table1_grid
 from abnet.experiments.exchange import export_runs, import_runs
 from abnet.experiments.protocol import protocol_of
-from abnet.experiments.race import finalists, trials
-from abnet.experiments.selection import current_results
+from abnet.experiments.race import race, trials
+from abnet.experiments.selection import choose
 from abnet.experiments.training import run_group
 
 WIDE = select(table1_grid(narrow=False), datasets=["adult"])
@@ -57,31 +57,52 @@ def test_a_trial_is_the_beginning_of_its_run() -> None:
 
 
 def test_the_best_sixth_goes_on_in_every_cell() -> None:
-    going_on = finalists(WIDE, map(pretended, trials(WIDE)))
+    stand = race(WIDE, map(pretended, trials(WIDE)))
+    assert (set(stand.trials), stand.undecided) == (set(trials(WIDE)), {})
     for model in ("PBGNet", "ABNet_l", "BC"):
-        chosen = [s for s in going_on if s.model == model]
+        chosen = [s for s in stand.going_on if s.model == model]
         assert len(chosen) == 6 * 5
         assert {(s.hidden_layer_sizes, s.learning_rate) for s in chosen} == {
             ((100, 100, 100), 0.0001), ((100, 100, 100), 0.001), ((100, 100), 0.0001), ((100, 100), 0.001),
             ((50, 50, 50), 0.0001), ((50, 50, 50), 0.001),
         }  # fmt: skip
-    assert {s.hidden_layer_sizes for s in going_on if s.model == "EBP"} == {(100,) * 3, (100,) * 2, (50,) * 3}
-    assert [s for s in WIDE if s in set(going_on)] == going_on
+    assert {s.hidden_layer_sizes for s in stand.going_on if s.model == "EBP"} == {(100,) * 3, (100,) * 2, (50,) * 3}
+    assert [s for s in WIDE if s in set(stand.going_on)] == stand.going_on
 
 
-def test_a_trial_that_diverged_is_last() -> None:
+@pytest.mark.parametrize(("model", "figure"), [("PBGNet", "bound"), ("ABNet_l", "validation_loss")])
+@pytest.mark.parametrize("value", [float("nan"), None])
+def test_a_trial_that_diverged_is_last(model: str, figure: str, value: float | None) -> None:
+    diverged = {figure: value, "validation_error": 0.0}
     results = [
-        finished(t, bound=float("nan")) if t.hidden_layer_sizes == (100, 100, 100) else pretended(t)
-        for t in trials(WIDE)
+        finished(t, **diverged) if t.hidden_layer_sizes == (100, 100, 100) else pretended(t) for t in trials(WIDE)
     ]
-    assert (100, 100, 100) not in {s.hidden_layer_sizes for s in finalists(WIDE, results) if s.model == "PBGNet"}
+    going_on = race(WIDE, results).going_on
+    assert (100, 100, 100) not in {s.hidden_layer_sizes for s in going_on if s.model == model}
 
 
-def test_narrow_settings_need_no_trial_and_wide_ones_do() -> None:
+def test_ties_go_to_the_smaller_network_and_the_smaller_rate() -> None:
+    tied = (finished(t, bound=0.2, validation_loss=0.2, validation_error=0.2) for t in trials(WIDE))
+    first = [s for s in race(WIDE, tied).going_on if s.model == "BC" and s.repetition == 0]
+    assert {(s.hidden_layer_sizes, s.learning_rate) for s in first} == {
+        ((10,), 0.0001), ((10,), 0.001), ((10,), 0.01), ((10,), 0.1), ((50,), 0.0001), ((50,), 0.001),
+    }  # fmt: skip
+
+
+def test_a_cell_is_decided_when_all_its_trials_are_there() -> None:
     narrow = select(table1_grid(wide=False), datasets=["adult"])
-    assert finalists(narrow, []) == narrow
-    with pytest.raises(ValueError, match="225 of 225 trials have not been run"):
-        finalists(narrow + WIDE, [])
+    without = [pretended(t) for t in trials(WIDE) if (t.model, t.hidden_layer_sizes) != ("BNN", (10,))]
+    stand = race(narrow + WIDE, without)
+    assert stand.undecided == {("adult", "BNN"): 4}
+    assert set(narrow) <= set(stand.going_on)
+    assert {s.model for s in stand.going_on if s.architecture == "wide"} == {*MODELS} - {"BNN"}
+
+
+def test_a_complete_cell_has_no_trials() -> None:
+    done = [finished(s, validation_error=0.1) for s in WIDE if s.model == "BNN"]
+    stand = race(WIDE, done)
+    assert "BNN" not in {t.model for t in stand.trials}
+    assert [s for s in WIDE if s.model == "BNN"] == stand.going_on
 
 
 def test_trials_are_stored_and_published_apart_from_runs(tmp_path: Path) -> None:
@@ -92,5 +113,13 @@ def test_trials_are_stored_and_published_apart_from_runs(tmp_path: Path) -> None
         store.add(results, {"adult": "f"}, machine={})
         import_runs(export_runs(store.runs()), copy)
         for runs in (store.runs(), copy.runs()):
-            assert [r.setting for r in current_results(runs)] == [whole]
-            assert [(r.setting, r.validation_error) for r in current_results(runs, trials=True)] == [(trial, 0.1)]
+            assert {run.setting: run.result.validation_error for run in runs if run.result} == {trial: 0.1, whole: 0.2}
+
+
+def test_a_trial_is_never_chosen_for_a_run() -> None:
+    trial = Setting("adult", "BC", (10,), 0.1, 0, trial_epochs=3)
+    assert choose([finished(trial, validation_error=0.0)]) is None
+    runs = [finished(replace(trial, trial_epochs=None, repetition=r), validation_error=0.2) for r in range(2)]
+    choice = choose([finished(trial, validation_error=0.0), *runs, finished(trial, validation_error=0.0)])
+    assert choice is not None
+    assert [result.setting.trial_epochs for result in choice.results] == [None, None]

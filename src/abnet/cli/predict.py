@@ -16,8 +16,8 @@ __all__ = ["predict"]
 def predict(
     model: options.Model,
     table: options.Table,
-    output: Annotated[
-        Path | None,
+    to: Annotated[
+        str | None,
         typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout without it, or with -."),
     ] = None,
     proba: Annotated[
@@ -51,8 +51,7 @@ def predict(
     """
     from abnet.cli.jobs.predict import predict_to_file, predict_to_stream
 
-    if output == Path("-"):
-        output = None
+    output = None if to in (None, "-") else Path(str(to))
     if unseen not in ("error", "warn"):
         raise WrongUseError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
     with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:

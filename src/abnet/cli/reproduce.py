@@ -79,6 +79,7 @@ def table1(
     Stop it when you like: the same command continues. Several may share a store.
 
     abnet reproduce table1 --datasets ads --widths 2,4,8 --data-dir ~/data
+    abnet reproduce table1 --race --jobs 2
     abnet reproduce table1 --only-report
     """
     from abnet.cli.jobs.reproduce import Choice, Place, reproduce_table1, words
@@ -86,7 +87,7 @@ def table1(
 
     choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
-    comparisons, files, code = reproduce_table1(choice, place, output_dir, race=race)
+    comparisons, files, code = reproduce_table1(choice, place, output_dir, with_trials=race)
     _show(to_terminal(comparisons))
     _finish(files, code)
 
@@ -209,16 +210,20 @@ def status(
 
     abnet reproduce status --store runs.sqlite
     """
-    from abnet.cli.jobs.reproduce import Choice, settings_of_race, table1_settings, words
+    from abnet.cli.jobs.reproduce import Choice, table1_settings, words
     from abnet.experiments import RunStore
+    from abnet.experiments import race as races
+    from abnet.experiments.selection import current_results
     from abnet.experiments.status import status as progress_of
     from abnet.experiments.status import status_table
 
     choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     settings = table1_settings(choice)
     with RunStore(store, create=False) as runs:
-        wanted = settings_of_race(settings, runs) if race else settings
-        _show(status_table(progress_of(runs, wanted)))
+        if race:
+            stand = races.race(settings, current_results(runs.runs()))
+            settings = stand.trials + stand.going_on
+        _show(status_table(progress_of(runs, settings)))
 
 
 @app.command(cls=Command)
@@ -234,7 +239,7 @@ def export(
     from abnet.experiments import RunStore, publish
 
     with RunStore(store, create=False) as runs:
-        print(f"{publish.publish_runs(runs.runs(), file):,} runs written to {file}")
+        print(f"{publish.publish_runs(runs.runs(), file):,} runs and trials written to {file}")
 
 
 @app.command("import", cls=Command)

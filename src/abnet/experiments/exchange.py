@@ -105,7 +105,10 @@ def _figure(name: str, value: float | None) -> str:
 
 def _read_comments(comments: list[str]) -> dict[str, str]:
     if not comments or comments[0] != TITLE:
-        raise ExchangeError(f"line 1: not a file of runs; it should begin with {TITLE!r}")
+        kind = (
+            "a file of runs in another format" if comments and comments[0].startswith(TITLE[:-1]) else "no file of runs"
+        )
+        raise ExchangeError(f"line 1: {kind}; it should begin with {TITLE!r}")
     if f"# numerics {NUMERICS_VERSION}" not in comments:
         raise ExchangeError(
             f"these runs were not trained by version {NUMERICS_VERSION} of the numerics; train them anew, or use the "

@@ -1,26 +1,68 @@
 """Fewer runs for the wide half: short trials on the first repetition choose the settings that train in full.
 
-For each data set and model, every setting trains for a few epochs; the best sixth of them, at least three, go on to
-all repetitions. A trial is the beginning of the run it stands for: the same split, start and minibatches.
+In each cell of the table (data set and model) every wide setting trains for a few epochs; the best sixth of them, at
+least three, go on to all repetitions. A trial is the beginning of the run it stands for: the same split, start and
+minibatches. A cell whose runs are all there needs no trials.
 """
 
+import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from abnet.experiments.result import Result
 from abnet.experiments.setting import Setting
 
-__all__ = ["finalists", "trials"]
+__all__ = ["Race", "best_of_trials", "best_runs", "race", "trials"]
+
+Cell: TypeAlias = tuple[str, str]
 
 _TRIAL_EPOCHS = {"ads": 20, "adult": 3, "mnistLH": 3}
 _OTHERS = 5
 _SHARE, _FEWEST = 6, 3
 
 
+@dataclass(frozen=True)
+class Race:
+    """How a race stands.
+
+    Attributes
+    ----------
+    trials
+        The trials of all cells that need them, finished or not.
+    going_on
+        Settings to train in full: narrow ones, those of complete cells, and the best of the decided cells.
+    undecided
+        Cells with trials that are not there, and how many.
+    """
+
+    trials: list[Setting]
+    going_on: list[Setting]
+    undecided: dict[Cell, int]
+
+
+def race(settings: Iterable[Setting], results: Iterable[Result]) -> Race:
+    """Return how the race between the wide ones of the settings stands, given the results of runs and trials."""
+    settings, done = list(settings), {result.setting: result for result in results}
+    cells: dict[Cell, list[Setting]] = {}
+    for s in settings:
+        if s.architecture == "wide":
+            cells.setdefault(_cell(s), []).append(s)
+    complete = {cell for cell, members in cells.items() if all(s in done for s in members)}
+    short = {cell: trials(members) for cell, members in cells.items() if cell not in complete}
+    missing = {cell: sum(trial not in done for trial in of) for cell, of in short.items()}
+    best = {trial for cell, of in short.items() if not missing[cell] for trial in best_of_trials(done[t] for t in of)}
+    return Race(
+        trials=[trial for of in short.values() for trial in of],
+        going_on=[s for s in settings if s.architecture == "narrow" or _cell(s) in complete or _trial(s) in best],
+        undecided={cell: count for cell, count in missing.items() if count},
+    )
+
+
 def trials(settings: Iterable[Setting]) -> list[Setting]:
     """Return the trials that stand for the wide ones of the settings; narrow ones have none.
 
-    Their length is about 1,500 minibatches: 20 epochs for ads, 3 for adult and mnistLH, 5 for the others.
+    20 epochs for ads, 3 for adult and mnistLH, 5 for the others: 1,500 to 2,500 minibatches of ABNet and PBGNet.
 
     Examples
     --------
@@ -30,38 +72,32 @@ def trials(settings: Iterable[Setting]) -> list[Setting]:
     return list(dict.fromkeys(_trial(s) for s in settings if s.architecture == "wide"))
 
 
-def finalists(settings: Iterable[Setting], results: Iterable[Result]) -> list[Setting]:
-    """Return the settings to train in full: all narrow ones, and the wide ones whose trials are among the best.
+def best_of_trials(results: Iterable[Result]) -> list[Setting]:
+    """Return the trials of one cell whose settings go on.
 
-    Trials are ranked by the bound for PBGNet and ABNet, by the validation loss for their versions without it, by the
-    validation error for the others.
-
-    Raises
-    ------
-    ValueError
-        If a trial is missing from the results.
+    Ranked by the bound for PBGNet and ABNet, by the validation loss for their versions without it, by the validation
+    error for the others; a tie goes to fewer hidden layers, then fewer units, then the smaller learning rate.
     """
-    settings, values = list(settings), {result.setting: _value(result) for result in results}
-    wanted = trials(settings)
-    missing = sum(trial not in values for trial in wanted)
-    if missing:
-        raise ValueError(f"{missing} of {len(wanted)} trials have not been run; without them there is no choice")
-    cells: dict[tuple[str, str], list[Setting]] = {}
-    for trial in wanted:
-        cells.setdefault((trial.dataset, trial.model), []).append(trial)
-    best = {trial for cell in cells.values() for trial in sorted(cell, key=values.__getitem__)[: _places(len(cell))]}
-    return [s for s in settings if s.architecture == "narrow" or _trial(s) in best]
+    ranked = sorted(results, key=_rank)
+    return [result.setting for result in ranked[: max(len(ranked) // _SHARE, _FEWEST)]]
+
+
+def best_runs(runs: Iterable[Result], short: Iterable[Result]) -> list[Result]:
+    """Return those of a cell's runs whose settings its trials let go on."""
+    best = {replace(setting, trial_epochs=None) for setting in best_of_trials(short)}
+    return [run for run in runs if replace(run.setting, repetition=0) in best]
+
+
+def _cell(setting: Setting) -> Cell:
+    return setting.dataset, setting.model
 
 
 def _trial(setting: Setting) -> Setting:
     return replace(setting, repetition=0, trial_epochs=_TRIAL_EPOCHS.get(setting.dataset, _OTHERS))
 
 
-def _value(result: Result) -> float:
-    """What a trial is ranked by: that which training watched, where it is finer than an error rate."""
-    loss = result.validation_loss
-    return result.score if loss is None or result.setting.model in ("PBGNet", "ABNet") else loss
-
-
-def _places(n: int) -> int:
-    return max(n // _SHARE, _FEWEST)
+def _rank(result: Result) -> tuple[float, int, int, float]:
+    s = result.setting
+    value = result.validation_loss if s.model.endswith("_l") else result.score  # an error rate has many ties
+    value = math.inf if value is None or math.isnan(value) else round(value, 6)
+    return value, s.hidden_layers, s.width, s.learning_rate or 0.0

@@ -3,7 +3,8 @@
 A *cell* holds the settings that compete with one another. Not all of their repetitions may be there yet, so the rule
 says which ones are compared: r repetitions, those numbered 0 to r - 1, of all the settings that have them, with the r
 that uses the most runs (the largest such r). Complete sweeps use everything; a sweep in progress neither drops
-repetitions for a setting that has only begun, nor settings for a repetition that has only begun.
+repetitions for a setting that has only begun, nor settings for a repetition that has only begun. Where trials have
+chosen among the settings (`abnet.experiments.race`), the chosen ones are compared, if they have more repetitions.
 """
 
 import math
@@ -13,6 +14,7 @@ from statistics import fmean, stdev
 from typing import TypeVar
 
 from abnet.experiments.keys import definition
+from abnet.experiments.race import best_runs
 from abnet.experiments.result import Result
 from abnet.experiments.rows import Run
 from abnet.experiments.setting import Setting
@@ -46,12 +48,9 @@ def current_runs(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSIO
     return [run for run in current if run.fingerprint == newest[run.setting.dataset]]
 
 
-def current_results(
-    runs: Iterable[Run], *, trials: bool = False, numerics_version: int = NUMERICS_VERSION
-) -> list[Result]:
-    """Return the results of those of the `current_runs` that are in full, or of those that are trials."""
-    results = (run.result for run in current_runs(runs, numerics_version=numerics_version))
-    return [r for r in results if r is not None and (r.setting.trial_epochs is not None) == trials]
+def current_results(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSION) -> list[Result]:
+    """Return the results of the `current_runs`, trials included."""
+    return [run.result for run in current_runs(runs, numerics_version=numerics_version) if run.result is not None]
 
 
 def by_cell(results: Iterable[Result], cell: Callable[[Setting], _K]) -> dict[_K, list[Result]]:
@@ -65,10 +64,22 @@ def by_cell(results: Iterable[Result], cell: Callable[[Setting], _K]) -> dict[_K
 def choose(results: Iterable[Result]) -> Choice | None:
     """Return the setting with the best mean score over the repetitions that are compared; None if there is none.
 
+    Trials among the results are not runs: they only say which runs are compared.
+
     The score is the bound for PBGNet and ABNet and the validation error for the others (`Result.score`). A tie goes to
     fewer hidden layers, then fewer units, then the smaller learning rate; scores that differ by less than a millionth
     are a tie. A setting with a repetition that has no score is never chosen.
     """
+    results = list(results)
+    whole = [result for result in results if result.setting.trial_epochs is None]
+    short = [result for result in results if result.setting.trial_epochs is not None]
+    among_all, among_best = _best(whole), _best(best_runs(whole, short))
+    if among_all is None or among_best is None or len(among_best.results) <= len(among_all.results):
+        return among_all
+    return among_best
+
+
+def _best(results: Iterable[Result]) -> Choice | None:
     candidates: dict[tuple[tuple[int, ...], float], dict[int, Result]] = {}
     for result in results:
         s = result.setting

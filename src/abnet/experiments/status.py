@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abnet.experiments.selection import current_runs
+from abnet.experiments.selection import current_results
 from abnet.experiments.setting import Setting
 from abnet.experiments.store import RunStore
 from abnet.experiments.version import NUMERICS_VERSION
@@ -36,7 +36,7 @@ def status(store: RunStore, settings: Iterable[Setting]) -> dict[tuple[str, str,
     ...     status(store, table1_grid())["ads", "ABNet", 2]
     Progress(done=0, failed=0, total=60)
     """
-    done = {run.setting for run in current_runs(store.runs())}
+    done = {result.setting for result in current_results(store.runs())}
     failures = store.runs(status="failed")
     failed = {run.setting for run in failures if run.numerics_version == NUMERICS_VERSION} - done
     cells: dict[tuple[str, str, int], list[Setting]] = {}

@@ -61,7 +61,7 @@ class Row:
 def table1(results: Iterable[Result]) -> list[Row]:
     """Select a setting for each data set, architecture and model that has runs; rows come in the paper's order.
 
-    Runs outside Table 1's grid (Figure 4's of more than 3 hidden layers) do not compete.
+    Runs outside Table 1's grid (Figure 4's of more than 3 hidden layers) do not compete, nor do trials.
 
     Examples
     --------

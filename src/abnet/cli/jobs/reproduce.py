@@ -8,7 +8,7 @@ from abnet.cli.guard import WrongUseError, note
 from abnet.experiments import RunStore, Setting, fig4_grid, groups_of, publish, select, sweep, table1_grid
 from abnet.experiments.comparison import Comparison
 from abnet.experiments.figures.timing import METHODS, read_timings
-from abnet.experiments.race import finalists, trials
+from abnet.experiments.race import race, trials
 from abnet.experiments.result import Result
 from abnet.experiments.selection import current_results
 
@@ -18,7 +18,6 @@ __all__ = [
     "reproduce_fig2",
     "reproduce_fig4",
     "reproduce_table1",
-    "settings_of_race",
     "table1_settings",
     "words",
 ]
@@ -76,17 +75,19 @@ def table1_settings(choice: Choice) -> list[Setting]:
 
 
 def reproduce_table1(
-    choice: Choice, place: Place, folder: Path, *, race: bool = False
+    choice: Choice, place: Place, folder: Path, *, with_trials: bool = False
 ) -> tuple[list[Comparison], list[Path], int]:
     """Train what is missing of Table 1, and write it; the comparison, the files and the exit code.
 
     In a race, trials choose which of the wide settings train in full.
     """
-    settings = table1_settings(choice)
-    if race and place.train:
-        settings = _after_trials(settings, place)
-    results, code = _results(settings, place)
-    typed = publish.command("table1", vars(choice) | {"race": race or None})
+    settings, early = table1_settings(choice), 0
+    going_on = settings
+    if with_trials and place.train:
+        going_on, early = _after_trials(settings, place)
+    results, code = _results([*settings, *trials(settings)], place, train=going_on)
+    code = code or early
+    typed = publish.command("table1", vars(choice) | {"race": with_trials or None})
     comparisons, files = publish.publish_table1(results, folder, typed)
     return comparisons, files, code
 
@@ -122,19 +123,17 @@ def reproduce_fig2(
     return publish.publish_timings(measured, folder, publish.command("fig2", options))
 
 
-def settings_of_race(settings: list[Setting], store: RunStore) -> list[Setting]:
-    """What a race runs, as far as that is known: the trials, and once all are done the settings that go on."""
-    short = trials(settings)
-    done = current_results(store.runs(), trials=True)
-    decided = {result.setting for result in done}.issuperset(short)
-    return short + (finalists(settings, done) if decided else [])
-
-
-def _after_trials(settings: list[Setting], place: Place) -> list[Setting]:
-    """The settings that go on after their trials, which are run if they are missing."""
+def _after_trials(settings: list[Setting], place: Place) -> tuple[list[Setting], int]:
+    """The settings that go on after their trials, which are run if they are missing, and the exit code so far."""
     with RunStore(place.store) as store:
-        _train(trials(settings), store, place)
-        return finalists(settings, current_results(store.runs(), trials=True))
+        code = _train(race(settings, current_results(store.runs())).trials, store, place)
+        stand = race(settings, current_results(store.runs()))
+    for (dataset, model), missing in stand.undecided.items():
+        note(
+            f"{dataset}, {model}: left out, as {missing} trials have failed or are under way in another sweep; when "
+            "those are done, the same command continues"
+        )
+    return stand.going_on, int(code or bool(stand.undecided))
 
 
 def _train(settings: list[Setting], store: RunStore, place: Place) -> int:
@@ -148,12 +147,12 @@ def _train(settings: list[Setting], store: RunStore, place: Place) -> int:
     return report.exit_code
 
 
-def _results(settings: list[Setting], place: Place) -> tuple[list[Result], int]:
-    """The stored results of the settings, after training those that are missing, and the exit code."""
+def _results(settings: list[Setting], place: Place, *, train: list[Setting] | None = None) -> tuple[list[Result], int]:
+    """The stored results of the settings, after training those (of `train`) that are missing, and the exit code."""
     code = 0
     with RunStore(place.store, create=place.train) as store:
         if place.train:
-            code = _train(settings, store, place)
+            code = _train(settings if train is None else train, store, place)
         wanted = set(settings)
         results = [result for result in current_results(store.runs()) if result.setting in wanted]
     if not results:
