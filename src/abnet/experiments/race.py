@@ -1,8 +1,9 @@
 """Fewer runs for the wide half: short trials on the first repetition choose the settings that train in full.
 
-In each cell of the table (data set and model) every wide setting trains for a few epochs; the best sixth of them, at
-least three, go on to all repetitions. A trial is the beginning of the run it stands for: the same split, start and
-minibatches. A cell whose runs are all there needs no trials.
+In each cell of the table (data set and model) every wide setting trains for a few epochs. The best four sizes go on to
+all repetitions, each with its best learning rate and the next lower one, since high rates are ahead at first. A trial
+is the beginning of the run it stands for: the same split, start and minibatches. A cell whose runs are all there needs
+no trials.
 """
 
 import math
@@ -19,7 +20,7 @@ Cell: TypeAlias = tuple[str, str]
 
 _TRIAL_EPOCHS = {"ads": 20, "adult": 3, "mnistLH": 3}
 _OTHERS = 5
-_SHARE, _FEWEST = 6, 3
+_SIZES, _RATES = 4, 2
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Race:
     trials
         The trials of all cells that need them, finished or not.
     going_on
-        Settings to train in full: narrow ones, those of complete cells, and the best of the decided cells.
+        Settings to train in full: narrow ones, those of complete cells, and the chosen ones of the decided cells.
     undecided
         Cells with trials that are not there, and how many.
     """
@@ -78,8 +79,14 @@ def best_of_trials(results: Iterable[Result]) -> list[Setting]:
     Ranked by the bound for PBGNet and ABNet, by the validation loss for their versions without it, by the validation
     error for the others; a tie goes to fewer hidden layers, then fewer units, then the smaller learning rate.
     """
-    ranked = sorted(results, key=_rank)
-    return [result.setting for result in ranked[: max(len(ranked) // _SHARE, _FEWEST)]]
+    ranked = [result.setting for result in sorted(results, key=_rank)]
+    rates = sorted({s.learning_rate or 0.0 for s in ranked}, reverse=True)
+    chosen = []
+    for sizes in list(dict.fromkeys(s.hidden_layer_sizes for s in ranked))[:_SIZES]:
+        of_size = {s.learning_rate or 0.0: s for s in ranked if s.hidden_layer_sizes == sizes}
+        first = rates.index(next(iter(of_size)))
+        chosen += [of_size[rate] for rate in rates[first : first + _RATES] if rate in of_size]
+    return chosen
 
 
 def best_runs(runs: Iterable[Result], short: Iterable[Result]) -> list[Result]:
