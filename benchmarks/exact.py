@@ -36,7 +36,7 @@ def against_the_formula() -> list[Row]:
     # A first pass pays for fresh memory: several are timed here too.
     (fused,) = best_times(_timed(output_as_written, layers, x), repeat=8)
     (fused_both,) = best_times(_timed(gradient(output_as_written), layers, x), repeat=2)
-    # Not compiled: every factor of every transition matrix goes through memory, as in the paper's own code.
+    # Not compiled: every factor of every transition matrix goes through memory.
     (theirs,) = best_times(lambda: jax.block_until_ready(output_as_written(layers, x)), repeat=3)
 
     def times(theirs: float, ours: float) -> str:
