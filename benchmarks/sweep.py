@@ -26,8 +26,9 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     from abnet.experiments.members import Member
     from abnet.experiments.protocol import protocol_of
     from abnet.experiments.setting import Setting
+    from abnet.training.compiled import compiled_epoch
     from abnet.training.fit import lifted_rows
-    from abnet.training.loop import Limits, Span, epoch
+    from abnet.training.loop import Limits, Span
     from learning import images
 
     members = []
@@ -41,6 +42,7 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     order[: ROWS - held] = held + np.random.default_rng(0).permutation(ROWS - held)
     fixed = (rows, order, np.int32(ROWS - held), Span(np.int32(0), np.int32(held or ROWS)))
     limits, learners = Limits(*map(np.asarray, Limits())), tuple(m.learner for m in members)
+    epoch = compiled_epoch(learners)
 
     def one(runs: Any) -> Any:
         return jax.block_until_ready(epoch(learners, runs, *fixed, limits, batch_size=size))

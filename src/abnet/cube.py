@@ -5,7 +5,9 @@ JAX arrays and stays in the library it was given, so that prediction and certifi
 """
 
 from collections.abc import Callable
+from functools import reduce
 from math import prod
+from operator import mul
 from types import ModuleType
 from typing import Any
 
@@ -57,7 +59,8 @@ def corners(d: int, dtype: Any = np.float32, *, start: Any = 0, count: int | Non
 def corner_probabilities(m: Any) -> Any:
     """Probabilities of all corners when coordinate i is +1 with probability ``1/2 + m_i/2``, independently.
 
-    ``P[s] = Π_i (1/2 + s_i/2 · m_i)``. Built by doubling, last coordinate first, so that every write is contiguous.
+    ``P[s] = Π_i (1/2 + s_i/2 · m_i)``. The last two coordinates by the formula, which compiles sooner and has the
+    lighter gradient; then by doubling, so that every write is contiguous.
 
     Parameters
     ----------
@@ -74,11 +77,14 @@ def corner_probabilities(m: Any) -> Any:
     array([[0. , 0.5, 0. , 0.5]])
     """
     xp = namespace(m)
-    half = m * m.dtype.type(0.5)
-    plus, minus = m.dtype.type(0.5) + half, m.dtype.type(0.5) - half
-    out = xp.ones((m.shape[0], 1), m.dtype)
-    for i in reversed(range(m.shape[1])):
-        out = xp.concatenate([minus[:, i : i + 1] * out, plus[:, i : i + 1] * out], axis=1)
+    one_half = m.dtype.type(0.5)
+    doubled = max(m.shape[1] - 2, 0)
+    s = one_half * corners(m.shape[1] - doubled, m.dtype)
+    factors = [one_half + m[:, doubled + i, None] * s[None, :, i] for i in range(s.shape[1])]
+    out = reduce(mul, factors) if factors else xp.ones((m.shape[0], 1), m.dtype)
+    for i in reversed(range(doubled)):
+        half = one_half * m[:, i, None]
+        out = xp.concatenate([(one_half - half) * out, (one_half + half) * out], axis=1)
     return out
 
 

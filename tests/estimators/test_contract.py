@@ -153,15 +153,15 @@ def test_ctrl_c_keeps_the_best_network_so_far(
     from abnet.training import loop, stage
 
     X, y = blobs
-    compiled, calls = loop.epoch, [0]
+    calls = [0]
 
     def interrupted(*args: Any, **options: Any) -> Any:
         calls[0] += 1
         if calls[0] == 4:
             raise KeyboardInterrupt
-        return compiled(*args, **options)
+        return loop.epoch(*args, **options)
 
-    monkeypatch.setattr(stage, "epoch", interrupted)
+    monkeypatch.setattr(stage, "compiled_epoch", lambda learners: interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
         classifier.fit(X, y)
     assert calls[0] == 4

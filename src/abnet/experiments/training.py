@@ -126,7 +126,6 @@ def learner_inputs(X: NDArray[np.float32], training: slice, *, standardise: bool
 def _train(
     group: Group, sample: Sample, progress: Callable[[str], None] | None
 ) -> list[tuple[Setting, dict[str, Any]]]:
-    from abnet.experiments.compiled import compiled_epoch
     from abnet.experiments.members import Member
     from abnet.training.loop import Limits, Span
     from abnet.training.stage import run_stage
@@ -148,7 +147,6 @@ def _train(
         batch_size=protocol.batch_size,
         limits=_limits(protocol, Limits),
         report=None if progress is None else lambda epoch, best: progress(f"epoch {epoch}: {best.min():.4f}"),
-        step=compiled_epoch(library_sums=group.settings[0].width < 8 or not members[0].aggregated),
         shrink=count >= SHRINK_FROM,
     )
     if outcome.interrupted:

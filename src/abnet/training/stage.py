@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.training.compiled import compiled_epoch
 from abnet.training.devices import batch_mesh, replicate
-from abnet.training.loop import Learner, Limits, Rows, Run, Span, epoch
+from abnet.training.loop import Learner, Limits, Rows, Run, Span
 from abnet.training.stacks import Stack, leave_out_finished
 
 __all__ = ["Outcome", "Report", "best_of", "run_stage"]
@@ -35,7 +36,6 @@ def run_stage(
     batch_size: int,
     limits: Limits,
     report: Report | None = None,
-    step: Any = None,
     shrink: bool = False,
 ) -> Outcome:
     """Train all runs until each has stopped; Ctrl-C ends the stage and keeps the best of every run so far.
@@ -49,15 +49,13 @@ def run_stage(
         Rows to learn from, and rows that the monitored value is computed on.
     rng : numpy.random.Generator
         Shuffles the training rows: the order does not depend on the padding.
-    step : optional
-        Another compilation of `abnet.training.loop.epoch`.
     shrink
         Whether finished runs leave the program once they are half of it. The networks are the same up to rounding; each
         smaller program has to be compiled.
     """
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
-    step, mesh = step or epoch, batch_mesh(batch_size)
+    mesh = batch_mesh(batch_size)
     rows, runs = replicate(mesh, (rows, runs))
     limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
     span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
@@ -69,7 +67,7 @@ def run_stage(
             live = [stack for stack in stacks if stack.places.size]
             order[: train.size] = train.first + rng.permutation(train.size)
             names, now = tuple(stack.learner for stack in live), tuple(stack.run for stack in live)
-            done = step(names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
+            done = compiled_epoch(names)(names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
             for stack, run in zip(live, done, strict=True):
                 stack.run = run
             curve.append(np.concatenate([stack.values() for stack in stacks]))

@@ -1,0 +1,84 @@
+"""Each network gets the epoch that suits its steps, and trains to the same weights."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from abnet.bam import BAM
+from abnet.baselines.ebp import EBP
+from abnet.training import compiled
+from abnet.training.compiled import compiled_epoch
+from abnet.training.fit import lifted_rows, new_keys, stack
+from abnet.training.loop import Limits, Span, epoch, open_runs
+from abnet.training.objective import AggregationLearner, Objective, start
+
+NARROW, WIDE = AggregationLearner((5, 3, 3, 1)), AggregationLearner((5, 40, 1), "ancestral")
+
+on_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="the choices are those of XLA's CPU compiler")
+
+
+def train(program: Any, learner: AggregationLearner, epochs: int) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(96, 5)).astype(np.float32)
+    rows = lifted_rows(X, np.where(X[:, 0] > 0, 1.0, -1.0), None)
+    net = BAM.init(rng, learner.sizes)
+    runs: Any = (open_runs(stack([start(net, net, Objective.BOUND, 96, 0.05)]), [0.01], new_keys(rng, 1)),)
+    for _ in range(epochs):
+        order = np.zeros(len(rows.targets) + 16, np.int32)
+        order[:96] = rng.permutation(96)
+        span, limits = Span(np.int32(0), np.int32(96)), Limits(*map(np.asarray, Limits()))
+        runs = program((learner,), runs, rows, order, np.int32(96), span, limits, batch_size=16)
+    return np.asarray(runs[0].state.theta)
+
+
+@on_cpu
+def test_narrow_networks_run_on_one_thread_and_wide_ones_on_all() -> None:
+    narrow, wide = compiled_epoch((NARROW,)), compiled_epoch((WIDE,))
+    assert len({narrow, wide, epoch}) == 3
+    assert compiled_epoch((AggregationLearner((5, 4, 1), "meanfield"), NARROW)) is narrow
+    assert compiled_epoch((NARROW, WIDE)) is wide
+    assert compiled_epoch((AggregationLearner((5, 12, 1)),)) is wide
+
+
+def test_other_methods_are_compiled_as_xla_likes() -> None:
+    assert compiled_epoch((EBP(),)) is epoch
+
+
+@on_cpu
+def test_a_narrow_program_has_no_loop_split_among_cores_and_no_library_kernel() -> None:
+    """Against an XLA that takes the options and does nothing: the plain program has both."""
+    rows = lifted_rows(np.zeros((60_000, 100), np.float32), np.ones(60_000), None)
+    learner = AggregationLearner((100, 4, 4, 1))
+    rng = np.random.default_rng(0)
+    net = BAM.init(rng, learner.sizes)
+    runs = (open_runs(stack([start(net, net, Objective.BOUND, 9, 0.05)]), [0.01], new_keys(rng, 1)),)
+    span, limits = Span(np.int32(0), np.int32(9)), Limits(*map(np.asarray, Limits()))
+
+    def text(program: Any) -> str:
+        order = np.zeros(len(rows.targets) + 64, np.int32)
+        lowered = program.lower((learner,), runs, rows, order, np.int32(9), span, limits, batch_size=64)
+        return str(lowered.compile().as_text())
+
+    plain, ours = text(epoch), text(compiled_epoch((learner,)))
+    if "ynn" not in plain:
+        pytest.skip("this XLA uses no library of kernels by itself")
+    assert "ynn" not in ours
+    assert 'outer_dimension_partitions":["' not in ours
+
+
+@pytest.mark.parametrize("learner", [NARROW, AggregationLearner((5, 40, 1), "ancestral surrogate")])
+def test_the_networks_are_the_same_up_to_rounding(learner: AggregationLearner) -> None:
+    ours, plain = train(compiled_epoch((learner,)), learner, 5), train(epoch, learner, 5)
+    np.testing.assert_allclose(ours, plain, atol=1e-5)
+    assert np.abs(ours - train(epoch, learner, 1)).max() > 1e-3  # something was learnt
+
+
+def test_an_xla_without_such_choices_compiles_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "NO_LIBRARY", {"xla_cpu_no_such_choice": ""})
+    compiled._epoch.cache_clear()
+    try:
+        assert compiled_epoch((WIDE,)) is epoch
+    finally:
+        compiled._epoch.cache_clear()
