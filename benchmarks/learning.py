@@ -59,7 +59,7 @@ def one_epoch() -> list[Row]:
     what = "MLPClassifier / ABNet, one epoch of 784-4-4-4-1"
     return [
         at_least(what, theirs / passing, 6, f"{theirs * 1e3:.0f} / {passing * 1e3:.0f} ms, one pass over the rows"),
-        stated(f"{what}, watched", theirs / watching, f"{watching * 1e3:.0f} ms with the bound on all rows"),
+        at_least(f"{what}, watched", theirs / watching, 6, f"{watching * 1e3:.0f} ms with the bound on all rows"),
         stated(f"{what}, compiled with XLA's own choices", theirs / as_xla_likes, f"{as_xla_likes * 1e3:.0f} ms"),
     ]
 

@@ -1,8 +1,8 @@
 """Cost per setting of the grouped sweep against training one by one: 784-4-4-4-1, four learning rates, four models.
 
-One by one: a program for each setting, one after the other, with all cores. The sweep: the settings of a family side by
-side in one program, a single-threaded process for each core. Each is the best time of an epoch, the look at the
-monitored rows included; one group runs beside the other as it does in a sweep.
+One by one: a program for each setting, one after the other, in a process that may use all cores. The sweep: settings
+of a family side by side in one program, a single-threaded process for each core. Each is the best time of an epoch, the
+look at the monitored rows included; one group runs beside the other as it does in a sweep.
 """
 
 import json

@@ -15,8 +15,9 @@ import optax
 
 from abnet.aggregation import ancestral, exact, uniform
 from abnet.bam import BAM
+from abnet.training.compiled import compiled_epoch
 from abnet.training.fit import lifted_rows, new_keys, stack
-from abnet.training.loop import Limits, Span, epoch, open_runs
+from abnet.training.loop import Limits, Span, open_runs
 from abnet.training.objective import AggregationLearner, Objective, start
 from measure import Row, at_most, best_times
 
@@ -57,7 +58,9 @@ def our_steps(method: str, n_samples: int, rows: Any, order: Any) -> Callable[[]
     learner = AggregationLearner(SIZES, method, n_samples)
     runs: Any = open_runs(stack([start(net, net, Objective.BOUND, ROWS, 0.05)]), [0.01], new_keys(rng, 1))
     limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(0), np.int32(BATCH))
-    call = partial(epoch, (learner,), rows=rows, order=order, count=np.int32(ROWS), watch=span, limits=limits)
+    call = partial(
+        compiled_epoch((learner,)), (learner,), rows=rows, order=order, count=np.int32(ROWS), watch=span, limits=limits
+    )
     first = call(runs=(runs,), batch_size=BATCH)
     return lambda: jax.block_until_ready(call(runs=first, batch_size=BATCH))
 

@@ -124,19 +124,37 @@ def test_works_inside_scikit_learn(classifier: Any, blobs: tuple[np.ndarray, np.
     np.testing.assert_array_equal(again.predict(X), clone(quick).fit(X, y).predict(X))
 
 
-def test_a_grid_over_learning_rates_compiles_once(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+def test_a_grid_over_learning_rates_compiles_once(
+    classifier: Any, blobs: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Five folds of 160 rows and one fit of 200, four learning rates, several seeds: one program."""
-    from abnet.training import loop
-
-    epoch: Any = loop.epoch
-
     X, y = blobs
     classifier.set_params(hidden_layer_sizes=(3,), max_iter=2)
+    programs = spied_programs(monkeypatch)
     clone(classifier).fit(X[:170], y[:170])
+    (epoch,) = programs
     before = epoch._cache_size()
     GridSearchCV(classifier, {"learning_rate_init": [0.1, 0.01, 0.003, 0.001], "tol": [1e-3, 1e-5]}, cv=5).fit(X, y)
     clone(classifier).set_params(random_state=5, n_iter_no_change=3).fit(X[:150], y[:150])
+    assert programs == {epoch}
     assert epoch._cache_size() == before
+    clone(classifier).set_params(hidden_layer_sizes=(5,)).fit(X[:150], y[:150])
+    assert epoch._cache_size() > before  # the count does count
+
+
+def spied_programs(monkeypatch: pytest.MonkeyPatch) -> set[Any]:
+    """The compiled epochs that training asks for from now on."""
+    from abnet.training import stage
+    from abnet.training.compiled import compiled_epoch
+
+    programs: set[Any] = set()
+
+    def noted(learners: Any) -> Any:
+        programs.add(compiled_epoch(learners))
+        return compiled_epoch(learners)
+
+    monkeypatch.setattr(stage, "compiled_epoch", noted)
+    return programs
 
 
 def test_a_row_is_scored_alone(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
@@ -150,7 +168,8 @@ def test_a_row_is_scored_alone(classifier: Any, blobs: tuple[np.ndarray, np.ndar
 def test_ctrl_c_keeps_the_best_network_so_far(
     classifier: Any, blobs: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from abnet.training import loop, stage
+    from abnet.training import stage
+    from abnet.training.compiled import compiled_epoch
 
     X, y = blobs
     calls = [0]
@@ -159,7 +178,7 @@ def test_ctrl_c_keeps_the_best_network_so_far(
         calls[0] += 1
         if calls[0] == 4:
             raise KeyboardInterrupt
-        return loop.epoch(*args, **options)
+        return compiled_epoch(args[0])(*args, **options)
 
     monkeypatch.setattr(stage, "compiled_epoch", lambda learners: interrupted)
     with pytest.warns(UserWarning, match="interrupted"):

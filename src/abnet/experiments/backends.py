@@ -107,8 +107,7 @@ def _perform_below(driver: int, threads: int, task: Task) -> Outcome:
 def _use_threads(count: int) -> None:
     """Give XLA this worker's share of the cores; to be called before JAX starts.
 
-    Steps are too short to split: a process with two threads trains no faster than one with a single thread, and uses
-    a fifth to a half more processor time, so that a process for each core is twice as fast.
+    Steps are too short to split: a process for each core trains twice as much as one process on two cores.
     """
     os.environ.setdefault("PJRT_NPROC", str(count))
 

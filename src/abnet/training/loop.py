@@ -25,10 +25,12 @@ __all__ = [
     "Limits",
     "Rows",
     "Run",
+    "STATIC",
     "Span",
     "bucket",
     "epoch",
     "evaluate",
+    "one_epoch",
     "open_runs",
     "outputs",
     "pad_rows",
@@ -159,8 +161,7 @@ def evaluate(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) ->
     return jax.vmap(lambda s, o: learner.monitor(s, o, rows.targets, weights))(states, values)
 
 
-@partial(jax.jit, static_argnames=("learners", "batch_size", "mesh"))
-def epoch(
+def one_epoch(
     learners: tuple[Learner, ...],
     runs: tuple[Run, ...],
     rows: Rows,
@@ -211,6 +212,13 @@ def epoch(
         values = evaluate(learner, state, keys, rows, watch)
         closed.append(jax.vmap(partial(_close_epoch, limits=limits))(run, state, values))
     return whole(mesh, tuple(closed))
+
+
+STATIC = ("learners", "batch_size", "mesh")
+"""Arguments of an epoch that are compiled in."""
+
+epoch = partial(jax.jit, static_argnames=STATIC)(one_epoch)
+"""`one_epoch`, compiled as XLA likes."""
 
 
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,6 +69,8 @@ def run_stage(
             order[: train.size] = train.first + rng.permutation(train.size)
             names, now = tuple(stack.learner for stack in live), tuple(stack.run for stack in live)
             done = compiled_epoch(names)(names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
+            # An interrupt here leaves the epoch before; and the order must not change while it is read.
+            jax.block_until_ready(done)
             for stack, run in zip(live, done, strict=True):
                 stack.run = run
             curve.append(np.concatenate([stack.values() for stack in stacks]))
@@ -82,6 +85,4 @@ def run_stage(
 
 def best_of(run: Run, index: int = 0) -> Any:
     """The best state of one run of a stack, in NumPy arrays."""
-    import jax
-
     return jax.tree.map(lambda leaf: np.asarray(leaf)[index], run.best)
