@@ -138,8 +138,9 @@ def test_a_grid_over_learning_rates_compiles_once(
     clone(classifier).set_params(random_state=5, n_iter_no_change=3).fit(X[:150], y[:150])
     assert programs == {epoch}
     assert epoch._cache_size() == before
-    clone(classifier).set_params(hidden_layer_sizes=(5,)).fit(X[:150], y[:150])
-    assert epoch._cache_size() > before  # the count does count
+    if isinstance(classifier, abnet.ABNetClassifier):  # the count does count
+        clone(classifier).set_params(hidden_layer_sizes=(5,)).fit(X[:150], y[:150])
+        assert epoch._cache_size() > before
 
 
 def spied_programs(monkeypatch: pytest.MonkeyPatch) -> set[Any]:
