@@ -59,8 +59,8 @@ def corners(d: int, dtype: Any = np.float32, *, start: Any = 0, count: int | Non
 def corner_probabilities(m: Any) -> Any:
     """Probabilities of all corners when coordinate i is +1 with probability ``1/2 + m_i/2``, independently.
 
-    ``P[s] = Π_i (1/2 + s_i/2 · m_i)``. The last two coordinates by the formula, which compiles sooner and has the
-    lighter gradient; then by doubling, so that every write is contiguous.
+    ``P[s] = Π_i (1/2 + s_i/2 · m_i)``. The last two coordinates by the formula, which compiles sooner; then by
+    doubling, so that every write is contiguous.
 
     Parameters
     ----------

@@ -160,6 +160,28 @@ def test_an_interrupt_keeps_the_best_so_far(rng: np.random.Generator) -> None:
     assert int(outcome.runs[0].best_epoch[0]) == 3
 
 
+def test_an_interrupt_while_an_epoch_runs_leaves_the_epoch_before(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host waits for the program when Ctrl-C comes: the runs must not be ahead of their curve."""
+    rows, _ = make_rows(rng, 50)
+    waits = iter(range(4))
+
+    def impatient(done: Any) -> Any:
+        if next(waits) == 3:
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(jax, "block_until_ready", impatient)
+    outcome = run_stage(
+        (LEARNER,), (make_runs([0.1]),), rows, Span(0, 50), Span(0, 50), rng=rng, batch_size=16, limits=Limits()
+    )
+    assert outcome.interrupted
+    assert len(outcome.curve) == 3
+    assert int(outcome.runs[0].epoch[0]) == int(outcome.runs[0].best_epoch[0]) == 2
+    assert float(outcome.runs[0].best_value[0]) == outcome.curve[2, 0]
+
+
 def test_cosine_decay_ends_at_a_standstill(rng: np.random.Generator) -> None:
     rows, _ = make_rows(rng, 64)
     outcome = run_stage(

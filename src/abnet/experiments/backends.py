@@ -107,7 +107,7 @@ def _perform_below(driver: int, threads: int, task: Task) -> Outcome:
 def _use_threads(count: int) -> None:
     """Give XLA this worker's share of the cores; to be called before JAX starts.
 
-    Steps are too short to split: a process for each core trains twice as much as one process on two cores.
+    Steps are too short to split: a process for each core trains nearly twice as much as one process on two cores.
     """
     os.environ.setdefault("PJRT_NPROC", str(count))
 

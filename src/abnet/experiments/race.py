@@ -1,9 +1,9 @@
 """Fewer runs for the wide half: short trials on the first repetition choose the settings that train in full.
 
 In each cell of the table (data set and model) every wide setting trains for a few epochs. The best four sizes go on to
-all repetitions, each with its best learning rate and the next lower one, since high rates are ahead at first. A trial
-is the beginning of the run it stands for: the same split, start and minibatches. A cell whose runs are all there needs
-no trials.
+all repetitions, each with its best learning rate and the next lower one, since high rates are often ahead at first. A
+trial is the beginning of the run it stands for: the same split, start and minibatches. A cell whose runs are all there
+needs no trials.
 """
 
 import math

@@ -149,7 +149,7 @@ def outputs_on(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) 
     return jax.lax.fori_loop(0, -(-span.size // size), block, start)
 
 
-outputs = partial(jax.jit, static_argnames="learner")(outputs_on)
+outputs = jax.jit(outputs_on, static_argnames="learner")
 """`outputs_on`, compiled."""
 
 
@@ -217,7 +217,7 @@ def one_epoch(
 STATIC = ("learners", "batch_size", "mesh")
 """Arguments of an epoch that are compiled in."""
 
-epoch = partial(jax.jit, static_argnames=STATIC)(one_epoch)
+epoch = jax.jit(one_epoch, static_argnames=STATIC)
 """`one_epoch`, compiled as XLA likes."""
 
 
