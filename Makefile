@@ -24,7 +24,7 @@ test-wheel: $(VENV)/.ready-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist . > /dev/null
 	$(BIN)/python -m pip install -q --no-deps --target build/wheel dist/abnet-*.whl
 	ABNET_EXPECTED_HOME=$(CURDIR)/build/wheel PYTHONPATH=$(CURDIR)/build/wheel \
-	  $(BIN)/python -m pytest -q tests/test_wheel.py tests/test_cube.py tests/test_compact.py tests/files
+	  $(BIN)/python -m pytest -q tests/test_wheel.py tests/test_cube.py tests/predictors tests/files
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

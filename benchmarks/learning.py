@@ -10,10 +10,10 @@ from sklearn.neural_network import MLPClassifier
 
 from abnet import ABNetClassifier
 from abnet.bam import BAM
+from abnet.training.aggregation_learner import AggregationLearner, Objective, start
 from abnet.training.compiled import compiled_epoch
-from abnet.training.fit import lifted_rows, new_keys, stack
 from abnet.training.loop import Limits, Span, epoch, open_runs
-from abnet.training.objective import AggregationLearner, Objective, start
+from abnet.training.trainer import lifted_rows, new_keys, stack
 from measure import Row, at_least, at_most, best_times, stated
 
 SIZES = (784, 4, 4, 4, 1)

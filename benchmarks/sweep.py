@@ -23,12 +23,12 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     import jax
     import numpy as np
 
-    from abnet.experiments.members import Member
     from abnet.experiments.protocol import protocol_of
+    from abnet.experiments.run_group import Member
     from abnet.experiments.setting import Setting
     from abnet.training.compiled import compiled_epoch
-    from abnet.training.fit import lifted_rows
     from abnet.training.loop import Limits, Span
+    from abnet.training.trainer import lifted_rows
     from learning import images
 
     members = []

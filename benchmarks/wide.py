@@ -15,10 +15,10 @@ import optax
 
 from abnet.aggregation import ancestral, exact, uniform
 from abnet.bam import BAM
+from abnet.training.aggregation_learner import AggregationLearner, Objective, start
 from abnet.training.compiled import compiled_epoch
-from abnet.training.fit import lifted_rows, new_keys, stack
 from abnet.training.loop import Limits, Span, open_runs
-from abnet.training.objective import AggregationLearner, Objective, start
+from abnet.training.trainer import lifted_rows, new_keys, stack
 from measure import Row, at_most, best_times
 
 SIZES = (784, 100, 100, 1)

@@ -1,6 +1,7 @@
 """Settings for every test: JAX is strict, and one variable shifts all seeds."""
 
 import os
+from collections.abc import Iterator
 
 import jax
 import numpy as np
@@ -27,3 +28,10 @@ def random_network(rng: np.random.Generator, sizes: tuple[int, ...], scale: floa
     shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
     weights = tuple(scale * rng.normal(size=shape) for shape in shapes)
     return BAM(weights, tuple(scale * rng.normal(size=d) for d, _ in shapes))
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """Double precision in JAX."""
+    with jax.enable_x64(True):
+        yield

@@ -1,6 +1,6 @@
-"""A minimal training loop, blobs to learn, and double precision."""
+"""A minimal training loop, and blobs to learn."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,12 +9,6 @@ import numpy as np
 import pytest
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-
-
-@pytest.fixture
-def x64() -> Iterator[None]:
-    with jax.enable_x64(True):
-        yield
 
 
 @pytest.fixture

@@ -3,7 +3,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.baselines.binary_dense import inverse_glorot, nearest_signs, random_signs, uniform_store
+from abnet.baselines.binary_weights import (
+    inverse_glorot,
+    nearest_signs,
+    random_signs,
+    uniform_store,
+)
 
 
 def test_store_is_uniform_on_the_interval_with_unit_normalisation() -> None:

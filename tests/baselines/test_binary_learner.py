@@ -6,11 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.baselines.binary_dense import BinaryParameters
-from abnet.baselines.binary_learner import BinaryLearner, BinaryState
+from abnet.baselines.binary_weights import BinaryLearner, BinaryParameters, BinaryState
 from abnet.baselines.binaryconnect import BinaryConnect
 from abnet.baselines.bnn import BNN
-from abnet.baselines.folded import Affine, Ramp
+from abnet.predictors.binary_network import Affine, Ramp
 
 KEY = jax.random.key(0)
 SIZES = (10, 3, 2, 1)

@@ -6,8 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from abnet.baselines.batchnorm import Statistics
-from abnet.baselines.binary_dense import BinaryParameters
-from abnet.baselines.binary_learner import BinaryState
+from abnet.baselines.binary_weights import BinaryParameters, BinaryState
 from abnet.baselines.bnn import BNN, straight_through_sign
 
 Train = Callable[..., Any]

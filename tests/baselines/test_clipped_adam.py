@@ -1,8 +1,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from abnet.baselines.binary_dense import BinaryParameters
-from abnet.baselines.clipped_adam import clipped_step
+from abnet.baselines.binary_weights import BinaryParameters, clipped_step
 
 PARAMETERS = BinaryParameters((jnp.zeros((2, 10)).at[0, 0].set(0.99),), (jnp.full(2, 5.0),), (jnp.full(2, -5.0),))
 DIRECTION = BinaryParameters((-jnp.ones((2, 10)),), (jnp.ones(2),), (jnp.ones(2),))

@@ -103,13 +103,5 @@ def test_several_outputs_are_refused(learner: Any) -> None:
 
 
 def test_prediction_does_not_import_jax() -> None:
-    program = "import sys; from abnet.baselines import FoldedNetwork, ebp_output; sys.exit('jax' in sys.modules)"
+    program = "import sys; import abnet.predictors.binary_network; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
-def test_unknown_names_are_refused_with_the_known_ones() -> None:
-    import abnet.baselines
-
-    assert set(abnet.baselines.__all__) <= set(dir(abnet.baselines))
-    with pytest.raises(AttributeError, match="it offers EBP, EBPAdam"):
-        _ = abnet.baselines.Perceptron

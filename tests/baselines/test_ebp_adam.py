@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
-from abnet.baselines.ebp import ascent_direction
-from abnet.baselines.ebp_adam import EBPAdam
+from abnet.baselines.ebp import EBPAdam, ascent_direction
 
 Train = Callable[..., Any]
 Blobs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

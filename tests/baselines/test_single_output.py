@@ -1,7 +1,7 @@
 import jax.numpy as jnp
 import pytest
 
-from abnet.baselines.single_output import check_single_output, zero_one_error
+from abnet.baselines.losses import check_single_output, zero_one_error
 
 
 def test_error_weighs_rows_and_counts_a_zero_score_as_plus_one() -> None:

@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from abnet.baselines.square_hinge import square_hinge
+from abnet.baselines.losses import square_hinge
 
 
 def test_zero_score_costs_one() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from abnet.bounds import test_set_bound as clopper_pearson
 from abnet.cli.jobs.contender import Contender
-from abnet.cli.show_contenders import show_contenders
+from abnet.cli.show import show_contenders
 from cli.tables import ROWS, SMALL, Failure, Run
 
 NAMES = [
@@ -62,12 +62,12 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_cannot_be_learned_is_said(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abnet.cli.jobs import compare
+    from abnet.cli.jobs import compare_models
 
     def impossible(*_: Any) -> Any:
         raise ValueError("the moon is full")
 
-    monkeypatch.setattr(compare, "certified", impossible)
+    monkeypatch.setattr(compare_models, "certified", impossible)
     text = run("compare", table, "--target", "mood today", *SMALL).stdout
     assert text.count("could not be learned: the moon is full") == 3
     assert "logistic regression" in text

@@ -10,10 +10,10 @@ import pytest
 
 import abnet
 from abnet.bounds import test_set_bound as clopper_pearson
-from abnet.cli.jobs.holdout import parts_of
-from abnet.compact import CompactABNet
+from abnet.cli.jobs.rivals import parts_of
 from abnet.data.preparation import TableMap
 from abnet.data.tables import read_table
+from abnet.predictors.compact import CompactABNet
 from cli.tables import ROWS, SMALL, Run, cells, csv_text
 
 

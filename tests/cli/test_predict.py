@@ -12,10 +12,9 @@ import pytest
 
 import abnet
 from abnet import ABNetClassifier
-from abnet.cli.jobs import features
-from abnet.cli.jobs import predict as job
+from abnet.cli.jobs import predict_table as job
+from abnet.data.preparation.thermometer import ThermometerCodes
 from abnet.data.tables import read_table
-from abnet.data.thermometer import ThermometerCodes
 from abnet.files import save
 from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
 from files.predictors import predictor

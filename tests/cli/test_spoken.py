@@ -8,7 +8,7 @@ from abnet.cli import options
 from abnet.cli.compare import compare
 from abnet.cli.demo import demo
 from abnet.cli.fit import fit
-from abnet.cli.spoken import spoken
+from abnet.cli.in_cli_terms import spoken
 from abnet.estimators.copies import warn_of_copies
 from cli.tables import Failure
 

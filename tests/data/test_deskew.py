@@ -1,6 +1,6 @@
 import numpy as np
 
-from abnet.data.deskew import deskew
+from abnet.data.images import deskew
 
 
 def slanted(slope: float, side: int = 28) -> np.ndarray:

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from abnet.data.gradients import BATCH, oriented_gradients
+from abnet.data.images import BATCH, oriented_gradients
 
 
 def slow(image: np.ndarray, cell: int, bins: int) -> np.ndarray:

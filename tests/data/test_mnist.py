@@ -3,7 +3,7 @@ import struct
 import numpy as np
 import pytest
 
-from abnet.data.mnist import read_idx
+from abnet.data.readers import read_idx
 
 
 def idx(array: np.ndarray) -> bytes:

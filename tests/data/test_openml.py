@@ -11,8 +11,8 @@ import pytest
 import sklearn.datasets
 
 from abnet.data import load
-from abnet.data.adult import COLUMNS
 from abnet.data.originals import cache_folder
+from abnet.data.readers import ADULT_COLUMNS
 
 
 def read(folder: Path, name: str) -> pd.DataFrame:
@@ -22,7 +22,7 @@ def read(folder: Path, name: str) -> pd.DataFrame:
 def served_adult(folder: Path) -> Any:
     """The test file first, missing values for ``?``, categories, no dot after the labels."""
     table = pd.concat([read(folder, "adult.test"), read(folder, "adult.data")], ignore_index=True)
-    data = table.iloc[:, :14].set_axis(list(COLUMNS), axis=1).replace("?", np.nan)
+    data = table.iloc[:, :14].set_axis(list(ADULT_COLUMNS), axis=1).replace("?", np.nan)
     text = [name for name in data if data[name].dtype.kind not in "if"]
     return SimpleNamespace(
         data=data.astype(dict.fromkeys(text, "category")), target=table[14].str.rstrip(".").astype("category")

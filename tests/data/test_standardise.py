@@ -3,7 +3,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from abnet.data import load
-from abnet.data.standardise import standardise
+from abnet.data.named import standardise_all
 
 
 def test_it_is_what_a_scaler_fitted_on_everything_gives() -> None:
@@ -17,7 +17,7 @@ def test_it_is_what_a_scaler_fitted_on_everything_gives() -> None:
 def test_constant_columns_become_zero(value: float) -> None:
     X = np.full((1000, 2), value, np.float32)
     X[:, 1] = np.arange(1000)
-    out = standardise(X)
+    out = standardise_all(X)
     assert (out[:, 0] == 0).all()
     assert out.dtype == np.float32
     assert abs(out[:, 1].std() - 1) < 1e-5

@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet import ABNetClassifier, PBGNetClassifier
 from abnet.aggregation import meanfield
-from abnet.estimators.base import seeds
-from abnet.training.split import two_parts
+from abnet.estimators.classifier import seeds
+from abnet.training.trainer import two_parts
 
 SMALL: dict[str, Any] = {"max_iter": 6, "random_state": 0}
 

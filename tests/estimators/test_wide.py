@@ -126,7 +126,7 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
         return fresh_paths.sampled_risk(ancestral.network_, X, y, np.random.default_rng(seed), n_paths=20)
 
     whole = sample(0)
-    monkeypatch.setattr("abnet.compact_paths.BLOCK_SIGNS", 20 * 31 * 7)
+    monkeypatch.setattr("abnet.predictors.paths.BLOCK_SIGNS", 20 * 31 * 7)
     pieces = sample(1)
     assert (pieces.n_examples, pieces.n_paths) == (whole.n_examples, whole.n_paths) == (400, 20)
     assert abs(pieces.mean - whole.mean) < 5 / np.sqrt(8000)

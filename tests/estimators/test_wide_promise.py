@@ -8,9 +8,9 @@ from scipy.stats import binom
 from abnet import bounds
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.compact_paths import PathPredictor
-from abnet.compact_uniform import CompactUniform
 from abnet.estimators.fresh_paths import sampled_risk
+from abnet.predictors.paths import PathPredictor
+from abnet.predictors.uniform_draws import CompactUniform
 
 DELTA, N, REPETITIONS = 0.2, 30, 150
 

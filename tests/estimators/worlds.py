@@ -9,8 +9,8 @@ from scipy.special import bdtrc
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import abnet
-from abnet.compact import CompactABNet
 from abnet.estimators.search import ABNetSearch
+from abnet.predictors.compact import CompactABNet
 
 DELTA = 0.1
 N = 80

@@ -147,7 +147,7 @@ def test_csv_files_read_back() -> None:
 
 def test_the_experiments_import_nothing_heavy() -> None:
     code = (
-        "import sys, abnet.experiments.figures, abnet.experiments.comparison, abnet.experiments.status;"
+        "import sys, abnet.experiments.figures, abnet.experiments.agreement, abnet.experiments.status;"
         "heavy = ('jax', 'sklearn', 'pandas', 'matplotlib', 'rich', 'joblib', 'distributed');"
         "print([m for m in heavy if m in sys.modules])"
     )

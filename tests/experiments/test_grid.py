@@ -9,8 +9,7 @@ import pytest
 
 from abnet.experiments import MODELS, Group, Setting, fig4_grid, groups_of, key, select, table1_grid
 from abnet.experiments.grid import DATASETS
-from abnet.experiments.keys import definition, key_of_definition
-from abnet.experiments.protocol import Protocol, protocol_of
+from abnet.experiments.protocol import Protocol, definition, key_of_definition, protocol_of
 
 SETTING = Setting("adult", "ABNet", (4, 4), 0.01, 3)
 

@@ -10,22 +10,21 @@ from scipy.special import erf
 
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.experiments import sections, timings
-from abnet.experiments.agreement import agreement_text, disagreements
-from abnet.experiments.as_written import output_as_written
-from abnet.experiments.comparison import compare
+from abnet.experiments import timings
+from abnet.experiments.agreement import agreement_text, compare, disagreements
 from abnet.experiments.figures.timing import METHODS
-from abnet.experiments.page import renew_page
+from abnet.experiments.page import part_names, renew_page, with_part
 from abnet.experiments.table1 import paper_table, to_csv
+from abnet.experiments.timings import output_as_written
 from as_written import abnet_output
 
 
 def test_a_part_is_renewed_and_the_rest_kept() -> None:
-    page = sections.replaced("# Title\n\nWords.\n", "a", r"old \1")
-    page = sections.replaced(page, "b", "other") + "\nThe end.\n"
-    renewed = sections.replaced(page, "a", r"new \1")
+    page = with_part("# Title\n\nWords.\n", "a", r"old \1")
+    page = with_part(page, "b", "other") + "\nThe end.\n"
+    renewed = with_part(page, "a", r"new \1")
     assert renewed == page.replace("old", "new")
-    assert sections.names(renewed) == ["a", "b"]
+    assert part_names(renewed) == ["a", "b"]
 
 
 def test_the_papers_own_table_agrees_with_itself_and_worse_figures_do_not() -> None:

@@ -10,8 +10,8 @@ from abnet.experiments import MODELS, Result, RunStore, Setting, groups_of, key,
 from abnet.experiments.exchange import export_runs, import_runs
 from abnet.experiments.protocol import protocol_of
 from abnet.experiments.race import race, trials
+from abnet.experiments.run_group import run_group
 from abnet.experiments.selection import choose
-from abnet.experiments.training import run_group
 
 WIDE = select(table1_grid(narrow=False), datasets=["adult"])
 

@@ -11,7 +11,12 @@ import pytest
 from rich.console import Console
 
 from abnet.experiments import MODELS, Result, RunStore, Setting, groups_of, select, table1_grid
-from abnet.experiments.comparison import Comparison, compare, to_markdown, to_terminal
+from abnet.experiments.agreement import (
+    Comparison,
+    compare,
+    to_markdown,
+    to_terminal,
+)
 from abnet.experiments.selection import choose, current_results, deviation, mean
 from abnet.experiments.status import Progress, status, status_table
 from abnet.experiments.table1 import Row, paper_table, read_csv, table1, to_csv

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from abnet import data
-from abnet.experiments import Group, Result, RunStore, Setting, groups_of, training
+from abnet.experiments import Group, Result, RunStore, Setting, groups_of
+from abnet.experiments import run_group as training
 from abnet.experiments.exchange import export_runs
 from abnet.experiments.protocol import protocol_of
-from abnet.experiments.training import run_group
-from abnet.training.stacks import Stack
+from abnet.experiments.run_group import run_group
+from abnet.training.stage import Stack
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
 

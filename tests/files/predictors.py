@@ -10,8 +10,10 @@ from safetensors.numpy import save as pack
 
 from abnet.bam import BAM
 from abnet.bounds import certify_trained
-from abnet.compact import CompactABNet, CompactMAP, MeanFieldNetwork, ModelInfo, Predictor
 from abnet.files.container import digest
+from abnet.predictors.compact import CompactABNet, CompactMAP
+from abnet.predictors.mean_field_network import MeanFieldNetwork
+from abnet.predictors.predictor import ModelInfo, Predictor
 
 KINDS: dict[str, Any] = {"compact ABNet": CompactABNet, "compact MAP": CompactMAP, "mean field": MeanFieldNetwork}
 

@@ -9,8 +9,8 @@ import pytest
 from safetensors.numpy import save as pack
 
 import abnet
-from abnet.compact import Predictor
 from abnet.files import container, save
+from abnet.predictors.predictor import Predictor
 from files.predictors import KINDS, parts, predictor, rewrite, rewrite_config, rows
 
 

@@ -9,10 +9,10 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import abnet
-from abnet.compact import CompactABNet
 from abnet.data.preparation import TablePreparation
-from abnet.data.thermometer import ThermometerCodes
+from abnet.data.preparation.thermometer import ThermometerCodes
 from abnet.files import save
+from abnet.predictors.compact import CompactABNet
 from files.predictors import KINDS, information, predictor, rows
 
 

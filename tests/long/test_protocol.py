@@ -6,7 +6,7 @@ import pytest
 
 from abnet.experiments import Group, Result, Setting
 from abnet.experiments.grid import LEARNING_RATES
-from abnet.experiments.training import run_group
+from abnet.experiments.run_group import run_group
 
 pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNET_DATA to the folder of the data files")
 

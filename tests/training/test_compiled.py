@@ -10,10 +10,10 @@ import pytest
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
 from abnet.training import compiled
+from abnet.training.aggregation_learner import AggregationLearner, Objective, start
 from abnet.training.compiled import compiled_epoch
-from abnet.training.fit import lifted_rows, new_keys, stack
 from abnet.training.loop import Limits, Span, epoch, open_runs
-from abnet.training.objective import AggregationLearner, Objective, start
+from abnet.training.trainer import lifted_rows, new_keys, stack
 
 NARROW, WIDE = AggregationLearner((5, 3, 3, 1)), AggregationLearner((5, 40, 1), "ancestral")
 

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.training.fit import new_keys, stack
 from abnet.training.loop import Limits, Rows, Run, Span, bucket, epoch, open_runs, outputs, pad_rows
 from abnet.training.stage import run_stage
+from abnet.training.trainer import new_keys, stack
 
 
 class Mean(NamedTuple):

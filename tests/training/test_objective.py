@@ -5,7 +5,14 @@ import pytest
 
 from abnet.aggregation import exact, expected_output, meanfield
 from abnet.bam import BAM
-from abnet.training.objective import LOG_MIXTURE, AggregationLearner, Objective, flatten, start, unflatten
+from abnet.training.aggregation_learner import (
+    LOG_MIXTURE,
+    AggregationLearner,
+    Objective,
+    flatten,
+    start,
+    unflatten,
+)
 from conftest import random_network
 
 SIZES = (3, 2, 2, 1)

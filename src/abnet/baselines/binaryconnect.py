@@ -9,9 +9,8 @@ from typing import Any
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from abnet.baselines.binary_dense import nearest_signs, random_signs
-from abnet.baselines.binary_learner import BinaryLearner
-from abnet.baselines.folded import Affine, Ramp
+from abnet.baselines.binary_weights import BinaryLearner, nearest_signs, random_signs
+from abnet.predictors.binary_network import Affine, Ramp
 
 __all__ = ["BinaryConnect"]
 

@@ -12,9 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.bam import sgn
-from abnet.baselines.binary_dense import nearest_signs
-from abnet.baselines.binary_learner import BinaryLearner
-from abnet.baselines.folded import Affine, Step
+from abnet.baselines.binary_weights import BinaryLearner, nearest_signs
+from abnet.predictors.binary_network import Affine, Step
 
 __all__ = ["BNN", "straight_through_sign"]
 

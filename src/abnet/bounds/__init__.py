@@ -4,12 +4,11 @@ One function per bound, plain float64 numbers in and out, rounded outward; ``cat
 loaded when they are first used, so that importing this package is cheap.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet.bounds.assemble import verify_certificate
-    from abnet.bounds.catoni import catoni_bound
     from abnet.bounds.certificate import Certificate, ClassCertificate, MonteCarlo
     from abnet.bounds.certify import (
         certify_frozen,
@@ -18,14 +17,13 @@ if TYPE_CHECKING:
         certify_trained,
         certify_trained_sampled,
     )
-    from abnet.bounds.drawn import DrawnCertificate
+    from abnet.bounds.clopper_pearson import test_set_bound
+    from abnet.bounds.drawn_network import DrawnCertificate, single_network_bound
     from abnet.bounds.evidence import SampledRisk
     from abnet.bounds.fixed_paths import fixed_paths_tandem_bound, fixed_paths_threshold, fixed_paths_vote_bound
-    from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
-    from abnet.bounds.holdout import test_set_bound
-    from abnet.bounds.kl import binary_kl, kl_inverse_lower, kl_inverse_upper
-    from abnet.bounds.maurer import xi
-    from abnet.bounds.objective import catoni_objective
+    from abnet.bounds.gibbs import catoni_bound, gibbs_bound, gibbs_bound_frozen, xi
+    from abnet.bounds.kl_inverse import binary_kl, kl_inverse_lower, kl_inverse_upper
+    from abnet.bounds.rules import verify_certificate
     from abnet.bounds.sampled import (
         sampled_gibbs_bound,
         sampled_gibbs_bound_frozen,
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
         sampled_tandem_bound,
         sampled_tandem_bound_frozen,
     )
-    from abnet.bounds.single import single_network_bound
+    from abnet.bounds.training_objective import catoni_objective
     from abnet.bounds.vote import (
         tandem_bound,
         tandem_bound_frozen,
@@ -79,33 +77,20 @@ __all__ = [
     "xi",
 ]
 
-_MODULES = {
-    "assemble": ["verify_certificate"],
-    "catoni": ["catoni_bound"],
-    "certificate": ["Certificate", "ClassCertificate", "MonteCarlo"],
-    "certify": [name for name in __all__ if name.startswith("certify_")],
-    "drawn": ["DrawnCertificate"],
-    "evidence": ["SampledRisk"],
-    "fixed_paths": [name for name in __all__ if name.startswith("fixed_paths_")],
-    "gibbs": ["gibbs_bound", "gibbs_bound_frozen"],
-    "holdout": ["test_set_bound"],
-    "kl": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],
-    "maurer": ["xi"],
-    "objective": ["catoni_objective"],
-    "sampled": [name for name in __all__ if name.startswith("sampled_")],
-    "single": ["single_network_bound"],
-    "vote": ["tandem_bound", "tandem_bound_frozen", "twice_gibbs_bound", "twice_gibbs_bound_frozen", "vote_bound"],
-}
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'abnet.bounds' has no attribute {name!r}")
-    value = getattr(import_module(f"abnet.bounds.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abnet.bounds.kl_inverse": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],
+        "abnet.bounds.training_objective": ["catoni_objective"],
+        "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "MonteCarlo"],
+        "abnet.bounds.certify": [name for name in __all__ if name.startswith("certify_")],
+        "abnet.bounds.clopper_pearson": ["test_set_bound"],
+        "abnet.bounds.drawn_network": ["DrawnCertificate", "single_network_bound"],
+        "abnet.bounds.evidence": ["SampledRisk"],
+        "abnet.bounds.fixed_paths": [name for name in __all__ if name.startswith("fixed_paths_")],
+        "abnet.bounds.gibbs": ["catoni_bound", "gibbs_bound", "gibbs_bound_frozen", "xi"],
+        "abnet.bounds.rules": ["verify_certificate"],
+        "abnet.bounds.sampled": [name for name in __all__ if name.startswith("sampled_")],
+        "abnet.bounds.vote": [name for name in __all__ if name.startswith(("tandem", "twice_gibbs", "vote_bound"))],
+    },
+)

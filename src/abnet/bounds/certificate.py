@@ -4,9 +4,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from abnet.bounds.arguments import count, level, probability
+from abnet.bounds.checks import (
+    Check,
+    apply,
+    count,
+    exactly,
+    finite,
+    instance,
+    level,
+    one_of,
+    optional,
+    probability,
+)
 from abnet.bounds.outward import round_up
-from abnet.bounds.schema import Check, apply, exactly, finite, instance, one_of, optional
 
 __all__ = ["Certificate", "ClassCertificate", "MonteCarlo"]
 

@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds.assemble import assemble
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.evidence import ExactRisk, SampledRisk, VoteErrors
-from abnet.bounds.rules import Terms
+from abnet.bounds.rules import Terms, assemble
 
 __all__ = [
     "certify_frozen",

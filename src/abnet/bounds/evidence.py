@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.arguments import count, probability
+from abnet.bounds.checks import count, probability
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.sampled import (
     sampled_gibbs_bound,

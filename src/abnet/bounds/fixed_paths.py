@@ -15,8 +15,8 @@ with ``g(p)/p²`` gives ``E[p²]/τ²``. One event of probability δ' serves bot
 
 import math
 
-from abnet.bounds.arguments import count, level, probability
-from abnet.bounds.kl import kl_inverse_lower
+from abnet.bounds.checks import count, level, probability
+from abnet.bounds.kl_inverse import kl_inverse_lower
 from abnet.bounds.outward import round_up
 
 __all__ = ["FIXED_PATHS_SHARE", "fixed_paths_tandem_bound", "fixed_paths_threshold", "fixed_paths_vote_bound"]

@@ -1,6 +1,6 @@
 """Bounds where the empirical Gibbs risk itself is known only from sampled paths."""
 
-from abnet.bounds.arguments import count, level, nonnegative
+from abnet.bounds.checks import count, level, nonnegative
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
 

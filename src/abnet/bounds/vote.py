@@ -1,6 +1,6 @@
 """Bounds on the error of the vote sgn(F), which is what ``predict`` returns, by a posterior trained on the examples."""
 
-from abnet.bounds.arguments import level, nonnegative, probability
+from abnet.bounds.checks import level, nonnegative, probability
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 
 __all__ = ["tandem_bound", "tandem_bound_frozen", "twice_gibbs_bound", "twice_gibbs_bound_frozen", "vote_bound"]

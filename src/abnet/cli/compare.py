@@ -40,8 +40,8 @@ def compare(
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --hidden-layer-sizes 8 --json
     """
-    from abnet.cli.jobs.compare import compare_table
-    from abnet.cli.show_contenders import show_contenders
+    from abnet.cli.jobs.compare_models import compare_table
+    from abnet.cli.show import show_contenders
 
     if not 0 < test_fraction < 1:
         raise WrongUseError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")

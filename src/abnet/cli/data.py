@@ -33,7 +33,7 @@ def data(
     abnet data breast_cancer --output cancer.csv
     abnet data adult --data-dir ~/data --output adult.csv
     """
-    from abnet.cli.jobs.data import list_names, write_dataset
+    from abnet.cli.jobs.write_dataset import list_names, write_dataset
 
     if name is None:
         listing = list_names()

@@ -32,8 +32,8 @@ def demo(
     abnet demo
     abnet demo --output-dir /tmp/digits --hidden-layer-sizes 4 --random-state 1
     """
-    from abnet.cli.jobs.demo import run_demo
-    from abnet.cli.show_contenders import show_contenders
+    from abnet.cli.jobs.run_demo import run_demo
+    from abnet.cli.show import show_contenders
 
     widths = options.widths(hidden_layer_sizes)
     settings = {"hidden_layer_sizes": widths, "delta": delta, "max_iter": max_iter, "random_state": random_state}

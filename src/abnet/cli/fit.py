@@ -1,14 +1,18 @@
-"""`abnet fit`."""
+"""`abnet fit`: the command, and what it prints."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from abnet.cli import options
+from abnet.cli import options, show
 from abnet.cli.guard import guarded, note
 
-__all__ = ["fit"]
+if TYPE_CHECKING:
+    from abnet.cli.jobs.fit_table import FitOutcome
+    from abnet.cli.jobs.rivals import HoldOut
+
+__all__ = ["comparison", "fit", "show_fit"]
 
 
 @guarded
@@ -54,8 +58,7 @@ def fit(
     abnet fit patients.csv --target diagnosis --drop id --posterior frozen
     abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
     """
-    from abnet.cli.jobs.fit import fit_table
-    from abnet.cli.show_fit import show_fit
+    from abnet.cli.jobs.fit_table import fit_table
     from abnet.files import check_writable
 
     check_writable(output)
@@ -67,3 +70,43 @@ def fit(
     for notice in outcome.notices:
         note(f"note: {notice}")
     show_fit(outcome, json)
+
+
+def show_fit(outcome: "FitOutcome", json: bool) -> None:
+    """The certificate, what a hold-out bound gives on the same rows, and where the model is."""
+    if json:
+        show.as_json(outcome.to_dict())
+        return
+    labels, size = " or ".join(outcome.classes), show.count(outcome.n_rows, "row")
+    print(f"Learned {outcome.target!r} ({labels}) from {size} and {show.count(outcome.n_columns, 'column')}.\n")
+    print(outcome.promise(), end="\n\n")
+    comparison(outcome.vote_bound, outcome.rivals)
+    replaced = ", in place of an older file" if outcome.replaced else ""
+    print(f"Model written to {outcome.output} ({show.kilobytes(outcome.size)}{replaced}).")
+    print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
+
+
+def comparison(vote_bound: float | None, rivals: "tuple[HoldOut, ...]") -> None:
+    """The certificate beside plain hold-out bounds, with the better one named whichever it is."""
+    from abnet.bounds.wording import percent, percent_up
+
+    own = [["this model", "-" if vote_bound is None else percent_up(vote_bound), ""]]
+    others = [
+        [rival.name, percent_up(rival.bound), f"{percent(rival.errors / rival.n_examples)} of {rival.n_examples:,}"]
+        for rival in rivals
+    ]
+    show.paragraph("For comparison, what a plain hold-out (Clopper-Pearson) bound gives on the same rows:")
+    show.rows(["", "error at most", "errors seen"], [*own, *others])
+    print()
+    show.paragraph(_verdict(vote_bound, rivals))
+
+
+def _verdict(vote_bound: float | None, rivals: "tuple[HoldOut, ...]") -> str:
+    best = min(rivals, key=lambda rival: rival.bound)
+    alone = "Each figure holds by itself; choosing the smallest after looking is not covered."
+    if vote_bound is None:
+        return f"Only the plain hold-out bound certifies anything here: {best.name}."
+    if vote_bound <= best.bound:
+        return f"The certificate of this model is the tightest. {alone}"
+    hint = " (--posterior frozen gives this model that bound)" if best.same_network else ""
+    return f"The plain hold-out bound is tighter here: {best.name}{hint}. {alone}"

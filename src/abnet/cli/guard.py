@@ -80,6 +80,6 @@ def _one_line(error: Any, options: frozenset[str]) -> str:
         return "not enough memory; use fewer rows or narrower layers."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
-    from abnet.cli.spoken import spoken
+    from abnet.cli.in_cli_terms import spoken
 
     return spoken(" ".join(str(error).split()), options) or type(error).__name__

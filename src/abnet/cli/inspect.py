@@ -21,7 +21,7 @@ def inspect(
     abnet inspect model.abnet
     abnet inspect model.abnet --json | jq .certificate.vote_error_bound
     """
-    from abnet.cli.jobs.inspect import inspect_file
+    from abnet.cli.jobs.inspect_file import inspect_file
 
     record, promise = inspect_file(model)
     if json:

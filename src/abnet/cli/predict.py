@@ -1,5 +1,8 @@
 """`abnet predict`."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +10,23 @@ import typer
 
 from abnet.cli import options, show
 from abnet.cli.guard import WrongUseError, guarded, note
-from abnet.cli.progress import file_bar
 
-__all__ = ["predict"]
+__all__ = ["file_bar", "predict"]
+
+
+@contextmanager
+def file_bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
+    """A callback that takes the share done, between 0 and 1, or None when nobody watches."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
 
 
 @guarded
@@ -49,7 +66,7 @@ def predict(
     abnet predict model.abnet new.csv --proba --output predictions.csv
     abnet predict model.abnet new.parquet --json | jq .prediction
     """
-    from abnet.cli.jobs.predict import predict_to_file, predict_to_stream
+    from abnet.cli.jobs.predict_table import predict_to_file, predict_to_stream
 
     output = None if to in (None, "-") else Path(str(to))
     if unseen not in ("error", "warn"):

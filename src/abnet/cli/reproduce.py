@@ -82,8 +82,13 @@ def table1(
     abnet reproduce table1 --race --jobs 2
     abnet reproduce table1 --only-report
     """
-    from abnet.cli.jobs.reproduce import Choice, Place, reproduce_table1, words
-    from abnet.experiments.comparison import to_terminal
+    from abnet.cli.jobs.reproduce_paper import (
+        Choice,
+        Place,
+        reproduce_table1,
+        words,
+    )
+    from abnet.experiments.agreement import to_terminal
 
     choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
@@ -115,7 +120,7 @@ def fig2(
     abnet reproduce fig2 --data-dir ~/data
     abnet reproduce fig2 --widths 2,4,8,12 --depths 2,6
     """
-    from abnet.cli.jobs.reproduce import reproduce_fig2
+    from abnet.cli.jobs.reproduce_paper import reproduce_fig2
 
     files = reproduce_fig2(
         output_dir, widths=_numbers("--widths", widths), depths=_numbers("--depths", depths), repetitions=repetitions,
@@ -159,7 +164,12 @@ def fig4(
     abnet reproduce fig4 --widths 4 --data-dir ~/data
     abnet reproduce fig4 --only-report
     """
-    from abnet.cli.jobs.reproduce import Choice, Place, reproduce_fig4, words
+    from abnet.cli.jobs.reproduce_paper import (
+        Choice,
+        Place,
+        reproduce_fig4,
+        words,
+    )
 
     choice = Choice(None, words(models), _numbers("--widths", widths), repetitions)
     place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
@@ -181,7 +191,7 @@ def certificates(
 
     abnet reproduce certificates --datasets ads,adult --splits 2
     """
-    from abnet.cli.jobs.reproduce import words
+    from abnet.cli.jobs.reproduce_paper import words
     from abnet.experiments import publish
     from abnet.experiments.certificates import RECIPES
 
@@ -210,7 +220,7 @@ def status(
 
     abnet reproduce status --store runs.sqlite
     """
-    from abnet.cli.jobs.reproduce import Choice, table1_settings, words
+    from abnet.cli.jobs.reproduce_paper import Choice, table1_settings, words
     from abnet.experiments import RunStore
     from abnet.experiments import race as races
     from abnet.experiments.selection import current_results
@@ -281,7 +291,7 @@ def report(
 
 
 def _numbers(option: str, text: str | None) -> list[int] | None:
-    from abnet.cli.jobs.reproduce import words
+    from abnet.cli.jobs.reproduce_paper import words
 
     given = words(text)
     if given is not None and not all(word.isascii() and word.isdigit() for word in given):

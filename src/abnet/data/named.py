@@ -9,15 +9,32 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abnet.data import bundled
 from abnet.data.dataset import Dataset
-from abnet.data.originals import cache_folder, find, places, read_checked
-from abnet.data.parsed import Parsed, recall, remember
-from abnet.data.sources import SOURCES
-from abnet.data.standardise import standardise as standardised
+from abnet.data.originals import SOURCES, cache_folder, find, places, read_checked, recall, remember
+from abnet.data.readers import Parsed
 
-__all__ = ["UnknownDatasetError", "load", "names"]
+__all__ = ["UnknownDatasetError", "load", "names", "standardise_all"]
+
+
+def standardise_all(X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(x - mean) / standard deviation``, column by column over all rows; constant columns become 0.
+
+    The result depends on every row, those of the bound and of the test included. A certificate computed on it is void
+    (it is an estimate); fit a scaler on the prior part alone instead.
+
+    Examples
+    --------
+    >>> standardise_all(np.array([[1, 5], [3, 5]], np.float32))
+    array([[-1.,  0.],
+           [ 1.,  0.]], dtype=float32)
+    """
+    mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    varies = X.max(axis=0) > X.min(axis=0)  # rounding may leave a constant column a tiny deviation
+    return np.where(varies, (X - mean) / np.where(varies, deviation, 1.0), 0.0).astype(np.float32)
+
 
 _BUNDLED: dict[str, Callable[[str], Dataset]] = {
     "digits": bundled.digits,
@@ -27,6 +44,7 @@ _BUNDLED: dict[str, Callable[[str], Dataset]] = {
     "breast_cancer": bundled.breast_cancer,
     "circles": bundled.circles,
 }
+
 _FROM_FILES = {
     "ads": "ads",
     "adult": "adult",
@@ -35,6 +53,7 @@ _FROM_FILES = {
     "mnist56": "mnist",
     "mnistLH": "mnist",
 }
+
 _UNSCALED = ("ads", "adult", "breast_cancer")
 
 
@@ -109,7 +128,7 @@ def load(
     Dataset('breast_cancer': 569 examples, 30 features, -1 = benign, +1 = malignant)
     """
     dataset = _dataset(name, data_dir, download)
-    return replace(dataset, X=standardised(dataset.X)) if standardise and name in _UNSCALED else dataset
+    return replace(dataset, X=standardise_all(dataset.X)) if standardise and name in _UNSCALED else dataset
 
 
 def _dataset(name: str, data_dir: str | os.PathLike[str] | None, download: bool) -> Dataset:

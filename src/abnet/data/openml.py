@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from abnet.data import adult, mnist
-from abnet.data.originals import cache_folder
-from abnet.data.parsed import Parsed, recall, remember
-from abnet.data.sources import SOURCES
+from abnet.data.originals import SOURCES, cache_folder, recall, remember
+from abnet.data.readers import ADULT_COLUMNS, Parsed, encode_adult, pixel_names
 
 __all__ = ["download", "downloaded"]
 
@@ -58,15 +56,15 @@ def _ads(data: Any, target: Any) -> Parsed:
 
 def _adult(data: Any, target: Any) -> Parsed:
     """OpenML has missing values for ``?``, and puts the test file first."""
-    frame = data.loc[:, list(adult.COLUMNS)].astype(object)
+    frame = data.loc[:, list(ADULT_COLUMNS)].astype(object)
     columns = [frame[name].where(frame[name].notna(), "?").astype(str).str.strip().tolist() for name in frame]
     labels = target.astype(str).str.strip().tolist()
     shift = 16281 if float(columns[2][0]) == 226802 else 0  # fnlwgt in the first row of adult.test
-    return adult.encode([column[shift:] + column[:shift] for column in [*columns, labels]])
+    return encode_adult([column[shift:] + column[:shift] for column in [*columns, labels]])
 
 
 def _mnist(data: Any, target: Any) -> Parsed:
-    return Parsed(data.to_numpy(np.uint8), target.astype(str).astype(np.uint8).to_numpy(), mnist.pixel_names())
+    return Parsed(data.to_numpy(np.uint8), target.astype(str).astype(np.uint8).to_numpy(), pixel_names())
 
 
 _CONVERT: dict[str, Callable[[Any, Any], Parsed]] = {"ads": _ads, "adult": _adult, "mnist": _mnist}

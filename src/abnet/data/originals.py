@@ -1,13 +1,61 @@
-"""The original files of the paper's data sets: where they are looked for, and the check that they are right."""
+"""The original files of the paper's data sets: where they are looked for, the check that they are right, and a cache of
+what was parsed.
+"""
 
 import gzip
 import hashlib
 import os
+import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["SHA256", "cache_folder", "find", "places", "read_checked"]
+import numpy as np
+
+from abnet.data.readers import ADS_FILES, ADULT_FILES, MNIST_FILES, Parsed, parse_ads, parse_adult, parse_mnist
+
+__all__ = [
+    "SHA256",
+    "SOURCES",
+    "Source",
+    "cache_folder",
+    "find",
+    "places",
+    "read_checked",
+    "recall",
+    "remember",
+]
+
+
+class Source(NamedTuple):
+    """Original files with their parser, the same set on OpenML, and the sizes both must have."""
+
+    files: tuple[str, ...]
+    parse: Callable[[Sequence[bytes]], Parsed]
+    openml_id: int
+    shape: tuple[int, int]
+    counts: Mapping[int, int]
+
+    def check(self, parsed: Parsed, origin: str) -> Parsed:
+        """Refuse arrays without the shape and the label counts of the original files."""
+        values, counts = np.unique(parsed.y, return_counts=True)
+        found = dict(zip(values.tolist(), counts.tolist(), strict=True))
+        if parsed.X.shape != self.shape or found != dict(self.counts):
+            raise ValueError(
+                f"{origin} is not the expected data set: shape {parsed.X.shape} with label counts {found}, "
+                f"expected {self.shape} with {dict(self.counts)}."
+            )
+        return parsed
+
+
+_DIGITS = (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958)
+
+SOURCES = {
+    "ads": Source(ADS_FILES, parse_ads, 40978, (3279, 1554), {-1: 459, 1: 2820}),
+    "adult": Source(ADULT_FILES, parse_adult, 1590, (48842, 108), {-1: 37155, 1: 11687}),
+    "mnist": Source(MNIST_FILES, parse_mnist, 554, (70000, 784), dict(enumerate(_DIGITS))),
+}
 
 SHA256 = {
     "ad.data": "4841bab145e0b2df2bc17893ecd9d62f8fbeac2c389b41ca59d77da682c0c4eb",
@@ -71,3 +119,36 @@ def read_checked(path: Path, raw: bytes | None = None) -> bytes:
     if found != expected:
         raise ValueError(f"{path} has the wrong checksum (SHA-256 {found[:12]}…, expected {expected[:12]}…){_DAMAGED}.")
     return content
+
+
+def remember(parsed: Parsed, folder: Path, key: str) -> None:
+    """Write the arrays as ``.npy`` files under a key; a folder that cannot be written to is no error."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for field, array in parsed._asdict().items():
+            _write_atomically(folder / f"{key}.{field}.npy", array)
+    except OSError:
+        pass  # a cache is a convenience: the arrays are in memory all the same
+
+
+def recall(folder: Path, key: str) -> Parsed | None:
+    """The arrays under a key; None when they are absent, damaged or do not fit together."""
+    try:
+        arrays = [np.load(folder / f"{key}.{field}.npy", allow_pickle=False) for field in Parsed._fields]
+    except (OSError, ValueError, EOFError):
+        return None
+    parsed = Parsed(*arrays)
+    n, d = parsed.X.shape if parsed.X.ndim == 2 else (-1, -1)
+    return parsed if parsed.y.shape == (n,) and parsed.feature_names.shape == (d,) else None
+
+
+def _write_atomically(path: Path, array: np.ndarray) -> None:
+    """Write beside the final name, then rename: a reader sees the whole file or none."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.save(file, array, allow_pickle=False)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -8,10 +8,11 @@ import numpy as np
 
 from abnet.aggregation import ancestral, exact
 from abnet.bam import BAM
-from abnet.compact import CompactABNet, Predictor
-from abnet.compact_paths import PathPredictor
-from abnet.compact_uniform import CompactUniform
 from abnet.estimators.aggregated import AggregatedClassifier
+from abnet.predictors.compact import CompactABNet
+from abnet.predictors.paths import PathPredictor
+from abnet.predictors.predictor import Predictor
+from abnet.predictors.uniform_draws import CompactUniform
 
 __all__ = ["ABNetClassifier"]
 

@@ -20,8 +20,7 @@ from abnet.bounds import (
     certify_trained_sampled,
     gibbs_bound,
 )
-from abnet.compact import ModelInfo, Predictor
-from abnet.estimators.base import (
+from abnet.estimators.classifier import (
     BinaryClassifier,
     check_choice,
     check_fraction,
@@ -32,6 +31,7 @@ from abnet.estimators.base import (
 )
 from abnet.estimators.copies import warn_of_copies
 from abnet.estimators.drawn import DrawnNetwork, Posterior, draw_network
+from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = ["AggregatedClassifier"]
 
@@ -131,7 +131,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _sample(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None, rng: Any) -> Sample:
         """Parts drawn, preparation fitted where it may be, rows in the order of use."""
-        from abnet.training.split import two_parts
+        from abnet.training.trainer import two_parts
 
         n = len(y)
         other, bound = np.arange(0), np.arange(n)
@@ -147,28 +147,28 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _train(self, start: BAM, sample: Sample, rng: np.random.Generator) -> None:
         """Learn ``prior_`` and ``network_``; leaves the curves."""
-        from abnet.training import fit
+        from abnet.training import trainer as learning
+        from abnet.training.aggregation_learner import AggregationLearner
         from abnet.training.cache import compilation_cache
         from abnet.training.loop import Limits, Span
-        from abnet.training.objective import AggregationLearner
-        from abnet.training.progress import training_bar
+        from abnet.training.training_bar import training_bar
 
         n = len(sample.y)
         other, bound = Span(0, sample.n_other), Span(sample.n_other, n - sample.n_other)
         learner = AggregationLearner(start.sizes, self._methods[self.aggregation_], self._training_samples())
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
-        rows = fit.lifted_rows(sample.X, sample.y, fit.scaled_weights(sample.weights, sample.n_other))
+        rows = learning.lifted_rows(sample.X, sample.y, learning.scaled_weights(sample.weights, sample.n_other))
         with compilation_cache(), training_bar(self.verbose, self.max_iter) as report:
-            trainer = fit.Trainer(learner, rows, self._batch(n), self.delta, limits, rng, report)
+            trainer = learning.Trainer(learner, rows, self._batch(n), self.delta, limits, rng, report)
             if self.objective == "loss":
                 self.prior_ = start
-                self.network_ = fit.learn_linear(trainer, start, bound, other, self.learning_rate_init)
+                self.network_ = learning.learn_linear(trainer, start, bound, other, self.learning_rate_init)
             else:
                 split = self._has_split()
-                self.prior_ = fit.learn_prior(trainer, start, other, self.validation_fraction) if split else start
+                self.prior_ = learning.learn_prior(trainer, start, other, self.validation_fraction) if split else start
                 self.network_ = self.prior_
                 if not self._is_frozen():
-                    self.network_ = fit.learn_posterior(trainer, self.prior_, bound, self.learning_rate_init)
+                    self.network_ = learning.learn_posterior(trainer, self.prior_, bound, self.learning_rate_init)
         self._record(trainer)
 
     def _training_samples(self) -> int:
@@ -236,7 +236,7 @@ class AggregatedClassifier(BinaryClassifier):
     def _sampled_risk(self, X: Any, y: NDArray[np.float64], rng: np.random.Generator) -> SampledRisk:
         """Losses of fresh paths on prepared rows."""
         from abnet.estimators.fresh_paths import fresh_path_count, sampled_risk
-        from abnet.training.progress import training_bar
+        from abnet.training.training_bar import training_bar
 
         with training_bar(self.verbose, len(y)) as report:
             return sampled_risk(self.network_, X, y, rng, n_paths=fresh_path_count(len(y)), report=report)

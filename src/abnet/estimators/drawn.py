@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.bounds.drawn import DrawnCertificate
-from abnet.compact import in_order
+from abnet.bounds.drawn_network import DrawnCertificate
+from abnet.predictors.predictor import in_order
 
 __all__ = ["DrawnNetwork", "Posterior", "draw_network"]
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.bounds import SampledRisk
-from abnet.compact_paths import block_rows, path_outputs
+from abnet.predictors.paths import block_rows, path_outputs
 
 __all__ = ["fresh_path_count", "sampled_risk"]
 

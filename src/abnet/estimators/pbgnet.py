@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import exact, meanfield
 from abnet.bam import BAM
-from abnet.compact import MeanFieldNetwork, Predictor
-from abnet.compact_meanfield import SampledMeanField
 from abnet.estimators.aggregated import AggregatedClassifier
+from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
+from abnet.predictors.predictor import Predictor
 
 __all__ = ["PBGNetClassifier"]
 

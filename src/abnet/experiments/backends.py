@@ -7,17 +7,69 @@ come. Only the caller touches the run store, so that the machines of a cluster n
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from abnet.experiments.tasks import Outcome, Task, perform
+from abnet.experiments.machine import describe_machine
+from abnet.experiments.result import Result
+from abnet.experiments.setting import Group
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["Backend", "on_cluster", "on_this_machine"]
+__all__ = ["Backend", "Outcome", "RunGroup", "Task", "on_cluster", "on_this_machine", "perform"]
+
+
+class RunGroup(Protocol):
+    """The trainer of a group, as `abnet.experiments.run_group.run_group`."""
+
+    def __call__(
+        self, group: Group, *, data_dir: str | None, progress: Callable[[str], None] | None = None
+    ) -> list[Result]:
+        """Train the settings of the group and return their results."""
+        ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """A group to train; `number` tells the tasks of a sweep apart."""
+
+    number: int
+    group: Group
+    run_group: RunGroup
+    data_dir: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of a task, or the error that ended it, and the machine that did it (None if that is unknown)."""
+
+    number: int
+    results: list[Result] | None
+    error: str | None
+    machine: Mapping[str, str | int] | None
+
+
+def perform(task: Task) -> Outcome:
+    """Train a group; an error is an outcome too, so that the rest of the sweep goes on."""
+    try:
+        results = task.run_group(task.group, data_dir=task.data_dir)
+    except Exception as error:
+        return Outcome(task.number, None, _described(error), describe_machine())
+    return Outcome(task.number, results, None, describe_machine())
+
+
+def _described(error: Exception) -> str:
+    """Kind, message and innermost place, without folders: the store is shared, the paths of a machine are not."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"
+
 
 Backend: TypeAlias = Callable[[Iterator[Task]], Iterator[Outcome]]
 

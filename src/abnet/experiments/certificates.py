@@ -45,9 +45,9 @@ costs nothing; on 4 against 9 it is the eleventh.
 PREPARATIONS: dict[str, str] = {
     "none": "rows as they are",
     "standardise": "columns scaled on the prior part",
-    "thermometer": "columns as signs between values of the prior part (`abnet.data.thermometer`)",
-    "upright": "the fixed map `abnet.data.deskew`",
-    "gradients": "the fixed maps `abnet.data.deskew`, then `abnet.data.gradients`",
+    "thermometer": "columns as signs between values of the prior part (`abnet.data.preparation.thermometer`)",
+    "upright": "the fixed map `abnet.data.images`",
+    "gradients": "the fixed maps `abnet.data.images`, then `abnet.data.images`",
 }
 """What the rows go through. Usual are "upright" for MNIST, "standardise" for the sets in `SCALED`, "none" otherwise."""
 
@@ -95,8 +95,7 @@ def preparation_of(dataset: str, parameters: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=1)
 def load_rows(name: str, preparation: str, data_dir: str | None = None) -> tuple[Any, Any]:
     """Features after the fixed maps of a preparation, with nothing fitted to them yet, and labels."""
-    from abnet.data.deskew import deskew
-    from abnet.data.gradients import oriented_gradients
+    from abnet.data.images import deskew, oriented_gradients
 
     X, y = _raw_rows(name, data_dir)
     if preparation in ("upright", "gradients"):
@@ -127,7 +126,7 @@ def preprocessor_of(preparation: str) -> Any:
     """What the classifier fits on its prior part, or None."""
     from sklearn.preprocessing import StandardScaler
 
-    from abnet.data.thermometer import ThermometerCodes
+    from abnet.data.preparation.thermometer import ThermometerCodes
 
     makers = {"standardise": StandardScaler, "thermometer": ThermometerCodes}
     return makers[preparation]() if preparation in makers else None

@@ -10,13 +10,11 @@ import io
 import math
 from collections.abc import Iterable, Mapping
 
-from abnet.experiments.keys import key
+from abnet.experiments.protocol import NUMERICS_VERSION, key
 from abnet.experiments.result import METRICS, Result
-from abnet.experiments.rows import Run
 from abnet.experiments.selection import current_runs
 from abnet.experiments.setting import Setting
-from abnet.experiments.store import RunStore
-from abnet.experiments.version import NUMERICS_VERSION
+from abnet.experiments.store import Run, RunStore
 
 __all__ = ["ExchangeError", "export_runs", "import_runs", "read_runs"]
 

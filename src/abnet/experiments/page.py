@@ -1,14 +1,52 @@
-"""The page that shows the reproduction: table, agreement and figures, renewed from the results folder."""
+"""Markdown pages with generated parts between marks: a command renews its own part and leaves the rest.
+
+`renew_page` fills the page that shows the reproduction: table, agreement and figures, from the results folder.
+"""
 
 import os
+import re
 from pathlib import Path
 
-from abnet.experiments import sections
-from abnet.experiments.agreement import agreement_text
-from abnet.experiments.comparison import compare, to_markdown
+from abnet.experiments.agreement import agreement_text, compare, to_markdown
 from abnet.experiments.table1 import read_csv
 
-__all__ = ["FIGURES", "renew_page"]
+__all__ = ["FIGURES", "part_names", "renew_page", "with_part", "write_part"]
+
+
+def with_part(page: str, name: str, text: str) -> str:
+    """Return the page with the part `name` renewed; a page without it gets it at its end.
+
+    Examples
+    --------
+    >>> page = with_part("A page.", "table", "old")
+    >>> print(with_part(page, "table", "new"))
+    A page.
+    <BLANKLINE>
+    <!-- table: generated -->
+    new
+    <!-- table: end -->
+    <BLANKLINE>
+    """
+    part = f"<!-- {name}: generated -->\n{text.strip()}\n<!-- {name}: end -->"
+    pattern = re.compile(f"<!-- {re.escape(name)}: generated -->.*?<!-- {re.escape(name)}: end -->", re.DOTALL)
+    if pattern.search(page):
+        return pattern.sub(lambda _: part, page, count=1)
+    return f"{page.rstrip()}\n\n{part}\n".lstrip()
+
+
+def part_names(page: str) -> list[str]:
+    """Return the names of the generated parts of a page, in order."""
+    return re.findall(r"<!-- (.+?): generated -->", page)
+
+
+def write_part(path: str | os.PathLike[str], name: str, text: str, *, title: str = "") -> Path:
+    """Renew a part of a file; a file that is not there begins with `title`."""
+    path = Path(path)
+    page = path.read_text(encoding="utf-8") if path.exists() else title
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(with_part(page, name, text), encoding="utf-8")
+    return path
+
 
 FIGURES = {
     "fig2": "Time of a forward pass by width and by depth",
@@ -29,7 +67,7 @@ def renew_page(page: Path, results: Path) -> list[str]:
     if not parts:
         raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
     for name, text in parts.items():
-        sections.write(page, name, text, title="# Reproduction\n")
+        write_part(page, name, text, title="# Reproduction\n")
     return list(parts)
 
 

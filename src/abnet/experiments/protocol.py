@@ -1,15 +1,22 @@
-"""The fixed choices of the reproduction: everything about a run that its setting does not say."""
+"""How a run is trained, and its key: a hash of everything that defines it."""
 
-from dataclasses import dataclass, replace
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeAlias
 
 from abnet.experiments.setting import Setting
 
-__all__ = ["Protocol", "protocol_of"]
+__all__ = ["NUMERICS_VERSION", "Protocol", "definition", "key", "key_of_definition", "protocol_of"]
+
+
+NUMERICS_VERSION = 1
+"""Raise by one, by hand, when a change makes a setting train to a different network; all runs are then done anew."""
 
 Objective: TypeAlias = Literal["bound", "loss", "ebp", "square hinge"]
 
 _LARGE = ("adult", "mnistLH")
+
 _OBJECTIVES: dict[str, Objective] = {
     "PBGNet": "bound",
     "ABNet": "bound",
@@ -19,6 +26,7 @@ _OBJECTIVES: dict[str, Objective] = {
     "BC": "square hinge",
     "BNN": "square hinge",
 }
+
 _BASELINE_BATCH = {"EBP": 10, "BC": 100, "BNN": 100}  # those of the methods' authors; the paper names none
 
 
@@ -111,3 +119,44 @@ def _whole_run(setting: Setting) -> Protocol:
         n_evaluations=20 if stochastic else None,
         prior="init",
     )
+
+
+def definition(setting: Setting, fingerprint: str, numerics_version: int = NUMERICS_VERSION) -> dict[str, object]:
+    """Return everything that defines a run: its setting, the protocol's constants, the data, the numerics.
+
+    Parameters
+    ----------
+    setting
+        The run.
+    fingerprint
+        Hash of the data, from `abnet.data.fingerprint`.
+    numerics_version
+        Version of the code that trains.
+    """
+    described = asdict(setting)
+    if setting.trial_epochs is None:  # as before there were trials, so that runs of that time keep their keys
+        del described["trial_epochs"]
+    return {
+        "setting": described,
+        "protocol": asdict(protocol_of(setting)),
+        "fingerprint": fingerprint,
+        "numerics_version": numerics_version,
+    }
+
+
+def key(setting: Setting, fingerprint: str, numerics_version: int = NUMERICS_VERSION) -> str:
+    """Return the run's key: the SHA-256 of its `definition` as canonical JSON (sorted names, no spaces).
+
+    Examples
+    --------
+    >>> setting = Setting("ads", "ABNet", (4, 4), 0.01, 0)
+    >>> key(setting, "data") == key(setting, "data"), key(setting, "data") == key(setting, "other data")
+    (True, False)
+    """
+    return key_of_definition(definition(setting, fingerprint, numerics_version))
+
+
+def key_of_definition(defined: dict[str, object]) -> str:
+    """Return the SHA-256, in hexadecimal, of a `definition`."""
+    canonical = json.dumps(defined, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

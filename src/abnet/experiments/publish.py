@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from abnet.experiments import sections
-from abnet.experiments.comparison import Comparison, compare, to_markdown
+from abnet.experiments.agreement import Comparison, compare, to_markdown
 from abnet.experiments.exchange import export_runs
+from abnet.experiments.page import write_part
+from abnet.experiments.protocol import NUMERICS_VERSION
 from abnet.experiments.result import Result
-from abnet.experiments.rows import Run
+from abnet.experiments.store import Run
 from abnet.experiments.table1 import table1, to_csv
-from abnet.experiments.version import NUMERICS_VERSION
 
 if TYPE_CHECKING:
     from abnet.experiments.figures import Timing
@@ -150,7 +150,7 @@ def publish_runs(runs: Sequence[Run], path: Path) -> int:
 
 def _note(folder: Path, name: str, typed: str, what: str) -> None:
     text = f"## {name}\n\n`{typed}` (numerics version {NUMERICS_VERSION})\n\n{what}"
-    sections.write(folder / "README.md", name, text, title=TITLE)
+    write_part(folder / "README.md", name, text, title=TITLE)
 
 
 def _write(path: Path, text: str) -> Path:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TypeVar
 
-from abnet.experiments.keys import definition
+from abnet.experiments.protocol import NUMERICS_VERSION, definition
 from abnet.experiments.race import best_runs
 from abnet.experiments.result import Result
-from abnet.experiments.rows import Run
 from abnet.experiments.setting import Setting
-from abnet.experiments.version import NUMERICS_VERSION
+from abnet.experiments.store import Run
 
 __all__ = ["Choice", "by_cell", "choose", "current_results", "current_runs", "deviation", "mean"]
 

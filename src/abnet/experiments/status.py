@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from abnet.experiments.protocol import NUMERICS_VERSION
 from abnet.experiments.selection import current_results
 from abnet.experiments.setting import Setting
 from abnet.experiments.store import RunStore
-from abnet.experiments.version import NUMERICS_VERSION
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
-from abnet.experiments.backends import Backend, on_cluster, on_this_machine
-from abnet.experiments.keys import key
+from abnet.experiments.backends import Backend, Outcome, RunGroup, Task, on_cluster, on_this_machine
 from abnet.experiments.progress import SweepProgress, expected_cost
+from abnet.experiments.protocol import key
 from abnet.experiments.setting import Group
 from abnet.experiments.store import Claim, RunStore
-from abnet.experiments.tasks import Outcome, RunGroup, Task
 
 __all__ = ["SweepReport", "sweep"]
 
@@ -64,7 +63,7 @@ def sweep(
     store
         Where the runs go.
     run_group
-        The trainer, `abnet.experiments.training.run_group` by default; it must be importable where it runs.
+        The trainer, `abnet.experiments.run_group.run_group` by default; it must be importable where it runs.
     fingerprint_of
         From the name of a data set to its fingerprint; by default the data is loaded from `data_dir`.
     jobs
@@ -160,7 +159,7 @@ def _unfinished(groups: list[Group], store: RunStore, fingerprints: dict[str, st
 
 
 def _default_trainer() -> RunGroup:
-    from abnet.experiments.training import run_group
+    from abnet.experiments.run_group import run_group
 
     return run_group
 

@@ -1,4 +1,4 @@
-"""Measuring Figure 2: the time of a forward pass, method by method."""
+"""Times of forward passes for Figure 2: abnet's, and the formula as the paper writes it."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,20 +8,61 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.aggregation.exact import lift, mean_activation
 from abnet.bam import BAM
-from abnet.experiments.as_written import WIDEST, output_as_written
+from abnet.cube import corners
 from abnet.experiments.figures.timing import Panel, Timing
 
-__all__ = ["DEPTHS", "DEPTH_OF_WIDTHS", "WIDTHS", "WIDTH_OF_DEPTHS", "measure", "plan"]
+__all__ = ["DEPTHS", "DEPTH_OF_WIDTHS", "WIDEST", "WIDTHS", "WIDTH_OF_DEPTHS", "measure", "output_as_written", "plan"]
+
+
+WIDEST = 13
+"""The paper's limit: one transition matrix of width 14 takes 1 GB."""
+
+
+def output_as_written(layers: tuple[Any, ...], lifted: Any) -> Any:
+    """``F_A = P_L[+1] - P_L[-1]`` with ``P_k = Ψ_k P_{k-1}`` and ``Ψ_k[s, s̄] = Π_i (1/2 + s_i/2 · m_k(s̄)_i)``.
+
+    Parameters
+    ----------
+    layers : tuple of JAX arrays (d_k, d_{k-1} + 1)
+    lifted : JAX array (rows, d_0 + 1)
+
+    Returns
+    -------
+    array (rows,)
+    """
+    import jax.numpy as jnp
+
+    P = _products(mean_activation(layers[0], lifted))
+    for V in layers[1:]:
+        below = jnp.asarray(lift(corners(V.shape[1] - 1, V.dtype)))
+        P = P @ _products(mean_activation(V, below))
+    return P[:, 1] - P[:, 0]
+
+
+def _products(m: Any) -> Any:
+    """``Π_i (1/2 + s_i/2 · m_i)`` for all s, factor by factor; in the rows of Ψᵀ."""
+    import jax.numpy as jnp
+
+    signs = jnp.asarray(corners(m.shape[1], m.dtype))
+    return jnp.prod(0.5 + 0.5 * signs[None, :, :] * m[:, None, :], axis=2)
+
 
 WIDTHS = tuple(range(2, 18))
+
 DEPTH_OF_WIDTHS = 6
+
 DEPTHS = (2, 3, 4, 6, 8, 10, 12, 16, 20)
+
 WIDTH_OF_DEPTHS = 12
+
 SAMPLES = 100
+
 REPETITIONS = 100
 
 Forward = Callable[[], object]
+
 Builder = Callable[[BAM, NDArray[np.float32]], Forward]
 
 
@@ -118,14 +159,14 @@ def _stochastic(layers: Any, lifted: Any) -> Any:
 
 
 def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.compact import CompactABNet
+    from abnet.predictors.compact import CompactABNet
 
     predictor = CompactABNet.from_network(network)
     return lambda: predictor.decision_function(X)
 
 
 def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.compact_uniform import CompactUniform
+    from abnet.predictors.uniform_draws import CompactUniform
 
     predictor = CompactUniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
     return lambda: predictor.decision_function(X)

@@ -4,10 +4,10 @@ import json
 import math
 from typing import Any
 
-from abnet.bounds.assemble import verify_certificate
 from abnet.bounds.certificate import Certificate
-from abnet.compact import ModelInfo
+from abnet.bounds.rules import verify_certificate
 from abnet.files.labels import labels_from_dict, labels_to_dict
+from abnet.predictors.predictor import ModelInfo
 
 __all__ = ["config_text", "info_from_config", "parse_config"]
 

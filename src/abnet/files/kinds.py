@@ -3,19 +3,19 @@
 from importlib import import_module
 from typing import Any
 
-from abnet.compact import Predictor
+from abnet.predictors.predictor import Predictor
 
 __all__ = ["kind_of", "predictor_class", "register"]
 
 _HOMES = {
-    "compact ABNet": "abnet.compact:CompactABNet",
-    "compact MAP": "abnet.compact:CompactMAP",
-    "mean field": "abnet.compact:MeanFieldNetwork",
-    "paths": "abnet.compact_paths:PathPredictor",
-    "compact stochastic ABNet": "abnet.compact_uniform:CompactUniform",
-    "stochastic mean field": "abnet.compact_meanfield:SampledMeanField",
-    "posterior average": "abnet.baselines.predictors:PosteriorAverage",
-    "binary network": "abnet.baselines.predictors:BinaryNetwork",
+    "compact ABNet": "abnet.predictors.compact:CompactABNet",
+    "compact MAP": "abnet.predictors.compact:CompactMAP",
+    "mean field": "abnet.predictors.mean_field_network:MeanFieldNetwork",
+    "paths": "abnet.predictors.paths:PathPredictor",
+    "compact stochastic ABNet": "abnet.predictors.uniform_draws:CompactUniform",
+    "stochastic mean field": "abnet.predictors.mean_field_network:SampledMeanField",
+    "posterior average": "abnet.predictors.binary_network:PosteriorAverage",
+    "binary network": "abnet.predictors.binary_network:BinaryNetwork",
 }
 """From the name in the file to the class. A file chooses among these, so it cannot have anything else imported."""
 
@@ -41,7 +41,7 @@ def kind_of(predictor: Predictor) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from abnet.compact import CompactABNet
+    >>> from abnet.predictors.compact import CompactABNet
     >>> kind_of(CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0])))
     'compact ABNet'
     """

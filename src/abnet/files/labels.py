@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 __all__ = ["labels_from_dict", "labels_to_dict"]
 
+
 _TYPES = {"b": (bool,), "i": (int,), "u": (int,), "f": (float,), "U": (str,), "O": (bool, int, float, str)}
+
 _DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9][0-9]{0,4}|\|O")
 """Text is at most 99,999 characters wide, so that no file makes a reader allocate more than it holds."""
 

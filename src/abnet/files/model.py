@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from abnet.compact import Predictor
 from abnet.files.atomic import atomic_path
 from abnet.files.config import config_text, info_from_config, parse_config
 from abnet.files.container import digest, pack, unpack
 from abnet.files.kinds import kind_of, predictor_class
+from abnet.predictors.predictor import Predictor
 
 __all__ = ["FORMAT", "VERSION", "load", "save"]
 
@@ -36,7 +36,7 @@ def save(predictor: Predictor, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.compact import CompactABNet
+    >>> from abnet.predictors.compact import CompactABNet
     >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
     >>> path = Path(tempfile.mkdtemp()) / "model.abnet"
     >>> save(net, path)

@@ -12,8 +12,8 @@ from typing import Any
 
 import jax
 
+from abnet.training.aggregation_learner import AggregationLearner
 from abnet.training.loop import STATIC, Learner, epoch, one_epoch
-from abnet.training.objective import AggregationLearner
 
 __all__ = ["compiled_epoch"]
 

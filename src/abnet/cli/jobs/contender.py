@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from abnet.bounds.certificate import Certificate
-from abnet.cli.jobs.holdout import Parts, hold_out
-from abnet.cli.jobs.table import Labelled
+from abnet.cli.jobs.inputs import Labelled
+from abnet.cli.jobs.rivals import Parts, hold_out
 
 __all__ = ["Contender", "attempt", "certified", "held_out", "take"]
 

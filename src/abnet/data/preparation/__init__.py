@@ -3,8 +3,7 @@
 The stored forms transform with NumPy (and pandas, for tables) alone; scikit-learn loads with `TablePreparation` only.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from abnet.data.preparation.stored import (
     StoredPreparation,
@@ -12,6 +11,7 @@ from abnet.data.preparation.stored import (
     preparation_to_dict,
     stored_form,
 )
+from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.data.preparation.scaling import MinMaxMap, StandardMap
@@ -34,18 +34,13 @@ __all__ = [
     "stored_form",
 ]
 
-_HOMES = {
-    "MinMaxMap": "scaling",
-    "StandardMap": "scaling",
-    "TableMap": "table_map",
-    "TablePreparation": "table",
-    "ThermometerMap": "thermometer_map",
-    "Unseen": "unseen",
-    "UnseenWarning": "unseen",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"abnet.data.preparation.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'abnet.data.preparation' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abnet.data.preparation.scaling": ["MinMaxMap", "StandardMap"],
+        "abnet.data.preparation.table": ["TablePreparation"],
+        "abnet.data.preparation.table_map": ["TableMap"],
+        "abnet.data.preparation.thermometer_map": ["ThermometerMap"],
+        "abnet.data.preparation.unseen": ["Unseen", "UnseenWarning"],
+    },
+)

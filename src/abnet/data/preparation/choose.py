@@ -1,22 +1,119 @@
-"""What a column is, decided once from the rows it is fitted on."""
+"""What each column of a table holds: the decision, and the numbers that its preparation needs."""
 
 import re
 from collections import Counter
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from abnet.data.preparation.choice import MOSTLY, Choice, centre
-from abnet.data.preparation.choose_date import choose_date
-from abnet.data.preparation.columns import BooleanColumn, NumericColumn, TextColumn, numbers
+from abnet.data.preparation.columns import YEAR, BooleanColumn, Column, DateColumn, NumericColumn, TextColumn, numbers
 from abnet.data.tables.cells import TRUTH, distinct, is_blank, is_missing, missing, to_number, to_numbers, to_text
+from abnet.data.tables.dates import ORDERS, days, is_date_type, readable, written
 from abnet.data.tables.error import TableError, row_name
 
-__all__ = ["choose"]
+__all__ = ["Centre", "Choice", "MOSTLY", "centre", "choose", "choose_date"]
+
+
+MOSTLY = 0.9
+"""Share of a column's values from which on the others are strays."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A column kept (or None), why it was dropped if it was, and a remark for the user if there is one."""
+
+    column: Column | None
+    dropped: str = ""
+    notice: str = ""
+
+
+class Centre(NamedTuple):
+    """Median, then mean and deviation with the median for missing values (None if all are equal); if any is missing."""
+
+    fill: float
+    mean: float
+    scale: float | None
+    indicator: bool
+
+    @property
+    def constant(self) -> bool:
+        """Whether nothing varies, not even whether there is a value."""
+        return self.scale is None and not self.indicator
+
+
+def centre(x: NDArray[np.float64]) -> Centre:
+    """What scaling and imputation need to know of numbers, NaN where missing.
+
+    Examples
+    --------
+    >>> centre(np.array([1.0, 3.0, np.nan]))
+    Centre(fill=2.0, mean=2.0, scale=0.816496580927726, indicator=True)
+    """
+    absent = np.isnan(x)
+    fill = float(np.median(x[~absent]))
+    filled = np.where(absent, fill, x)
+    deviation = float(filled.std()) if filled.max() > filled.min() else 0.0
+    return Centre(fill, float(filled.mean()), deviation or None, bool(absent.any()))
+
+
+FEW = 0.01
+"""Share of the rows that may settle the order of day and month without being strays."""
+
+
+def choose_date(name: str, column: pd.Series) -> Choice | None:
+    """A column of dates, fitted; None if too few of its values are dates.
+
+    The order is the one in which most rows can be read: a number above 12 can be no month. Where both orders read as
+    many, the day comes first. A remark says so where no more than one row in a hundred settles it.
+    """
+    if is_date_type(column):
+        return _fitted(name, column, ORDERS[0], [])
+    codes, values = distinct(column)
+    counts = np.bincount(codes, minlength=len(values)).tolist()
+    cells = [written(value) for value in values]
+    if not any(cells):
+        return None
+    orders = ORDERS if any(cell and not cell.settled for cell in cells) else ORDERS[:1]
+    rows = {order: readable(cells, counts, order) for order in orders}
+    order = max(orders, key=lambda candidate: rows[candidate])
+    present = sum(count for value, count in zip(values, counts, strict=True) if not is_missing(value))
+    if rows[order] < MOSTLY * present:
+        return None
+    remarks = []
+    settling = rows[order] - min(rows["day/month/year"], rows["month/day/year"]) if len(orders) > 1 else present
+    if order != ORDERS[0] and settling <= FEW * present:
+        example = next(to_text(v) for v, cell in zip(values, cells, strict=True) if cell and not cell.settled)
+        told = f"only {settling} of {present} rows settle the order" if settling else "its values settle neither order"
+        remarks.append(
+            f"dates such as {example!r} are read as {order}, since {told}; if that is wrong, write them as "
+            "year-month-day"
+        )
+    return _fitted(name, column, order, remarks)
+
+
+def _fitted(name: str, column: pd.Series, order: str, remarks: list[str]) -> Choice:
+    t, strange = days(column, order)
+    if strange:
+        example, count = max(strange, key=lambda text: strange[text]), sum(strange.values())
+        remarks = [
+            *remarks,
+            f"{count} of its values cannot be read as dates (such as {example!r}), and count as missing",
+        ]
+    numbers = centre(t)
+    if numbers.constant:
+        return Choice(None, f"constant ({to_text(column.iloc[0])})")
+    season = bool(np.nanmax(t) - np.nanmin(t) >= YEAR)
+    kept = DateColumn(name, order, numbers.fill, numbers.mean, numbers.scale, season, numbers.indicator)
+    return Choice(kept, notice=f"column {name!r}: {'; '.join(remarks)}" if remarks else "")
+
 
 _RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
+
 _CODE = re.compile(r"\n\s*[+-]?0[0-9]")
+
 _COMMA = re.compile(r"[+-]?[0-9][0-9.]*,[0-9]+")
 
 

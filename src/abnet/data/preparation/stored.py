@@ -48,8 +48,8 @@ def stored_form(transformer: Any) -> StoredPreparation:
     from abnet.data.preparation.scaling import MinMaxMap, StandardMap
     from abnet.data.preparation.table import TablePreparation
     from abnet.data.preparation.table_map import TableMap
+    from abnet.data.preparation.thermometer import ThermometerCodes
     from abnet.data.preparation.thermometer_map import ThermometerMap
-    from abnet.data.thermometer import ThermometerCodes
 
     if isinstance(transformer, (TableMap, StandardMap, MinMaxMap, ThermometerMap)):
         return transformer

@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from abnet.data.preparation import checks
-from abnet.data.preparation.date_column import DateColumn
-from abnet.data.preparation.kinds import Column, column_from_dict
+from abnet.data.preparation.columns import Column, DateColumn, column_from_dict
 from abnet.data.preparation.unseen import Unseen, UnseenWarning
 from abnet.data.tables.error import TableError, listed
 

@@ -14,7 +14,7 @@ __all__ = ["ThermometerMap"]
 
 @dataclass(frozen=True)
 class ThermometerMap:
-    """Signs ``sgn(x - t)`` for the thresholds t of every column, as `abnet.data.thermometer` finds them.
+    """Signs ``sgn(x - t)`` for the thresholds t of every column, as `abnet.data.preparation.thermometer` finds them.
 
     Examples
     --------

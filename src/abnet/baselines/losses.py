@@ -1,0 +1,62 @@
+"""What the comparison methods minimise, and their single output."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from abnet.bam import check_sizes
+
+__all__ = ["check_single_output", "square_hinge", "zero_one_error"]
+
+
+def square_hinge(
+    outputs: Float[Array, " batch"], targets: Float[Array, " batch"], weights: Float[Array, " batch"]
+) -> Float[Array, ""]:
+    """Weighted mean ``Σ_i w_i max(0, 1 - y_i f_i)² / Σ_i w_i``; 0 if there is no weight at all.
+
+    Parameters
+    ----------
+    outputs, targets, weights : arrays (batch,)
+        Scores f, labels y in {-1, +1}, sample weights w ≥ 0 (0 for padding; only their proportions matter).
+
+    Examples
+    --------
+    >>> float(square_hinge(jnp.array([0.0, 3.0]), jnp.array([1.0, 1.0]), jnp.ones(2)))
+    0.5
+    """
+    total = jnp.sum(weights)
+    return weights @ jnp.square(jnp.maximum(0, 1 - targets * outputs)) / jnp.where(total > 0, total, 1)
+
+
+def check_single_output(sizes: tuple[int, ...]) -> None:
+    """Refuse sizes that do not end in one output.
+
+    Examples
+    --------
+    >>> check_single_output((4, 3, 1))
+    >>> check_single_output((4, 3, 2))
+    Traceback (most recent call last):
+    ...
+    ValueError: sizes must end in one output, whose sign is the label; got 2 outputs in (4, 3, 2).
+    """
+    check_sizes(sizes)
+    if sizes[-1] != 1:
+        raise ValueError(f"sizes must end in one output, whose sign is the label; got {sizes[-1]} outputs in {sizes}.")
+
+
+def zero_one_error(
+    outputs: Float[Array, " batch"], targets: Float[Array, " batch"], weights: Float[Array, " batch"]
+) -> Float[Array, ""]:
+    """Weighted share of rows whose sign is wrong: ``Σ_i w_i 1{sgn(f_i) ≠ y_i} / Σ_i w_i``, with ``sgn(0) = +1``.
+
+    Parameters
+    ----------
+    outputs, targets, weights : arrays (batch,)
+        Scores, labels in {-1, +1}, and sample weights of which at least one is positive.
+
+    Examples
+    --------
+    >>> float(zero_one_error(jnp.array([0.0, -2.0, 5.0]), jnp.array([1.0, 1.0, -1.0]), jnp.array([2.0, 1.0, 1.0])))
+    0.5
+    """
+    wrong = (outputs >= 0) != (targets > 0)
+    return jnp.sum(weights * wrong) / jnp.sum(weights)

@@ -1,0 +1,120 @@
+"""The comparison that a user would make, on the same rows for all: the job of `abnet compare`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from abnet.cli.jobs.contender import Contender, attempt, certified, held_out, take
+from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled
+from abnet.cli.jobs.rivals import parts_of, two_random_parts
+from abnet.data.preparation import TablePreparation
+
+__all__ = ["Comparison", "compare_table"]
+
+
+LEAST_ROWS = 20
+
+PREPARATION_SHARE = 0.1
+"""Share of the learning rows that only the preparation of the network with a random prior is learned from."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All contenders, and the numbers of rows that they had."""
+
+    n_learn: int
+    n_test: int
+    delta: float
+    contenders: tuple[Contender, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        contenders = [contender.to_dict() for contender in self.contenders]
+        return {"n_learn": self.n_learn, "n_test": self.n_test, "delta": self.delta, "contenders": contenders}
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """What all contenders share."""
+
+    learn: Labelled
+    test: Labelled
+    settings: dict[str, Any]
+    max_categories: int
+    verbose: bool
+
+    def preparation(self) -> TablePreparation:
+        return TablePreparation(max_categories=self.max_categories)
+
+    def network(self, preprocessor: Any, **changes: Any) -> Any:
+        return make_estimator("abnet", {**self.settings, **changes}, preprocessor=preprocessor, verbose=self.verbose)
+
+    def split_prior(self, name: str) -> Contender:
+        network = self.network(self.preparation(), prior="split", posterior="train")
+        return certified(name, network, self.learn, self.test)
+
+    def frozen(self, name: str) -> Contender:
+        network = self.network(self.preparation(), prior="split", posterior="frozen")
+        return certified(name, network, self.learn, self.test)
+
+    def random_prior(self, name: str) -> Contender:
+        """The preparation must not see the bound rows, so that some rows go to it alone."""
+        first, rest = two_random_parts(len(self.learn.y), PREPARATION_SHARE, self.settings["random_state"])
+        preparation = self.preparation().fit(take(self.learn, first).X)
+        learn, test = (Labelled(preparation.transform(part.X), part.y) for part in (take(self.learn, rest), self.test))
+        return certified(name, self.network(None, prior="init"), learn, test, preparation)
+
+    def sklearn_model(self, model: Any) -> Callable[[str], Contender]:
+        parts = parts_of(self.network(None), len(self.learn.y))
+        delta = self.settings["delta"]
+        return lambda name: held_out(name, model, self.preparation(), self.learn, self.test, parts, delta)
+
+
+def compare_table(
+    table: Path,
+    target: str,
+    *,
+    settings: dict[str, Any],
+    drop: Sequence[str] = (),
+    max_categories: int = 20,
+    test_fraction: float = 0.2,
+    verbose: bool = False,
+) -> Comparison:
+    """Learn the target of a table in five ways.
+
+    Parameters
+    ----------
+    table : path
+    target : str
+    settings : dict
+        Parameters of the networks; `prior` and `posterior` are those of the contender.
+    drop : sequence of str
+    max_categories : int
+    test_fraction : float
+        Share of the rows that nobody learns from.
+    verbose : bool
+        Draw progress bars.
+    """
+    make_estimator("abnet", settings)
+    data = read_labelled(table, target, drop=drop, at_least=LEAST_ROWS)
+    learn, test = two_random_parts(len(data.y), 1 - test_fraction, settings["random_state"])
+    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, max_categories, verbose)
+    contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
+    return Comparison(len(learn), len(test), settings["delta"], contenders)
+
+
+def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    boosting = HistGradientBoostingClassifier(random_state=contest.settings["random_state"])
+    return {
+        "ABNet, learned prior": contest.split_prior,
+        "ABNet, random prior": contest.random_prior,
+        "ABNet, hold-out bound": contest.frozen,
+        "logistic regression": contest.sklearn_model(LogisticRegression(max_iter=1000)),
+        "gradient boosting": contest.sklearn_model(boosting),
+    }

@@ -1,0 +1,75 @@
+"""What the jobs start from: a classifier from the options of a command, a labelled table from a file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from abnet.cli.guard import WrongUseError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Labelled", "make_estimator", "read_labelled"]
+
+
+def make_estimator(model: str, settings: dict[str, Any], *, preprocessor: Any = None, verbose: bool = False) -> Any:
+    """An unfitted classifier; options that it would refuse are wrong use, found before any file is read."""
+    if model not in ("abnet", "pbgnet"):
+        raise WrongUseError(f"--model must be 'abnet' or 'pbgnet', not {model!r}.")
+    from abnet import ABNetClassifier, PBGNetClassifier
+
+    kind = ABNetClassifier if model == "abnet" else PBGNetClassifier
+    classifier = kind(**settings, preprocessor=preprocessor, verbose=int(verbose))
+    try:
+        classifier._check_parameters()
+    except ValueError as error:
+        raise WrongUseError(str(error)) from error
+    return classifier
+
+
+class Labelled(NamedTuple):
+    """Features, as a frame or an array, and labels of two classes."""
+
+    X: Any
+    y: "np.ndarray[Any, Any]"
+
+
+def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_least: int) -> Labelled:
+    """Read a table and take the target out of it.
+
+    Parameters
+    ----------
+    table : path
+    target : str
+        Column with the labels.
+    drop : sequence of str
+        Columns to leave out.
+    at_least : int
+        Rows that the job needs to split the table.
+
+    Raises
+    ------
+    WrongUseError
+        If a column that was named is not in the table.
+    TableError
+        If the table itself is of no use.
+    """
+    from abnet.data.tables import TableError, read_table, split_target
+    from abnet.data.tables.error import UnknownColumnError, listed
+
+    frame = read_table(table)
+    unknown = [name for name in drop if name not in frame.columns]
+    if unknown:
+        raise WrongUseError(f"--drop: no column {listed(unknown)} in {table}; its columns are {listed(frame.columns)}.")
+    if target in drop:
+        raise WrongUseError(f"--drop: {target!r} is the target, which cannot be dropped.")
+    try:
+        X, y = split_target(frame.drop(columns=list(drop)), target)
+    except UnknownColumnError as error:
+        raise WrongUseError(f"--target: {error}") from error
+    if len(y) < at_least:
+        raise TableError(
+            f"{table} has {len(y)} rows, too few to learn from one part and certify on another; "
+            f"at least {at_least} are needed."
+        )
+    return Labelled(X, y)

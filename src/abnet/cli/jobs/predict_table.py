@@ -1,0 +1,201 @@
+"""Labels for the rows of a table, streamed from one file to another: the job of `abnet predict`."""
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from abnet.data.preparation.columns import numbers
+from abnet.data.preparation.table_map import TableMap
+from abnet.data.preparation.unseen import Unseen, merge
+from abnet.data.tables import read_chunks
+from abnet.data.tables.cells import to_text
+from abnet.data.tables.error import TableError, listed, row_name
+from abnet.files import atomic_path, load
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["PredictOutcome", "predict_to_file", "predict_to_stream", "refuse_unseen_values", "scores", "unused_columns"]
+
+
+def scores(model: Predictor, frame: pd.DataFrame) -> tuple[NDArray[np.float64], list[Unseen]]:
+    """``F(x)`` of every row, and the categories that training never saw."""
+    preparation = model.info.preparation
+    if isinstance(preparation, TableMap):
+        prepared, reports = preparation.transform_reporting(frame)
+        return model.score_prepared(prepared), reports
+    return model.decision_function(_numeric(model, frame)), []
+
+
+def _numeric(model: Predictor, frame: pd.DataFrame) -> NDArray[np.float64]:
+    """Columns as numbers, for a model that was learned from an array."""
+    names = model.feature_names_in_ or tuple(frame.columns)
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise TableError(f"the table lacks {listed(absent)}, which the model was trained on.")
+    preparation = model.info.preparation
+    taken = model.n_inputs if preparation is None else preparation.n_features_in
+    if len(names) != taken:
+        raise TableError(
+            f"the table has {len(names)} columns, the model takes {taken} and knows no names; remove the others."
+        )
+    matrix = np.column_stack([numbers(frame[name]) for name in names])
+    missing = np.argwhere(np.isnan(matrix))
+    if len(missing):
+        row, column = missing[0]
+        where = f"column {names[column]!r}, {row_name(frame.index, int(row))}"
+        raise TableError(f"{where}: a missing value, which this model has no rule for; fill it in.")
+    return matrix
+
+
+def refuse_unseen_values(frame: pd.DataFrame, reports: list[Unseen]) -> None:
+    """An error for the first category that training never saw, or date that cannot be read, with its place."""
+    for report in reports:
+        value = next(iter(report.rows))
+        texts = np.array([to_text(cell) for cell in frame[report.column].tolist()])
+        where = row_name(frame.index, int(np.argmax(texts == value)))
+        wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
+        rest = "missing" if report.order else "unknown"
+        raise TableError(
+            f"column {report.column!r}, {where}: {value!r} {wrong}; correct it, or use --unseen warn to treat such "
+            f"values as {rest}."
+        )
+
+
+def unused_columns(model: Predictor, frame: pd.DataFrame) -> list[str]:
+    """Columns that the model does not use, but for its target."""
+    preparation: Any = model.info.preparation
+    extra = preparation.extra_columns(frame) if isinstance(preparation, TableMap) else []
+    return [name for name in extra if name != model.info.details.get("target")]
+
+
+ROWS = 10_000
+"""Rows predicted at a time."""
+
+
+@dataclass
+class PredictOutcome:
+    """How many rows were predicted, and as what."""
+
+    classes: tuple[Any, ...]
+    output: str | None = None
+    replaced: bool = False
+    n_rows: int = 0
+    tally: Counter[Any] = field(default_factory=Counter)
+    unseen: list[Unseen] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of each class."""
+        return {str(label): self.tally[label] for label in self.classes}
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know about the table."""
+        passed = [f"the model does not use the columns {listed(self.ignored)}"] if self.ignored else []
+        return [*map(str, self.unseen), *passed]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        unseen = {report.column: report.rows for report in self.unseen if not report.order}
+        unreadable = {report.column: report.n_rows for report in self.unseen if report.order}
+        return {
+            "output": self.output, "replaced": self.replaced, "n_rows": self.n_rows, "counts": self.counts,
+            "unseen": unseen, "unreadable_dates": unreadable, "ignored_columns": self.ignored,
+        }  # fmt: skip
+
+
+def predict_to_file(
+    model: Path,
+    table: Path,
+    output: Path,
+    *,
+    proba: bool = False,
+    refuse_unseen: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> PredictOutcome:
+    """Predict into a CSV file, which has its name only when it is complete."""
+    predictor = load(model)
+    replaced = output.exists()
+    with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        outcome = _write(predictor, table, _csv(predictor, stream, proba), refuse_unseen, progress)
+    outcome.output, outcome.replaced = str(output), replaced
+    return outcome
+
+
+def predict_to_stream(
+    model: Path, table: Path, *, proba: bool = False, refuse_unseen: bool = True, json_lines: bool = False
+) -> PredictOutcome:
+    """Predict to stdout, as CSV or as one JSON object per row; a failure may come after some rows."""
+    predictor = load(model)
+    writer = _json(predictor, sys.stdout, proba) if json_lines else _csv(predictor, sys.stdout, proba)
+    return _write(predictor, table, writer, refuse_unseen, None)
+
+
+Writer = Callable[[list[Any], NDArray[np.float64]], None]
+
+
+def _write(
+    model: Predictor, table: Path, writer: Writer, refuse: bool, progress: Callable[[float], None] | None
+) -> PredictOutcome:
+    outcome = PredictOutcome(tuple(model.classes_.tolist()))
+    for F, reports in _scored(model, table, outcome, refuse, progress):
+        labels = model.classes_[(F >= 0).astype(int)].tolist()
+        writer(labels, F)
+        outcome.n_rows += len(labels)
+        outcome.tally.update(labels)
+        outcome.unseen = merge([*outcome.unseen, *reports])
+    return outcome
+
+
+def _scored(
+    model: Predictor, table: Path, outcome: PredictOutcome, refuse: bool, progress: Callable[[float], None] | None
+) -> Iterator[tuple[NDArray[np.float64], list[Unseen]]]:
+    for number, frame in enumerate(read_chunks(table, rows=ROWS, progress=progress)):
+        if number == 0:
+            outcome.ignored = unused_columns(model, frame)
+        F, reports = scores(model, frame)
+        if refuse:
+            refuse_unseen_values(frame, reports)
+        yield F, reports
+
+
+def _csv(model: Predictor, stream: TextIO, proba: bool) -> Writer:
+    """A writer of CSV rows; the header comes with the first of them, so that a table that is refused prints nothing."""
+    writer = csv.writer(stream, lineterminator="\n")
+    names = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
+    header = [["prediction", *names]]
+
+    def write(labels: list[Any], F: NDArray[np.float64]) -> None:
+        writer.writerows(header)
+        header.clear()
+        shares = _shares(F) if proba else [[]] * len(labels)
+        writer.writerows([label, *row] for label, row in zip(labels, shares, strict=True))
+
+    return write
+
+
+def _json(model: Predictor, stream: TextIO, proba: bool) -> Writer:
+    """A writer of JSON lines."""
+    names = [str(label) for label in model.classes_.tolist()]
+
+    def write(labels: list[Any], F: NDArray[np.float64]) -> None:
+        for label, shares in zip(labels, _shares(F), strict=True):
+            extra = {"probability": dict(zip(names, shares, strict=True))} if proba else {}
+            stream.write(json.dumps({"prediction": label, **extra}) + "\n")
+
+    return write
+
+
+def _shares(F: NDArray[np.float64]) -> list[list[float]]:
+    """Shares of the vote of every row, as `Predictor.predict_proba` gives them."""
+    p = 0.5 + 0.5 * F
+    return np.stack([1 - p, p], axis=1).tolist()

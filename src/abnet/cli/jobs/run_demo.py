@@ -1,0 +1,143 @@
+"""Learn, certify, compare, draw, on data that comes with scikit-learn: the job of `abnet demo`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abnet.bounds.certificate import Certificate
+from abnet.cli.jobs.contender import Contender, certified, held_out, take
+from abnet.cli.jobs.inputs import Labelled, make_estimator
+from abnet.cli.jobs.rivals import parts_of, two_random_parts
+from abnet.experiments.figures.style import OKABE_ITO, label_panel, styled
+from abnet.files import atomic_path, check_writable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["DemoOutcome", "draw", "run_demo"]
+
+
+def draw(classifier: Any, contenders: tuple[Contender, ...], path: Path) -> None:
+    """Write a PNG picture: the prior's loss, the bound, and what every contender promises beside what it does.
+
+    Parameters
+    ----------
+    classifier : fitted classifier with a learned prior and a trained posterior
+    contenders : tuple of Contender
+    path : path
+    """
+    from matplotlib.figure import Figure
+
+    with styled():
+        figure = Figure(figsize=(10.5, 3.4), layout="constrained")
+        prior, bound, outcome = figure.subplots(1, 3, width_ratios=(1, 1, 1.15))
+        _prior(prior, classifier.loss_curve_)
+        _bound(bound, classifier.bound_curve_, classifier.certificate_.gibbs_risk_bound)
+        _outcome(outcome, contenders)
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="png", metadata={"Software": None})
+
+
+def _prior(axes: "Axes", curve: list[float]) -> None:
+    axes.plot(range(len(curve)), curve, color=OKABE_ITO["blue"])
+    axes.set(xlabel="epoch", ylabel="validation loss", ylim=(0, None), xlim=(0, None))
+    axes.text(0.97, 0.95, "log loss,\nthen linear loss", transform=axes.transAxes, ha="right", va="top")
+    label_panel(axes, "a", "the prior, on the first part")
+
+
+def _bound(axes: "Axes", curve: list[float], certificate: float) -> None:
+    last = max(len(curve) - 1, 1)
+    axes.plot(range(len(curve)), [100 * value for value in curve], color=OKABE_ITO["blue"])
+    axes.axhline(100 * certificate, color=OKABE_ITO["vermillion"], linestyle="--", linewidth=1.2)
+    text = f"certificate (tighter form): at most {100 * certificate:.1f} %"
+    axes.annotate(
+        text, (last, 100 * certificate), color=OKABE_ITO["vermillion"],
+        xytext=(-4, -4), textcoords="offset points", ha="right", va="top",
+    )  # fmt: skip
+    axes.set(xlabel="epoch", ylabel="bound on the Gibbs risk, %", ylim=(0, None), xlim=(0, last))
+    label_panel(axes, "b", "the posterior, on the second")
+
+
+def _outcome(axes: "Axes", contenders: tuple[Contender, ...]) -> None:
+    for row, contender in enumerate(contenders):
+        tested = contender.test_error or 0.0
+        spread = _spread(tested, contender.n_test)
+        bar = axes.barh(row, 100 * (contender.bound or 1.0), height=0.5, color=OKABE_ITO["sky"], alpha=0.6)
+        dot = axes.errorbar(100 * tested, row, xerr=100 * spread, fmt="o", color=OKABE_ITO["black"], capsize=2)
+        if row == 0:
+            bar.set_label("certified: error at most")
+            dot.set_label("test error (± 2 standard errors)")
+    names = [contender.name.replace(", ", ",\n").replace("logistic ", "logistic\n") for contender in contenders]
+    axes.set_yticks(range(len(contenders)), names)
+    axes.set(xlabel="error, %", xlim=(0, None), ylim=(len(contenders) + 0.1, -0.5))
+    axes.grid(visible=False, axis="y")
+    axes.legend(loc="lower right")
+    label_panel(axes, "c", "promised and found")
+
+
+def _spread(rate: float, n: int) -> float:
+    """Two standard errors of a rate."""
+    return float(2 * (rate * (1 - rate) / n) ** 0.5)
+
+
+LEARN = 0.75
+
+
+@dataclass(frozen=True)
+class DemoOutcome:
+    """What came out of the demonstration."""
+
+    n_learn: int
+    n_test: int
+    certificate: Certificate
+    contenders: tuple[Contender, ...]
+    model: Path
+    picture: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "n_learn": self.n_learn,
+            "n_test": self.n_test,
+            "certificate": self.certificate.to_dict(),
+            "contenders": [contender.to_dict() for contender in self.contenders],
+            "model": str(self.model),
+            "picture": str(self.picture),
+        }
+
+
+def run_demo(folder: Path, settings: dict[str, Any], *, verbose: bool = False) -> DemoOutcome:
+    """Learn 0-4 against 5-9 from scikit-learn's digits, and leave a model file and a picture in a folder."""
+    from sklearn.linear_model import LogisticRegression
+
+    network, frozen = (
+        make_estimator("abnet", {**settings, "prior": "split", "posterior": posterior}, verbose=verbose)
+        for posterior in ("train", "frozen")
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    model, picture = check_writable(folder / "digits.abnet"), check_writable(folder / "learning-curve.png")
+    learn, test = _digits(settings["random_state"])
+    parts = parts_of(network, len(learn.y))
+    contenders = (
+        certified("ABNet", network, learn, test),
+        certified("ABNet, hold-out bound", frozen, learn, test),
+        # Pixels have a fixed scale, so that no preparation is needed, and none can leak.
+        held_out("logistic regression", LogisticRegression(max_iter=1000), None, learn, test, parts, network.delta),
+    )
+    network.save(model)
+    draw(network, contenders, picture)
+    return DemoOutcome(
+        len(learn.y), len(test.y), network.certificate_, contenders, folder / model.name, folder / picture.name
+    )
+
+
+def _digits(seed: int) -> tuple[Labelled, Labelled]:
+    from abnet.data import load
+
+    data = load("digits")
+    names = np.array(data.classes)
+    labelled = Labelled(data.X, names[(data.y > 0).astype(int)])
+    learn, test = two_random_parts(len(data.y), LEARN, seed)
+    return take(labelled, learn), take(labelled, test)

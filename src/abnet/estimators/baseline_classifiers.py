@@ -1,0 +1,338 @@
+"""The comparison methods as classifiers: EBP, BinaryConnect and BNN."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.estimators.classifier import (
+    BinaryClassifier,
+    check_fraction,
+    check_hidden,
+    check_positive,
+    check_tolerance,
+    seeds,
+)
+from abnet.predictors.predictor import ModelInfo, Predictor
+
+__all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
+
+
+class BaselineClassifier(BinaryClassifier):
+    """A network trained with early stopping on the 0-1 error of a validation part; no certificate of its own."""
+
+    hidden_layer_sizes: Any
+    batch_size: Any
+    learning_rate_init: float
+    max_iter: int
+    n_iter_no_change: int
+    tol: float
+    validation_fraction: float
+    verbose: int
+
+    @abstractmethod
+    def _learner(self) -> Any:
+        """The rules for the training loop."""
+
+    @abstractmethod
+    def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
+        """Set the method's own fitted attributes and return the predictor of a trained state."""
+
+    @abstractmethod
+    def _auto_batch(self, n: int) -> int:
+        """The batch size of "auto" for n training rows."""
+
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+        from abnet.training.trainer import two_parts
+
+        hidden = self._check_parameters()
+        split_rng, init_rng, train_rng = seeds(self.random_state, 3)
+        watched, trained = two_parts(len(y), self.validation_fraction, split_rng)
+        preparation, prepared = self._prepared(X, y, trained)
+        order = np.concatenate([watched, trained])
+        sizes = (prepared.shape[1], *hidden, 1)
+        rows = prepared[order], y[order], None if weights is None else weights[order]
+        state, learner = self._train(sizes, rows, len(watched), init_rng, train_rng)
+        details = {"estimator": type(self).__name__, "sizes": list(sizes), "n_training_rows": len(y)}
+        info = ModelInfo(self.classes_, self._feature_names(), preparation, None, details)
+        return self._deploy(learner, state, info)
+
+    def _check_parameters(self) -> tuple[int, ...]:
+        check_fraction("validation_fraction", self.validation_fraction)
+        for name in ("max_iter", "n_iter_no_change"):
+            check_positive(name, getattr(self, name), whole=True)
+        check_positive("learning_rate_init", self.learning_rate_init)
+        check_tolerance(self.tol)
+        return check_hidden(self.hidden_layer_sizes)
+
+    def _train(
+        self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
+    ) -> tuple[Any, Any]:
+        from abnet.training.cache import compilation_cache
+        from abnet.training.loop import Limits, Span, open_runs, pad_rows
+        from abnet.training.stage import best_of, run_stage
+        from abnet.training.trainer import (
+            NEVER,
+            new_keys,
+            scaled_weights,
+            stack,
+        )
+        from abnet.training.training_bar import training_bar
+
+        X, y, weights = rows
+        learner, n = self._learner(), len(y) - n_watched
+        limits = Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter)
+        with compilation_cache(), training_bar(self.verbose, self.max_iter) as report:
+            first = learner.start(learner.init(new_keys(init_rng, 1)[0], sizes))
+            outcome = run_stage(
+                (learner,),
+                (open_runs(stack([first]), [self.learning_rate_init], new_keys(train_rng, 1)),),
+                pad_rows(X, y, scaled_weights(weights, n_watched)),
+                Span(n_watched, n),
+                Span(0, n_watched),
+                rng=train_rng,
+                batch_size=self._batch(n),
+                limits=limits,
+                report=report and (lambda epoch, values: report("validation error", epoch, float(values[0]))),
+            )
+        self.loss_curve_ = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
+        self.n_iter_ = max(len(self.loss_curve_) - 1, 0)
+        if outcome.interrupted:
+            warnings.warn("Training was interrupted: the best network so far is kept.", stacklevel=2)
+        return best_of(outcome.runs[0]), learner
+
+    def _batch(self, n: int) -> int:
+        if self.batch_size == "auto":
+            return self._auto_batch(n)
+        check_positive("batch_size", self.batch_size, whole=True)
+        return min(int(self.batch_size), n)
+
+
+class BinaryWeightsClassifier(BaselineClassifier):
+    """A network of binary weights whose batch normalisation is folded into its units for prediction."""
+
+    def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
+        from abnet.predictors.binary_network import BinaryNetwork
+
+        folded = learner.fold(state)
+        self.weights_ = list(folded.weights)
+        return BinaryNetwork(folded, info=info)
+
+    def _auto_batch(self, n: int) -> int:
+        return 100 if n >= 100 else min(32, n)
+
+
+class BinaryConnectClassifier(BinaryWeightsClassifier):
+    """BinaryConnect (Courbariaux, Bengio, David 2015): binary weights in training and prediction, rectified units.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : tuple of int
+    stochastic : bool
+        Draw the binary weights of every minibatch at random, and predict with the real ones.
+    glorot_scale : bool
+        Scale the steps of a weight matrix by ``sqrt((n_in + n_out)/1.5)``, as the authors do.
+    preprocessor : transformer, "standardise" or None
+        Fitted on the rows trained on; "standardise" scales every column to mean 0 and deviation 1.
+    batch_size : int or "auto"
+        "auto" is the authors' 100, or at most 32 for fewer than 100 training rows.
+    learning_rate_init, max_iter, n_iter_no_change, tol, validation_fraction, random_state, verbose
+        As in `ABNetClassifier`; early stopping looks at the validation part's 0-1 error.
+
+    Attributes
+    ----------
+    weights_ : list of int8 arrays (d_k, d_{k-1})
+        The binary weights, in {-1, +1}.
+    predictor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+        As in `ABNetClassifier`. There is no `predict_proba`: the score is trained by a hinge loss.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> BinaryConnectClassifier((8,), max_iter=10, random_state=0).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    _shares: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (10,),
+        *,
+        stochastic: bool = False,
+        glorot_scale: bool = True,
+        preprocessor: Any = "standardise",
+        batch_size: Any = "auto",
+        learning_rate_init: float = 0.01,
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.stochastic = stochastic
+        self.glorot_scale = glorot_scale
+        self.preprocessor = preprocessor
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learner(self) -> Any:
+        from abnet.baselines import BinaryConnect
+
+        return BinaryConnect(stochastic=self.stochastic, glorot_scale=self.glorot_scale)
+
+
+class BNNClassifier(BinaryWeightsClassifier):
+    """Binarized neural network (Courbariaux et al. 2016): binary weights, and units that output ±1.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : tuple of int
+    glorot_scale : bool
+        Scale the steps of a weight matrix by ``sqrt((n_in + n_out)/1.5)``, as the authors do.
+    preprocessor : transformer, "standardise" or None
+        Fitted on the rows trained on; "standardise" scales every column to mean 0 and deviation 1.
+    batch_size : int or "auto"
+        "auto" is the authors' 100, or at most 32 for fewer than 100 training rows.
+    learning_rate_init, max_iter, n_iter_no_change, tol, validation_fraction, random_state, verbose
+        As in `ABNetClassifier`; early stopping looks at the validation part's 0-1 error.
+
+    Attributes
+    ----------
+    weights_ : list of int8 arrays (d_k, d_{k-1})
+        The binary weights, in {-1, +1}.
+    predictor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+        As in `ABNetClassifier`. There is no `predict_proba`: the score is trained by a hinge loss.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> BNNClassifier((8,), max_iter=10, random_state=0).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    _shares: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (10,),
+        *,
+        glorot_scale: bool = True,
+        preprocessor: Any = "standardise",
+        batch_size: Any = "auto",
+        learning_rate_init: float = 0.01,
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.glorot_scale = glorot_scale
+        self.preprocessor = preprocessor
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learner(self) -> Any:
+        from abnet.baselines import BNN
+
+        return BNN(glorot_scale=self.glorot_scale)
+
+
+class EBPClassifier(BaselineClassifier):
+    """Expectation backpropagation (Soudry, Hubara, Meir 2014): online Bayes for a sign network, no learning rate.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : tuple of int
+    method : {"ebp", "ebp_adam"}
+        The authors' update, which has no learning rate, or Adam on the same log-likelihood (ours, for comparison).
+    e : float
+        Extra variance of the layers above the first: 1 as in the authors' program, 0 the consistent value.
+    preprocessor : transformer, "standardise" or None
+        Fitted on the rows trained on; "standardise" scales every column to mean 0 and deviation 1.
+    batch_size : int or "auto"
+        "auto" is the authors' 10.
+    learning_rate_init : float
+        Of ``method="ebp_adam"`` only.
+    max_iter, n_iter_no_change, tol, validation_fraction, random_state, verbose
+        As in `ABNetClassifier`; early stopping looks at the validation part's 0-1 error.
+
+    Attributes
+    ----------
+    network_ : BAM
+        The deterministic sign network; `predict` uses the posterior average instead.
+    predictor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+        As in `ABNetClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> EBPClassifier((4,), max_iter=5, random_state=0).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (10,),
+        *,
+        method: str = "ebp",
+        e: float = 1.0,
+        preprocessor: Any = "standardise",
+        batch_size: Any = "auto",
+        learning_rate_init: float = 0.01,
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.method = method
+        self.e = e
+        self.preprocessor = preprocessor
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learner(self) -> Any:
+        from abnet.baselines import EBP, EBPAdam
+        from abnet.estimators.classifier import check_choice
+
+        check_choice("method", self.method, ("ebp", "ebp_adam"))
+        return EBP(e=self.e) if self.method == "ebp" else EBPAdam(e=self.e)
+
+    def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
+        from abnet.predictors.binary_network import PosteriorAverage
+
+        self.network_ = learner.network(state)
+        return PosteriorAverage(self.network_, float(self.e), info=info)
+
+    def _auto_batch(self, n: int) -> int:
+        return 10

@@ -1,0 +1,242 @@
+"""What every classifier of the library shares: input checks, labels, prediction through one NumPy predictor."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from abnet.predictors.predictor import Predictor
+
+__all__ = [
+    "BinaryClassifier",
+    "check_choice",
+    "check_fraction",
+    "check_hidden",
+    "check_positive",
+    "check_tolerance",
+    "seeds",
+]
+
+
+def _gives_shares(classifier: Any) -> bool:
+    return bool(classifier._shares)
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):
+    """A two-class estimator whose predictions all come from ``self.predictor_``."""
+
+    preprocessor: Any
+    random_state: Any
+
+    _shares: ClassVar[bool] = True
+    """Whether a score is a share of votes, and so a probability."""
+
+    @abstractmethod
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+        """Learn from raw rows and targets ±1; set the fitted attributes and return the predictor."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BinaryClassifier":
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, exactly two classes.
+        sample_weight : array (n,), optional
+            Shapes training; a certificate stays one for the unweighted risk.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = self._check_training(X, y)
+        weights = None if sample_weight is None else self._check_weights(sample_weight, X)
+        self.classes_ = _two_classes(labels)
+        targets = np.where(labels == self.classes_[1], 1.0, -1.0)
+        self.predictor_ = self._learn(X, targets, weights)
+        return self
+
+    def _takes_tables(self) -> bool:
+        """Whether a transformer of the caller's reads the rows first; otherwise they must be numbers."""
+        return not (self.preprocessor is None or isinstance(self.preprocessor, str))
+
+    def _check_training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        if not self._takes_tables():
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        else:
+            X, y = validate_data(self, X, y, skip_check_array=True)
+            y = np.asarray(y)
+        try:
+            check_classification_targets(y)
+        except TypeError as error:
+            raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
+        return X, np.asarray(y)
+
+    def _check_weights(self, sample_weight: Any, X: Any) -> NDArray[np.float64]:
+        numbers = np.empty((X.shape[0], 1))
+        weights = _check_sample_weight(sample_weight, numbers, dtype=np.float64, ensure_non_negative=True)
+        return np.asarray(weights)
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self, "predictor_")
+        if self._takes_tables():
+            return validate_data(self, X, reset=False, skip_check_array=True)
+        rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return rows if self.preprocessor is None else _full(rows)
+
+    def _prepared(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
+        """(fitted preprocessor, prepared dense float32 rows); it is fitted on the given rows and their targets only."""
+        if self.preprocessor is None:
+            return None, _dense(X)
+        # In the caller's precision, as at prediction: what is rounded before scaling is another map.
+        X = X if self._takes_tables() else _full(X)
+        fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows)))
+        return fitted, _dense(fitted.transform(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``."""
+        rows = self._check_rows(X)
+        return self.predictor_.decision_function(rows)
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        return tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the larger share of the vote."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores >= 0).astype(int)]
+
+    @available_if(_gives_shares)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Shares of the vote, shape (n, 2): ``(1 ∓ F(x))/2``."""
+        p = 0.5 + 0.5 * self.decision_function(X)
+        return np.stack([1 - p, p], axis=1)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back."""
+        from abnet.files import save
+
+        check_is_fitted(self, "predictor_")
+        save(self.predictor_, path)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = not self._takes_tables()
+        tags.non_deterministic = False
+        return tags
+
+
+def _two_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    classes = np.unique(labels)
+    if len(classes) == 2:
+        return classes
+    named = ", ".join(map(str, classes[:5])) + (", …" if len(classes) > 5 else "")
+    kind = "one class" if len(classes) == 1 else f"{len(classes)} classes"
+    raise ValueError(f"Only binary classification is supported: y holds {kind} ({named}), exactly two are needed.")
+
+
+def _take(X: Any, rows: NDArray[np.intp] | None) -> Any:
+    """Rows of an array, a sparse matrix or a frame."""
+    from sklearn.utils import _safe_indexing
+
+    return X if rows is None else _safe_indexing(X, rows)
+
+
+def _transformer(preprocessor: Any) -> Any:
+    """A fresh transformer to fit; "standardise" names the usual one."""
+    if not isinstance(preprocessor, str):
+        return clone(preprocessor)
+    from sklearn.preprocessing import StandardScaler
+
+    check_choice("preprocessor", preprocessor, ("standardise",))
+    return StandardScaler()
+
+
+def _stored(fitted: Any) -> Any:
+    """The form in which a model file keeps the transformer, so that a loaded model computes with the same bits."""
+    from abnet.data.preparation import stored_form
+
+    try:
+        return stored_form(fitted)
+    except ValueError:  # a transformer that cannot be stored: predictions work, `save` refuses it
+        return fitted
+
+
+def _full(X: Any) -> Any:
+    """A sparse matrix as an array; anything else as it is."""
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
+def _dense(X: Any) -> NDArray[np.float32]:
+    """Rows as a finite dense float32 matrix."""
+    from sklearn.utils import check_array
+
+    matrix = check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1)
+    return np.asarray(_full(matrix))
+
+
+def seeds(random_state: Any, count: int) -> list[np.random.Generator]:
+    """Independent generators from one `random_state`: what is drawn from one tells nothing about another."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, (int, np.integer)) and random_state < 0:
+        raise ValueError(f"random_state must be a whole number of at least 0; got {random_state}.")
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        sequence = np.random.SeedSequence(None if random_state is None else int(random_state))
+    else:
+        sequence = np.random.SeedSequence(check_random_state(random_state).randint(2**31, size=4).tolist())
+    return [np.random.default_rng(child) for child in sequence.spawn(count)]
+
+
+def check_hidden(sizes: Any) -> tuple[int, ...]:
+    """`hidden_layer_sizes` as a tuple of at least one width of at least one."""
+    widths = (sizes,) if isinstance(sizes, (int, np.integer)) else sizes
+    if not isinstance(widths, Iterable) or isinstance(widths, str):
+        raise ValueError(f"hidden_layer_sizes must be a whole number or a tuple of them; got {sizes!r}.")
+    widths = tuple(widths)
+    if not widths or not all(_is_positive(d, whole=True) for d in widths):
+        raise ValueError(f"hidden_layer_sizes must hold at least one width, each of 1 or more; got {sizes!r}.")
+    return tuple(int(d) for d in widths)
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    if not _is_positive(value) or not value < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
+    return float(value)
+
+
+def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
+    """A positive number, whole if asked."""
+    if not _is_positive(value, whole=whole):
+        raise ValueError(f"{name} must be a positive {'whole ' if whole else ''}number; got {value!r}.")
+
+
+def _is_positive(value: Any, *, whole: bool = False) -> bool:
+    try:
+        return bool(value > 0 and math.isfinite(value) and (not whole or int(value) == value))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """One of the named choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def check_tolerance(value: Any) -> None:
+    """A number that is not negative."""
+    if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
+        raise ValueError(f"tol must be a number of at least 0; got {value!r}.")

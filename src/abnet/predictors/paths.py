@@ -1,0 +1,160 @@
+"""Wide networks for prediction: the mean of a fixed set of sampled paths, in NumPy alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.aggregation.exact import lift
+from abnet.aggregation.signs import sign_means, sign_scores
+from abnet.bam import BAM
+from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_names
+
+__all__ = [
+    "PathPredictor",
+    "block_rows",
+    "checked_layers",
+    "contiguous",
+    "layered_arrays",
+    "leading_scores",
+    "path_outputs",
+]
+
+
+BLOCK_SIGNS = 2**21
+"""Signs held at a time: 16 MB in float64, whatever the width and the number of paths."""
+
+Noise = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
+"""From a hidden layer's number (0 for the first) and a shape (rows, paths, d_k) to noise that broadcasts to it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PathPredictor(Predictor):
+    """An aggregation of any width and depth: mean output of T ancestral paths whose randomness is fixed.
+
+    A neuron with Gaussian weights outputs ``sgn(z + ε)``, ``ε ~ N(0, 1)`` (`abnet.aggregation.signs`). Path t has one
+    ε for each hidden neuron, drawn once, independently of all data, and kept: for every single x the T outputs are
+    independent and have the mean ``F_A(x)``, and the score of a row depends on that row alone.
+    `abnet.bounds.fixed_paths` says what is promised for it.
+
+    Parameters
+    ----------
+    weights : tuple of arrays (d_k, d_{k-1})
+    biases : tuple of arrays (d_k,)
+    noise : tuple of arrays (T, d_k)
+        ε of each hidden layer.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> wide = PathPredictor.from_network(BAM.init(rng, (2, 100, 100, 1)), rng, n_paths=10)
+    >>> wide.decision_function([[3.0, 1.0], [-2.0, -2.0]]).shape
+    (2,)
+    """
+
+    weights: tuple[NDArray[np.float64], ...]
+    biases: tuple[NDArray[np.float64], ...]
+    noise: tuple[NDArray[np.float64], ...]
+
+    @staticmethod
+    def from_network(
+        network: BAM, rng: np.random.Generator, *, n_paths: int, info: ModelInfo | None = None
+    ) -> "PathPredictor":
+        """The network with fresh noise, in float64; `rng` must have no part in the training of the network."""
+        exact = contiguous(network)
+        noise = tuple(rng.standard_normal((n_paths, d)) for d in network.sizes[1:-1])
+        return PathPredictor(exact.weights, exact.biases, noise, info=info or ModelInfo())
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo | None = None) -> "PathPredictor":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        return PathPredictor(*checked_layers(arrays, "noise"), info=info or ModelInfo())
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.weights[0].shape[1])
+
+    @property
+    def n_paths(self) -> int:
+        """Number of paths T."""
+        return len(self.noise[0])
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mean output of the fixed paths."""
+        layers = BAM(self.weights, self.biases).layers
+        outputs = np.empty(len(X))
+        step = block_rows(layers, self.n_paths)
+        for start in range(0, len(X), step):
+            block = path_outputs(layers, X[start : start + step], self.n_paths, lambda k, shape: self.noise[k])
+            outputs[start : start + step] = block.mean(axis=1)
+        return outputs
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``W_k``, ``b_k`` and ``noise_k`` by layer."""
+        return layered_arrays(W=self.weights, b=self.biases, noise=self.noise)
+
+
+def path_outputs(layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, noise: Noise) -> NDArray[np.float64]:
+    """Outputs ``m_L(s_{L-1})`` of ancestral paths, ``s_k = sgn(z_k(s_{k-1}) + ε_k)``, shape (rows, n_paths).
+
+    Parameters
+    ----------
+    layers : tuple of arrays (d_k, d_{k-1} + 1)
+    X : array (rows, d_0)
+        Prepared rows; in float64 all is computed in float64.
+    n_paths : int
+    noise : callable
+        The ε of a layer: the same for all rows, or anew for each.
+    """
+    z = leading_scores(layers[0], X)[:, None, :]
+    finite = np.isfinite(z).all(axis=2)
+    for k, V in enumerate(layers[1:]):
+        drawn = noise(k, (len(X), n_paths, z.shape[2]))
+        s = np.where(z + drawn >= 0, V.dtype.type(1), V.dtype.type(-1))
+        z = sign_scores(V, s) if k < len(layers) - 2 else sign_means(V, s)
+    # A sign would hide a NaN of the input from the caller.
+    return np.where(finite, z[:, :, 0], np.nan)
+
+
+def leading_scores(V: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pre-activations ``V x̃`` of the leading hidden layer, shape (rows, d_1); not finite where a row is not."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(lift(X) @ V.T)
+
+
+def block_rows(layers: tuple[Any, ...], n_paths: int) -> int:
+    """Rows worked on at a time, so that their signs take `BLOCK_SIGNS` numbers."""
+    widest = max(V.shape[1] for V in layers[1:])
+    return max(BLOCK_SIGNS // (n_paths * widest), 1)
+
+
+def contiguous(network: BAM) -> BAM:
+    """The network in float64, its arrays as a file gives them back, so that products agree to the last bit."""
+    exact = network.astype(np.float64)
+    return BAM(tuple(map(np.ascontiguousarray, exact.weights)), tuple(map(np.ascontiguousarray, exact.biases)))
+
+
+def layered_arrays(**parts: tuple[NDArray[Any], ...]) -> dict[str, NDArray[Any]]:
+    """Arrays of each layer by name and number: ``W_1``, ``W_2``, …"""
+    return {f"{name}_{k}": array for name, tuple_ in parts.items() for k, array in enumerate(tuple_, start=1)}
+
+
+def checked_layers(arrays: Mapping[str, NDArray[Any]], drawn: str) -> list[tuple[NDArray[Any], ...]]:
+    """Weights, biases and drawn numbers of each hidden layer from `layered_arrays`; ValueError if they do not fit."""
+    depth = (len(arrays) + 1) // 3
+    numbers = {"W": depth, "b": depth, drawn: depth - 1}
+    check_names(arrays, tuple(f"{name}_{k}" for name, count in numbers.items() for k in range(1, count + 1)))
+    if depth < 2 or any(arrays[name].ndim != 2 or 0 in arrays[name].shape for name in ("W_1", f"{drawn}_1")):
+        raise ValueError(f"W_1 and {drawn}_1 must be tables, and there must be a hidden layer.")
+    inputs, drawn_rows = arrays["W_1"].shape[1], len(arrays[f"{drawn}_1"])
+    for k in range(1, depth + 1):
+        units = 1 if k == depth else arrays[f"b_{k}"].size
+        check_array(arrays, f"W_{k}", (units, inputs))
+        check_array(arrays, f"b_{k}", (units,))
+        if k < depth:
+            check_array(arrays, f"{drawn}_{k}", (drawn_rows, units))
+        inputs = units
+    return [tuple(arrays[f"{name}_{k}"] for k in range(1, count + 1)) for name, count in numbers.items()]

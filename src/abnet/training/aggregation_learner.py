@@ -1,0 +1,135 @@
+"""Learning an aggregation: the rules of ABNet and PBGNet for the training loop."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from numpy.typing import NDArray
+
+from abnet.aggregation import ancestral, exact, meanfield, stochastic_meanfield, uniform
+from abnet.bam import BAM
+from abnet.bounds.training_objective import catoni_objective
+from abnet.cube import namespace
+
+__all__ = ["AggregationLearner", "Objective", "State", "flatten", "start", "unflatten"]
+
+
+LOG_MIXTURE = 1e-3
+"""Share of a fair coin in the log loss, which keeps it finite."""
+
+ADAM = optax.scale_by_adam()
+
+OUTPUTS: dict[str, Callable[..., Any]] = {
+    "exact": lambda layers, lifted, key, n: exact.output(layers, lifted),
+    "meanfield": lambda layers, lifted, key, n: meanfield.output(layers, lifted),
+    "uniform": uniform.output,
+    "stochastic_meanfield": stochastic_meanfield.output,
+    "ancestral": ancestral.output,
+    "ancestral surrogate": ancestral.normal_output,
+}
+"""Ways to compute the output in training: (layers, lifted inputs, key, number of samples) to (rows,)."""
+
+
+class Objective(IntEnum):
+    """What a run minimises, an argument of the compiled program."""
+
+    LINEAR = 0
+    LOG = 1
+    BOUND = 2
+
+
+class State(NamedTuple):
+    """One aggregation in training: all weights and ``ln C`` in one vector, and what its objective needs."""
+
+    theta: Any
+    prior: Any
+    adam: Any
+    objective: Any
+    n: Any
+    delta: Any
+
+
+def flatten(layers: tuple[Any, ...]) -> NDArray[np.float32]:
+    """All layers ``(W_k, b_k)`` as one vector: one fused optimiser step instead of one per array."""
+    return np.concatenate([np.asarray(V, np.float32).ravel() for V in layers])
+
+
+def unflatten(theta: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+    """The layers back from the vector; entries beyond them (``ln C``) are left out."""
+    shapes = [(d_out, d_in + 1) for d_in, d_out in pairwise(sizes)]
+    ends = np.cumsum([rows * columns for rows, columns in shapes])
+    # One split, not a slice for each layer: the gradient of a split is one concatenation.
+    parts = namespace(theta).split(theta, ends)
+    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=False))
+
+
+def start(network: BAM, prior: BAM, objective: Objective, n: int, delta: float) -> State:
+    """A state that starts at a network, with ``C = 1``."""
+    theta = np.append(flatten(network.layers), np.float32(0))
+    adam = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(ADAM.init, theta))
+    return State(theta, flatten(prior.layers), adam, np.int32(objective), np.float32(n), np.float32(delta))
+
+
+@dataclass(frozen=True)
+class AggregationLearner:
+    """The rules of ABNet and PBGNet.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        ``(d_0, …, d_L)``.
+    method : str
+        A key of `OUTPUTS`; the mean-field methods count each layer once per path in their KL.
+    n_samples : int
+        For the sampled methods.
+    """
+
+    sizes: tuple[int, ...]
+    method: str = "exact"
+    n_samples: int = 100
+
+    def step(self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> State:
+        """One step of Adam on the objective of one minibatch (its loss on the rows, its KL in full)."""
+
+        def loss(theta: Any) -> Any:
+            return self._objective(state._replace(theta=theta), self._output(theta, inputs, key), targets, weights)
+
+        update, adam = ADAM.update(jax.grad(loss)(state.theta), state.adam)
+        return state._replace(theta=state.theta - rate * update, adam=adam)
+
+    def output(self, state: State, inputs: Any, key: Any) -> Any:
+        """``F_A`` on lifted inputs, as the method computes it."""
+        return self._output(state.theta, inputs, key)
+
+    def monitor(self, state: State, outputs: Any, targets: Any, weights: Any) -> Any:
+        """The objective on the watched rows."""
+        return self._objective(state, outputs, targets, weights)
+
+    def network(self, state: State) -> BAM:
+        """The trained network in NumPy arrays."""
+        return BAM.from_layers(unflatten(np.asarray(state.theta), self.sizes))
+
+    def _output(self, theta: Any, inputs: Any, key: Any) -> Any:
+        return OUTPUTS[self.method](unflatten(theta, self.sizes), inputs, key, self.n_samples)
+
+    def _objective(self, state: State, outputs: Any, targets: Any, weights: Any) -> Any:
+        total = jnp.maximum(jnp.sum(weights), jnp.finfo(weights.dtype).tiny)
+        margin = targets * outputs
+        risk = 0.5 - 0.5 * jnp.sum(weights * margin) / total
+        chance = (1 - LOG_MIXTURE) * (0.5 + 0.5 * margin) + 0.5 * LOG_MIXTURE
+        log_loss = -jnp.sum(weights * jnp.log(jnp.maximum(chance, 0.25 * LOG_MIXTURE))) / total
+        bound = catoni_objective(risk, self._kl(state), state.n, state.delta, state.theta[-1])
+        return jax.lax.select_n(state.objective, risk, log_loss, bound)
+
+    def _kl(self, state: State) -> Any:
+        change = state.theta[:-1] - state.prior
+        if "meanfield" not in self.method:
+            return 0.5 * jnp.vdot(change, change)
+        counts = meanfield.layer_counts(self.sizes)
+        return 0.5 * sum(c * jnp.vdot(V, V) for c, V in zip(counts, unflatten(change, self.sizes), strict=True))

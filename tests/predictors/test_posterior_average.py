@@ -1,0 +1,66 @@
+import itertools
+
+import jax
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import erf, ndtr
+
+from abnet.bam import BAM
+from abnet.baselines.ebp import EBP
+from abnet.predictors.binary_network import ebp_output
+
+
+def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> BAM:
+    pairs = list(zip(sizes[1:], sizes[:-1], strict=True))
+    return BAM(tuple(rng.normal(size=p) for p in pairs), tuple(rng.normal(size=d) for d, _ in pairs))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("e", [0.0, 1.0])
+def test_equals_the_learners_output(e: float) -> None:
+    rng = np.random.default_rng(2)
+    network, X = random_network(rng, (5, 4, 3, 1)), rng.normal(size=(20, 5))
+    expected = jax.jit(EBP(e=e).output)(network, X, jax.random.key(0))
+    np.testing.assert_allclose(ebp_output(network, X, e=e), expected, rtol=1e-12)
+
+
+def test_two_layers_by_hand_in_mpmath() -> None:
+    network = BAM((np.array([[0.5, -1.0]]), np.array([[2.0]])), (np.array([0.25]), np.array([-0.5])))
+    a_1, s_1 = mpmath.mpf(0.5 * 3 - 2 + 0.25), mpmath.sqrt(3**2 + 2**2 + 1)
+    v = mpmath.erf(a_1 / s_1 / mpmath.sqrt(2))
+    s_2 = mpmath.sqrt(2 + 4 * (1 - v**2) + 0.75)
+    expected = mpmath.erf((2 * v - 0.5) / s_2 / mpmath.sqrt(2))
+    np.testing.assert_allclose(ebp_output(network, [[3.0, 2.0]], e=0.75), [float(expected)], rtol=1e-14)
+
+
+def exact_average(network: BAM, x: np.ndarray) -> float:
+    """Mean output over ``N(network, I)`` of one hidden layer, by enumeration of its representations."""
+    (M_1, M_2), (b_1, b_2) = network
+    p = ndtr((M_1 @ x + b_1) / np.sqrt(x @ x + 1))
+    d = len(p)
+    return sum(
+        np.prod(np.where(np.array(s) > 0, p, 1 - p)) * erf((M_2[0] @ s + b_2[0]) / np.sqrt(2 * (d + 1)))
+        for s in itertools.product([-1.0, 1.0], repeat=d)
+    )
+
+
+def test_consistent_variance_is_closer_to_the_exact_average_than_the_authors() -> None:
+    rng = np.random.default_rng(0)
+    pairs = [(random_network(rng, (6, 4, 1)), rng.normal(size=6)) for _ in range(300)]
+    exact = np.array([exact_average(*pair) for pair in pairs])
+    error = {e: np.abs([ebp_output(net, [x], e=e)[0] for net, x in pairs] - exact).mean() for e in (0.0, 1.0)}
+    assert error[0.0] == pytest.approx(0.011, abs=0.004)
+    assert error[1.0] == pytest.approx(0.023, abs=0.006)
+
+
+def test_rows_do_not_depend_on_their_batch() -> None:
+    rng = np.random.default_rng(4)
+    network, X = random_network(rng, (5, 4, 1)), rng.normal(size=(9, 5))
+    one_by_one = np.concatenate([ebp_output(network, X[i : i + 1]) for i in range(9)])
+    np.testing.assert_allclose(ebp_output(network, X), one_by_one, rtol=1e-13)
+
+
+def test_wrong_number_of_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"X must have shape \(rows, 5\)"):
+        ebp_output(random_network(np.random.default_rng(0), (5, 1)), np.zeros((2, 4)))
