@@ -220,7 +220,7 @@ def _round_up(bound: float) -> float:
 
 def write_summary(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """The summary as CSV, written atomically."""
-    from abnet.files import atomic_path
+    from abnet.atomic import atomic_path
 
     with atomic_path(path) as temporary, Path(temporary).open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")

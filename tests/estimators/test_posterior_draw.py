@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -10,9 +11,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
+import abnet
 from abnet.bam import BAM
 from abnet.bounds import DrawnCertificate
-from abnet.estimators.drawn import Posterior, draw_network
+from abnet.estimators.posterior_draw import Posterior, draw_network
+from abnet.files import save
+from abnet.predictors.drawn_network import DrawnNetwork
 from conftest import random_network
 from estimators.worlds import SIGNAL, N, classifier
 
@@ -47,7 +51,8 @@ def test_certificate_counts_the_errors_of_the_network_itself(rng: np.random.Gene
     centre = random_network(rng, (20, 2, 1))
     terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
     signs = np.where(Y == 1, 1.0, -1.0)
-    network, certificate = draw_network(Posterior(centre, centre, terms), X.astype(np.float32), signs, rng)
+    drawn, certificate = draw_network(Posterior(centre, centre, terms), X.astype(np.float32), signs, rng)
+    network = drawn.network
     layer = np.where(X @ network.weights[0].T + network.biases[0] >= 0, 1, -1)
     output = np.where(layer @ network.weights[1].T + network.biases[1] >= 0, 1, -1)[:, 0]
     assert certificate.errors == np.sum(output != signs)
@@ -132,6 +137,18 @@ def test_labels_and_preparation_are_the_callers() -> None:
     assert set(predicted) <= {"no", "yes"}
     scaled = fitted.predictor_.info.preparation.transform(X)
     np.testing.assert_array_equal(drawn.network.predict(np.float32(scaled)) > 0, predicted == "yes")
+
+
+def test_the_drawn_network_is_a_model_that_can_be_saved(tmp_path: Path) -> None:
+    named = np.array(["no", "yes"])[Y]
+    fitted = classifier(0, preprocessor=StandardScaler()).fit(X, named)
+    drawn = fitted.draw_network()
+    save(drawn, tmp_path / "drawn.abnet")
+    again = abnet.load(tmp_path / "drawn.abnet")
+    assert isinstance(again, DrawnNetwork)
+    np.testing.assert_array_equal(again.predict(X), drawn.predict(X))
+    assert again.certificate_ == drawn.certificate_ == drawn.certificate is not None
+    assert again.info.details["data_fingerprint"] == fitted.compact().info.details["data_fingerprint"]
 
 
 def test_no_certificate_where_the_preparation_saw_the_bound_rows() -> None:

@@ -1,4 +1,4 @@
-"""One deterministic network drawn from a fitted posterior, with a certificate of its own."""
+"""The draw of one deterministic network from a fitted posterior, and the errors that its certificate counts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,44 +8,9 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.bounds.drawn_network import DrawnCertificate
-from abnet.predictors.predictor import in_order
+from abnet.predictors.drawn_network import DrawnNetwork
 
-__all__ = ["DrawnNetwork", "Posterior", "draw_network"]
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnNetwork:
-    """A plain binary activated network: no vote, no sampling at prediction, no factor 2 in its certificate.
-
-    Attributes
-    ----------
-    network : BAM
-        The drawn network, in float64; its inputs are prepared rows, its outputs ±1.
-    certificate : DrawnCertificate or None
-        What is promised for this network; None where no theorem covers what was done.
-    classes : array of two labels
-        The first stands for -1, the second for +1.
-    preparation : object with ``transform``, optional
-        Fitted map from the caller's rows to the network's inputs.
-    feature_names : tuple of str, optional
-        Columns in the order of training.
-    """
-
-    network: BAM
-    certificate: DrawnCertificate | None
-    classes: NDArray[Any]
-    preparation: Any = None
-    feature_names: tuple[str, ...] | None = None
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The network's output ±1 for every row of the caller's."""
-        X = in_order(X, self.feature_names, self.preparation)
-        rows = X if self.preparation is None else self.preparation.transform(X)
-        return _output(self.network, rows)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label for every row of the caller's."""
-        return self.classes[(self.decision_function(X) > 0).astype(int)]
+__all__ = ["Posterior", "draw_network"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +43,7 @@ class Posterior:
 
 def draw_network(
     posterior: Posterior, X: NDArray[np.float32], y: NDArray[np.float64], rng: np.random.Generator
-) -> tuple[BAM, DrawnCertificate]:
+) -> tuple[DrawnNetwork, DrawnCertificate]:
     """Draw once, count the errors on the prepared bound rows (X, y), certify.
 
     Parameters
@@ -101,17 +66,7 @@ def draw_network(
     >>> certificate.log_density_ratio, certificate.n_examples
     (0.0, 4)
     """
-    network, ratio = posterior.draw(rng)
-    errors = int(np.sum(_output(network, X) != y))
+    drawn, ratio = posterior.draw(rng)
+    network = DrawnNetwork(drawn)
+    errors = int(np.sum(network.score_prepared(X) != y))
     return network, DrawnCertificate(errors, len(y), ratio, **posterior.terms)
-
-
-def _output(network: BAM, rows: Any) -> NDArray[np.float64]:
-    """Output ±1; rows are rounded to float32 first, as those of the bound were: a sign may hang on the last bit."""
-    dense = rows.toarray() if hasattr(rows, "toarray") else rows
-    matrix = np.asarray(dense, np.float32)
-    if matrix.ndim != 2 or matrix.shape[1] != network.sizes[0]:
-        raise ValueError(f"X has shape {matrix.shape}, but the network expects (rows, {network.sizes[0]}).")
-    if not np.isfinite(matrix).all():
-        raise ValueError("Input contains NaN or infinity: fill in or remove missing values first.")
-    return network.predict(matrix)
