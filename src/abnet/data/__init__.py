@@ -10,4 +10,5 @@ from abnet.lazy import lazy_names
 
 __all__ = ["Dataset", "fingerprint", "load", "names", "preparation", "tables"]
 
+
 __getattr__, __dir__ = lazy_names(__name__, {"abnet.data.preparation": [], "abnet.data.tables": []})

@@ -25,6 +25,7 @@ __all__ = [
     "scaled",
 ]
 
+
 Features = NDArray[np.float32]
 
 UnseenRows = dict[str, int]
@@ -34,9 +35,6 @@ LARGEST = 1e150
 
 CLIP = 1e6
 """Scaled values are cut here, many times beyond what training saw, so that every feature is finite in float32."""
-
-YEAR = 365.2425
-"""Days in the mean Gregorian year: the phase stays within two days of the calendar's."""
 
 
 def numbers(column: pd.Series) -> NDArray[np.float64]:
@@ -193,6 +191,10 @@ def _count(values: list[Any], codes: NDArray[np.intp], strange: list[bool]) -> U
         if odd:
             rows[to_text(value)] += int(count)
     return dict(rows)
+
+
+YEAR = 365.2425
+"""Days in the mean Gregorian year: the phase stays within two days of the calendar's."""
 
 
 @dataclass(frozen=True)
