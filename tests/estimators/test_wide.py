@@ -78,7 +78,7 @@ def test_certify_draws_fresh_paths_for_new_rows(ancestral: Any) -> None:
     X = rng.normal(size=(150, 5))
     y = np.where(X[:, 0] > 0, "yes", "no")
     certificate = ancestral.certify(X, y)
-    assert certificate.prior == "hold-out"
+    assert certificate.prior == "test set"
     assert certificate.monte_carlo is not None
     assert certificate.vote_errors == int((ancestral.predict(X) != y).sum())
     assert certificate == ancestral.certify(X, y)

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import erf
 
 from abnet.bam import BAM, sgn
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_names
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_array, check_names
 
 __all__ = [
     "Affine",

@@ -18,13 +18,11 @@ from abnet.predictors.predictor import (
     ModelInfo,
     Predictor,
     as_matrix,
-    check_array,
     check_leading,
-    check_names,
-    check_table,
     leading_layer,
     leading_means,
 )
+from abnet.records import check_array, check_names, check_table
 
 __all__ = ["CompactABNet", "CompactMAP"]
 

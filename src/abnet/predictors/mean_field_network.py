@@ -21,11 +21,10 @@ from abnet.predictors.predictor import (
     ModelInfo,
     Predictor,
     check_leading,
-    check_names,
-    check_table,
     leading_layer,
     leading_means,
 )
+from abnet.records import check_names, check_table
 
 __all__ = ["MeanFieldNetwork", "SampledMeanField"]
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from abnet.aggregation import uniform
 from abnet.bam import BAM
 from abnet.predictors.paths import contiguous, leading_scores
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_names, check_table
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_array, check_names, check_table
 
 __all__ = ["CompactUniform"]
 
