@@ -130,6 +130,4 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
     pieces = sample(1)
     assert (pieces.n_examples, pieces.n_paths) == (whole.n_examples, whole.n_paths) == (400, 20)
     assert abs(pieces.mean - whole.mean) < 5 / np.sqrt(8000)
-    assert pieces.positive is not None
-    assert whole.positive is not None
-    assert pieces.positive.n_examples == whole.positive.n_examples
+    assert [part.n_examples for part in pieces.by_class] == [part.n_examples for part in whole.by_class]
