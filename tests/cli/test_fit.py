@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import abnet
-from abnet.bounds import test_set_bound as clopper_pearson
+from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.cli.jobs.rivals import parts_of
 from abnet.data.preparation import TableMap
 from abnet.data.tables import read_table

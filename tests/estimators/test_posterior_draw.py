@@ -82,7 +82,7 @@ def test_bound_is_that_of_section_six_or_of_the_test_set() -> None:
         ({"delta": 0}, "strictly between"),
         ({"posterior": "frozen"}, "log_density_ratio must be 0"),
         ({"log_density_ratio": float("nan")}, "NaN"),
-        ({"prior": "hold-out"}, "prior must be one of"),
+        ({"prior": "test set"}, "prior must be one of"),
         ({"colour": "red"}, "unknown fields"),
     ],
 )
@@ -97,10 +97,13 @@ def test_record_is_strict(change: dict[str, Any], message: str) -> None:
 def test_words_say_what_is_promised_and_when_it_is_nothing() -> None:
     good = " ".join(str(DrawnCertificate(5, 1000, 2.0, 0.05, "split", "train", 4)).split())
     assert "With 95 % confidence, the error of this one drawn network on new data from the same source is at" in good
-    assert "5 errors on 1,000 bound examples" in good
-    assert "drawn once, not picked among several draws. The choice among 4 candidates is paid for" in good
-    assert "says nothing" not in good
-    assert "says nothing" in str(DrawnCertificate(5, 10, 2.0, 0.05, "init", "train"))
+    assert "5 errors on 1,000 bound rows" in good
+    assert (
+        "drawn once, not picked among several draws. The choice among 4 candidates is accounted for by a union bound"
+        in good
+    )
+    assert "vacuous" not in good
+    assert "This bound is vacuous" in " ".join(str(DrawnCertificate(5, 10, 2.0, 0.05, "init", "train")).split())
 
 
 WAYS = [{}, {"posterior": "frozen"}, {"prior": "init"}, {"aggregation": "uniform", "n_samples": 4}]

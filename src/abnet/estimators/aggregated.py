@@ -15,7 +15,7 @@ from abnet.bounds import (
     SampledRisk,
     certify_frozen,
     certify_frozen_sampled,
-    certify_holdout,
+    certify_test_set,
     certify_trained,
     certify_trained_sampled,
     gibbs_bound,
@@ -301,9 +301,9 @@ class AggregatedClassifier(BinaryClassifier):
         if not self._has_paths():
             # No output, no claim: a risk of 1 bounds every other.
             risks = np.nan_to_num((1 - signs * self._expected_output(prepared, F)) / 2, nan=1.0)
-            return self._named(certify_holdout(risks, signs, wrong, delta=self.delta))
+            return self._named(certify_test_set(risks, signs, wrong, delta=self.delta))
         sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._holdout_seed))
-        return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="hold-out"))
+        return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="test set"))
 
     def _named(self, certificate: Certificate) -> Certificate:
         """The certificate with the user's labels in its text."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.bounds.drawn_network import DrawnCertificate
+from abnet.bounds.single_network import DrawnCertificate
 from abnet.predictors.drawn_network import DrawnNetwork
 
 __all__ = ["Posterior", "draw_network"]

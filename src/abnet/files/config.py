@@ -5,8 +5,8 @@ import math
 from typing import Any
 
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.drawn_network import DrawnCertificate
 from abnet.bounds.rules import verify_certificate
+from abnet.bounds.single_network import DrawnCertificate
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bam import sgn
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_chain, check_matrix, check_names
+from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
+from abnet.records import check_array, check_names
 
 __all__ = ["Affine", "BinaryNetwork", "Ramp", "Step", "first_nonnegative"]
 

@@ -15,15 +15,8 @@ from abnet.bam import BAM
 from abnet.cube import multilinear
 from abnet.labels import winners
 from abnet.predictors.leading_layer import leading_means, leading_weights, weighted_sums
-from abnet.predictors.predictor import (
-    ModelInfo,
-    Predictor,
-    as_matrix,
-    check_array,
-    check_leading,
-    check_names,
-    check_table,
-)
+from abnet.predictors.predictor import ModelInfo, Predictor, as_matrix, check_leading
+from abnet.records import check_array, check_names, check_table
 
 __all__ = ["CompactABNet", "CompactMAP"]
 

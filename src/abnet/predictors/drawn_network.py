@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.bounds.drawn_network import DrawnCertificate
+from abnet.bounds.single_network import DrawnCertificate
 from abnet.predictors.paths import checked_layers, contiguous, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor
 

@@ -12,7 +12,8 @@ from abnet.bam import BAM
 from abnet.cube import multilinear
 from abnet.predictors.leading_layer import leading_means, leading_weights
 from abnet.predictors.paths import block_rows, checked_layers, contiguous, layered_arrays
-from abnet.predictors.predictor import ModelInfo, Predictor, check_leading, check_names, check_table
+from abnet.predictors.predictor import ModelInfo, Predictor, check_leading
+from abnet.records import check_names, check_table
 
 __all__ = ["MeanFieldNetwork", "SampledMeanField"]
 

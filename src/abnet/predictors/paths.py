@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from abnet.aggregation.signs import sign_means, sign_scores
 from abnet.bam import BAM
 from abnet.predictors.leading_layer import leading_scores
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_names
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_array, check_names
 
 __all__ = [
     "PathPredictor",

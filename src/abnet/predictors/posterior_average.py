@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.cube import erf, namespace
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_chain, check_matrix, check_names
+from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
+from abnet.records import check_array, check_names
 
 __all__ = ["LayerMoments", "PosteriorAverage", "layer_moments", "posterior_average"]
 

@@ -11,7 +11,8 @@ from abnet.aggregation import uniform
 from abnet.bam import BAM
 from abnet.predictors.leading_layer import leading_scores
 from abnet.predictors.paths import contiguous
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_names, check_table
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_array, check_names, check_table
 
 __all__ = ["CompactUniform"]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from abnet.bounds.drawn_network import DrawnCertificate
+from abnet.bounds.single_network import DrawnCertificate
 from abnet.files import load
 from abnet.files.config import certificate_record
 from abnet.files.kinds import kind_of

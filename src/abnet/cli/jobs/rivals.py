@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds import test_set_bound
+from abnet.bounds import clopper_pearson_bound
 from abnet.labels import Labels
 
 __all__ = ["HoldOut", "Parts", "frozen_network", "hold_out", "logistic_regression", "parts_of", "two_random_parts"]
@@ -48,7 +48,7 @@ def hold_out(name: str, wrong: NDArray[Any], delta: float, *, same_network: bool
     1
     """
     errors = int(np.count_nonzero(wrong))
-    return HoldOut(name, test_set_bound(errors, len(wrong), delta), errors, len(wrong), same_network)
+    return HoldOut(name, clopper_pearson_bound(errors, len(wrong), delta), errors, len(wrong), same_network)
 
 
 def parts_of(classifier: Any, n: int) -> Parts:
