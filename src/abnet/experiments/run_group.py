@@ -304,6 +304,7 @@ def _train(
 
 
 def _limits(protocol: Protocol, limits: Any) -> Any:
-    never = 2**30
-    patience = protocol.rate_patience if protocol.rate_patience is not None else never
+    from abnet.training.trainer import NEVER
+
+    patience = protocol.rate_patience if protocol.rate_patience is not None else NEVER
     return limits(protocol.tolerance, protocol.patience, patience, protocol.max_epochs)
