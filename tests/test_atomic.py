@@ -101,10 +101,6 @@ FUNCTIONS = {"np.save", "np.savez", "np.savez_compressed", "np.savetxt", "json.d
 EXCEPTIONS = {
     "cli/__init__.py:_check_streams": "opens the null device, to end in silence",
     "experiments/certificates.py:measure_all": "a log, to which finished measurements are appended line by line",
-    # To go through `atomic_path` as well:
-    "experiments/page.py:write_part": "left to the tidying of the experiments",
-    "experiments/publish.py:_write": "left to the tidying of the experiments",
-    "experiments/figures/style.py:save": "left to the tidying of the experiments",
 }
 """Functions that write by themselves, each with its reason. The run store is SQLite's, which has its own journal."""
 

@@ -118,12 +118,14 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the larger share of the vote."""
-        return self._labels.from_scores(self.decision_function(X))
+        scores = self.decision_function(X)
+        return self._labels.from_scores(scores)
 
     @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Shares of the vote, shape (n, 2): ``(1 ∓ F(x))/2``."""
-        return self.predictor_.shares_from_scores(self.decision_function(X))
+        scores = self.decision_function(X)
+        return self.predictor_.shares_from_scores(scores)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back."""
