@@ -189,7 +189,7 @@ def test_an_interrupted_prediction_leaves_no_output(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(features, "scores", interrupt)
+    monkeypatch.setattr(job, "scores", interrupt)
     result = run("predict", model, table, "--output", tmp_path / "out.csv", code=130)
     assert result.stderr == "interrupted.\n"
     assert not list(tmp_path.iterdir())

@@ -171,7 +171,7 @@ class Certificate:
         """Bound on the balanced error of ``predict``, with probability 1-δ."""
         return _mean([part.vote_error_bound for part in self.per_class])
 
-    def describe(self, *, classes: tuple[str, str] | None = None) -> str:
+    def describe(self, *, classes: tuple[str, str] | None = None, details: bool = False) -> str:
         """Say in plain English what is promised; ``classes`` are other names of the classes -1 and +1."""
         from abnet.bounds.wording import describe
 

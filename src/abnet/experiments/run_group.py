@@ -191,7 +191,7 @@ def run_group(group: Group, *, data_dir: str | None, progress: Callable[[str], N
     list of Result
         In the order of the settings.
     """
-    from abnet.training.cache import compilation_cache
+    from abnet.training.compiled import compilation_cache
 
     begin = time.perf_counter()
     trained = Group(tuple(dict.fromkeys(map(_twin, group.settings))))

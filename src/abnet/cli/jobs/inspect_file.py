@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from abnet.cli.show import certificate_text
 from abnet.files import load
 from abnet.files.kinds import kind_of
 from abnet.predictors.predictor import Predictor
@@ -14,7 +15,7 @@ KINDS = {"standard": "standard scaling", "minmax": "minmax scaling", "thermomete
 """Preparations of numeric rows, in words."""
 
 
-def inspect_file(path: Path) -> tuple[dict[str, Any], str]:
+def inspect_file(path: Path, *, details: bool = False) -> tuple[dict[str, Any], str]:
     """A record of everything but the numbers in the arrays, and the certificate in words."""
     model = load(path)
     info = model.info
@@ -31,7 +32,7 @@ def inspect_file(path: Path) -> tuple[dict[str, Any], str]:
         "certificate": None if info.certificate is None else info.certificate.to_dict(),
         "details": info.details,
     }
-    return record, _promise(model)
+    return record, _promise(model, details)
 
 
 def _columns(model: Predictor) -> list[str]:
@@ -43,8 +44,7 @@ def _columns(model: Predictor) -> list[str]:
     return [f"{name}{scaled}" for name in names or ()]
 
 
-def _promise(model: Predictor) -> str:
+def _promise(model: Predictor, details: bool) -> str:
     if model.certificate_ is None:
         return "There is no certificate in this file: no theorem covered the way the model was learned."
-    first, second = map(str, model.classes_.tolist())
-    return model.certificate_.describe(classes=(first, second))
+    return certificate_text(model.certificate_, tuple(map(str, model.classes_.tolist())), details=details)
