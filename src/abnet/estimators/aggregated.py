@@ -234,7 +234,7 @@ class AggregatedClassifier(BinaryClassifier):
                 f"aggregation={self.aggregation!r} of {type(self).__name__} is now {name!r}; the old name goes in "
                 "version 0.3.",
                 DeprecationWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         if name != "auto":
             return name
