@@ -11,7 +11,7 @@ from abnet.cli.show import show_contenders
 from cli.tables import ROWS, SMALL, Failure, Run
 
 NAMES = [
-    "ABNet, learned prior", "ABNet, random prior", "ABNet, hold-out bound", "logistic regression", "gradient boosting",
+    "ABNet, learned prior", "ABNet, random prior", "ABNet, frozen", "logistic regression", "gradient boosting",
 ]  # fmt: skip
 
 

@@ -10,9 +10,8 @@ import pytest
 
 import abnet
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
-from abnet.cli.jobs.rivals import parts_of
-from abnet.data.preparation import TableMap
-from abnet.data.tables import read_table
+from abnet.data.preparation import TableMap, TablePreparation
+from abnet.data.tables import read_table, split_target
 from abnet.predictors.compact import CompactABNet
 from cli.tables import ROWS, SMALL, Run, cells, csv_text
 
@@ -31,9 +30,10 @@ def test_the_record_is_that_of_the_model_file(fitted: dict[str, Any], model: Pat
 def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table: Path) -> None:
     preparation = abnet.load(model).info.preparation
     assert isinstance(preparation, TableMap)
-    clf = abnet.ABNetClassifier((2,), random_state=0)
-    first = parts_of(clf, ROWS)[0]
-    column = pd.to_numeric(read_table(table)["size, cm"].iloc[first])
+    X, y = split_target(read_table(table), "mood today")
+    clf = abnet.ABNetClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=0).fit(X, y)
+    column = pd.to_numeric(read_table(table)["size, cm"].drop(index=clf.bound_rows_))
+    assert len(column) == ROWS // 2
     stored = preparation.to_dict()["columns"][0]
     assert stored["fill"] == pytest.approx(column.median(), rel=1e-12)
     assert stored["mean"] == pytest.approx(column.fillna(column.median()).mean(), rel=1e-12)
@@ -41,9 +41,6 @@ def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table:
 
 
 def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> None:
-    from abnet.data.preparation import TablePreparation
-    from abnet.data.tables import split_target
-
     X, y = split_target(read_table(table), "mood today")
     clf = abnet.ABNetClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=0).fit(X, y)
     assert abnet.load(model).certificate_ == clf.certificate_
@@ -61,9 +58,9 @@ def trained(run: Run, table: Path, path: Path) -> dict[str, Any]:
     return dict(json.loads(run("fit", table, *options).stdout))
 
 
-def test_the_hold_out_bounds_follow_from_the_errors(run: Run, table: Path, tmp_path: Path) -> None:
+def test_the_test_set_bounds_follow_from_the_errors(run: Run, table: Path, tmp_path: Path) -> None:
     fitted = trained(run, table, tmp_path / "trained.abnet")
-    network, logistic = fitted["hold_out"]
+    network, logistic = fitted["test_set_bounds"]
     assert network["same_network"]
     assert not logistic["same_network"]
     for rival in (network, logistic):
@@ -89,7 +86,7 @@ def test_a_frozen_posterior_is_judged_by_its_errors(run: Run, table: Path, tmp_p
     options = ["--target", "mood today", "--output", path, "--json", "--posterior", "frozen", *SMALL]
     record = json.loads(run("fit", table, *options).stdout)
     assert record["certificate"]["vote_method"] == "test set"
-    assert [rival["same_network"] for rival in record["hold_out"]] == [False]
+    assert [rival["same_network"] for rival in record["test_set_bounds"]] == [False]
 
 
 def test_the_rival_network_is_the_one_that_frozen_gives(run: Run, table: Path, tmp_path: Path) -> None:
@@ -97,8 +94,52 @@ def test_the_rival_network_is_the_one_that_frozen_gives(run: Run, table: Path, t
     path = tmp_path / "moods.abnet"
     options = ["--target", "mood today", "--output", path, "--json", "--posterior", "frozen", *SMALL]
     record = json.loads(run("fit", table, *options).stdout)
-    assert fitted["hold_out"][0]["bound"] == record["certificate"]["test_set_bound"]
-    assert fitted["hold_out"][0]["errors"] == record["certificate"]["vote_errors"]
+    assert fitted["test_set_bounds"][0]["bound"] == record["certificate"]["test_set_bound"]
+    assert fitted["test_set_bounds"][0]["errors"] == record["certificate"]["vote_errors"]
+
+
+def test_the_rivals_are_judged_on_the_bound_rows(table: Path) -> None:
+    """What the estimator says of its rows is all that the comparison needs: no seed is drawn from again."""
+    from abnet.cli.jobs.fit_table import rivals_of
+    from abnet.cli.jobs.inputs import Labelled
+
+    X, y = split_target(read_table(table), "mood today")
+    clf = abnet.ABNetClassifier(
+        (2,), posterior="train", max_iter=4, prior_fraction=0.7, preprocessor=TablePreparation(), random_state=3
+    ).fit(X, y)
+    prepared = clf.preprocessor_.transform(X)
+    clf.random_state = None  # a replay would now draw other rows
+    same, logistic = rivals_of(clf, Labelled(X, y))
+    before = CompactABNet.from_network(clf.prior_).score_prepared(prepared[clf.bound_rows_]) >= 0
+    assert same.n_examples == logistic.n_examples == 18
+    assert same.errors == np.sum(clf.classes_[before.astype(int)] != y[clf.bound_rows_])
+
+
+def test_a_hint_to_fit_again_counts_the_choice(capsys: pytest.CaptureFixture[str]) -> None:
+    from abnet.cli.fit import comparison
+    from abnet.cli.jobs.fit_table import Rival
+
+    comparison(0.2, (Rival("the same network before it saw these rows", 0.1, 5, 100, same_network=True),))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "fit again with --posterior frozen --n-candidates 2" in text
+    comparison(0.2, (Rival("logistic regression", 0.1, 5, 100),))
+    assert "fit again" not in capsys.readouterr().out
+
+
+def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
+    options = ["--target", "mood today", "--output", tmp_path / "moods.abnet", "--details", *SMALL]
+    for text in (run("fit", table, *options).stdout, run("inspect", model, "--details").stdout):
+        assert "Gibbs risk" in text
+
+
+def test_the_learning_rate_changes_the_model(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
+    def fitted(rate: str) -> bytes:
+        path = tmp_path / "moods.abnet"
+        run("fit", table, "--target", "mood today", "--output", path, "--learning-rate-init", rate, *SMALL)
+        return path.read_bytes()
+
+    assert fitted("auto") == fitted("0.05") == model.read_bytes()
+    assert fitted("0.2") != model.read_bytes()
 
 
 def test_a_random_prior_after_a_fitted_preparation_has_no_certificate(run: Run, table: Path, tmp_path: Path) -> None:

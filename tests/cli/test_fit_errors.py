@@ -100,6 +100,8 @@ WRONG = {
     "model": (["--model", "mlp"], "--model must be"),
     "batch": (["--batch-size", "many"], "--batch-size takes a number of rows or 'auto'"),
     "no batch": (["--batch-size", "0"], "--batch-size takes"),
+    "rate": (["--learning-rate-init", "fast"], "--learning-rate-init takes a number or 'auto', not 'fast'."),
+    "no rate": (["--learning-rate-init", "0"], "--learning-rate-init must be a positive number; got 0.0."),
     "epochs": (["--max-iter", "0"], "--max-iter must be"),
     "tolerance": (["--tol", "-1"], "--tol must be"),
 }

@@ -8,13 +8,12 @@ import pytest
 
 START = """
 import os, signal, sys, time
-from abnet.cli.guard import guarded
-from abnet.cli.interrupt import take_over
+from abnet.cli.guard import guarded, install_handler
 
 def ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
-take_over()
+install_handler()
 """
 
 
@@ -75,5 +74,5 @@ typer.run(command)
 
 
 def test_a_job_in_the_background_goes_on() -> None:
-    script = "signal.signal(signal.SIGINT, signal.SIG_IGN)\ntake_over()\nctrl_c()\nprint('done')"
+    script = "signal.signal(signal.SIGINT, signal.SIG_IGN)\ninstall_handler()\nctrl_c()\nprint('done')"
     assert run(script) == (0, "done\n", "")

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import abnet
 from abnet.cli import options
 from abnet.cli.fit import fit as fit_command
-from abnet.cli.guard import WrongUseError, guarded
+from abnet.cli.guard import UsageError, guarded
 from cli.tables import Run
 
 COMMANDS = ["fit", "predict", "inspect", "compare", "demo", "data"]
@@ -91,7 +91,7 @@ def outcome(error: BaseException | None, message: str = "") -> Any:
     [
         (ValueError("two\n  lines"), 1, "error: two lines\n"),
         (ValueError(), 1, "error: ValueError\n"),
-        (WrongUseError("no"), 2, "error: no\n"),
+        (UsageError("no"), 2, "error: no\n"),
         (MemoryError(), 1, "error: not enough memory; use fewer rows or narrower layers.\n"),
         (OSError(28, "No space left on device", "a.csv"), 1, "error: a.csv: No space left on device\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),

@@ -19,6 +19,7 @@ import abnet
 SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), "max_iter": 10, "random_state": 0}
 CLASSIFIERS = [
     abnet.ABNetClassifier(**SMALL),
+    abnet.ABNetClassifier(**SMALL, posterior="train"),
     abnet.PBGNetClassifier(**SMALL),
     abnet.EBPClassifier(**SMALL),
     # Two rectified units may all be off, and a score of exactly 0 is +1 here, but not in the checks.
@@ -45,7 +46,7 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.fixture(params=CLASSIFIERS, ids=lambda c: type(c).__name__)
+@pytest.fixture(params=CLASSIFIERS, ids=lambda c: f"{type(c).__name__} {getattr(c, 'posterior', '')}".strip())
 def classifier(request: pytest.FixtureRequest) -> Any:
     return clone(request.param)
 
@@ -139,7 +140,8 @@ def test_a_grid_over_learning_rates_compiles_once(
     assert programs == {epoch}
     assert epoch._cache_size() == before
     if isinstance(classifier, abnet.ABNetClassifier):  # the count does count
-        clone(classifier).set_params(hidden_layer_sizes=(5,)).fit(X[:150], y[:150])
+        width = 5 if classifier.posterior == "auto" else 6
+        clone(classifier).set_params(hidden_layer_sizes=(width,)).fit(X[:150], y[:150])
         assert epoch._cache_size() > before
 
 

@@ -1,5 +1,6 @@
 """What is certified is what predicts: same rows, same bits, same order of columns, same words."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet import ABNetClassifier, PBGNetClassifier
 from abnet.aggregation import meanfield
-from abnet.estimators.classifier import seeds
-from abnet.training.trainer import two_parts
+from abnet.files import load, save
 
 SMALL: dict[str, Any] = {"max_iter": 6, "random_state": 0}
 
@@ -31,7 +31,7 @@ def test_the_certificate_counts_the_errors_of_predict(
     clf = ABNetClassifier((3,), preprocessor=preprocessor, aggregation=aggregation, **SMALL).fit(X, y)
     certificate = clf.certificate_
     assert certificate is not None
-    _, bound = two_parts(len(y), clf.prior_fraction, seeds(0, 1)[0])
+    bound = clf.bound_rows_  # which rows these are: test_bound_rows
     assert certificate.vote_errors == np.sum(clf.predict(X[bound]) != y[bound])
     if aggregation == "exact":
         signs = np.where(y[bound] == 1, 1.0, -1.0)
@@ -44,13 +44,14 @@ def test_the_certificate_counts_the_errors_of_predict(
 
 def test_weights_of_the_bound_rows_do_not_reach_the_prior(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
-    _, bound = two_parts(100, 0.5, seeds(0, 1)[0])
+    bound = ABNetClassifier((2,), **SMALL).fit(X, y).bound_rows_
     weights = rng.random(100)
     heavy = weights.copy()
     heavy[bound] *= 1e50
     one, other = (ABNetClassifier((2,), **SMALL).fit(X, y, sample_weight=w) for w in (weights, heavy))
     for a, b in zip(one.prior_.weights, other.prior_.weights, strict=True):
         np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.bound_rows_, bound)
 
 
 def test_columns_of_a_frame_are_taken_by_name(rng: np.random.Generator) -> None:
@@ -83,10 +84,24 @@ def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
 
 def test_a_sampled_pbgnet_is_certified_by_its_expected_output(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
-    clf = PBGNetClassifier((3, 3), aggregation="uniform", n_samples=2, **SMALL).fit(X, y)
+    clf = PBGNetClassifier((3, 3), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
     rows = X.astype(np.float32).astype(np.float64)
     F = meanfield.expected_output(clf.network_.astype(np.float64), rows)
     risk = np.mean((1 - np.where(y == 1, 1.0, -1.0) * F) / 2)
     assert clf.certify(X, y).empirical_gibbs_risk == pytest.approx(risk, abs=1e-12)
-    wide = PBGNetClassifier((30,), aggregation="uniform", n_samples=2, **SMALL).fit(X, y)
+    wide = PBGNetClassifier((30,), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
     assert wide.certify(X, y).gibbs_risk_bound == 1
+
+
+def test_sampled_pbgnet_answers_to_its_old_name(rng: np.random.Generator, tmp_path: Any) -> None:
+    X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
+    sampled = PBGNetClassifier((3, 3), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
+    with pytest.warns(DeprecationWarning, match="is now 'sampled'"):
+        old = PBGNetClassifier((3, 3), aggregation="uniform", n_samples=2, **SMALL).fit(X, y)
+    np.testing.assert_array_equal(old.decision_function(X), sampled.decision_function(X))
+    assert old.aggregation_ == old.compact().info.details["aggregation"] == "sampled"
+    assert old.get_params()["aggregation"] == "uniform"  # as it was given
+    details = {**old.compact().info.details, "aggregation": "uniform"}  # as version 0.1 wrote it
+    written = replace(old.compact(), info=replace(old.compact().info, details=details))
+    save(written, tmp_path / "old.abnet")
+    assert load(tmp_path / "old.abnet").info.details == details

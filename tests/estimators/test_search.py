@@ -46,11 +46,11 @@ def test_settings_of_one_prior_cost_nothing_and_train_the_same_prior() -> None:
     assert search.certificate_ == alone.certificate_
     assert search.certificate_ is not None
     assert search.certificate_.n_candidates == 1
-    assert search.results_["prior"] == [0, 0, 0]
+    assert search.cv_results_["prior"] == [0, 0, 0]
     priors = [classifier(0, learning_rate_init=rate).fit(X, Y).prior_ for rate in RATES["learning_rate_init"]]
     assert same(priors[0], priors[1])
     assert same(priors[0], priors[2])
-    assert len(set(search.results_["kl"])) == 3
+    assert len(set(search.cv_results_["kl"])) == 3
 
 
 def test_settings_of_several_priors_pay_for_their_number() -> None:
@@ -58,7 +58,7 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     c = search.certificate_
     assert c is not None
     assert c.n_candidates == 3
-    assert search.results_["prior"] == [0, 1, 2] * 3
+    assert search.cv_results_["prior"] == [0, 1, 2] * 3
     alone = classifier(0, **search.best_params_).fit(X, Y).certificate_
     assert c.gibbs_risk_bound > alone.gibbs_risk_bound
     paid = gibbs_bound(c.empirical_gibbs_risk, c.kl + np.log(3), c.n_examples, c.delta)
@@ -90,7 +90,7 @@ def test_what_is_paid_for(settings: dict[str, Any], grid: dict[str, list[Any]], 
     assert search.certificate_.n_candidates == paid
     drawn = search.draw_network().certificate
     assert drawn is not None
-    assert drawn.n_candidates == len(search.results_["params"])
+    assert drawn.n_candidates == len(search.cv_results_["params"])
 
 
 def test_an_outer_choice_is_paid_for_too() -> None:
@@ -102,16 +102,22 @@ def test_an_outer_choice_is_paid_for_too() -> None:
 @pytest.mark.parametrize("by", ["vote", "gibbs"])
 def test_the_smallest_bound_is_chosen(by: str) -> None:
     search = ABNetSearch(classifier(0, posterior="frozen"), {"random_state": [1, 2, 3, 4]}, choose_by=by).fit(X, Y)
-    bounds = search.results_["vote_error_bound" if by == "vote" else "gibbs_risk_bound"]
+    bounds = search.cv_results_["vote_error_bound" if by == "vote" else "gibbs_risk_bound"]
     assert bounds[search.best_index_] == min(bounds)
-    assert search.best_params_ == search.results_["params"][search.best_index_]
+    assert search.best_params_ == search.cv_results_["params"][search.best_index_]
     assert len(set(bounds)) > 1
+
+
+def test_results_have_their_old_name_for_one_version() -> None:
+    search = ABNetSearch(classifier(0, max_iter=2)).fit(X, Y)
+    with pytest.warns(DeprecationWarning, match="is now cv_results_"):
+        assert search.results_ is search.cv_results_
 
 
 def test_all_settings_share_one_seed_without_a_random_state() -> None:
     search = ABNetSearch(classifier(0, random_state=None), RATES).fit(X, Y)
     assert isinstance(search.best_estimator_.random_state, int)
-    assert len(set(search.results_["empirical_gibbs_risk"])) > 1
+    assert len(set(search.cv_results_["empirical_gibbs_risk"])) > 1
 
 
 def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 import abnet
 from abnet import ABNetClassifier, PBGNetClassifier
 from abnet.bounds import verify_certificate
-from abnet.estimators import fresh_paths
+from abnet.estimators.certification import fresh_path_count, sampled_risk
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "n_samples": 30, "random_state": 0}
 
@@ -32,7 +32,7 @@ def test_ancestral_network_learns_and_is_certified_from_fresh_paths(ancestral: A
     certificate = ancestral.certificate_
     assert ancestral.score(*data) > 0.8
     assert ancestral.bound_estimate_ is None
-    assert certificate.monte_carlo.n_paths == fresh_paths.fresh_path_count(200)
+    assert certificate.monte_carlo.n_paths == fresh_path_count(200)
     assert certificate.monte_carlo.vote == "fixed paths"
     assert certificate.monte_carlo.vote_paths == 30
     assert certificate.vote_method.endswith("fixed paths")
@@ -67,7 +67,7 @@ def test_uniform_network_has_an_estimate_only(objective: str, data: tuple[Any, A
 
 
 def test_stochastic_pbgnet_has_an_estimate_only(data: tuple[Any, Any]) -> None:
-    clf = PBGNetClassifier((30,), aggregation="uniform", **SETTINGS).fit(*data)
+    clf = PBGNetClassifier((30,), aggregation="sampled", **SETTINGS).fit(*data)
     assert clf.certificate_ is None
     assert clf.bound_estimate_ is not None
     assert clf.score(*data) > 0.8
@@ -123,7 +123,7 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
     X, y = data[0], np.where(data[1] == "yes", 1.0, -1.0)
 
     def sample(seed: int) -> Any:
-        return fresh_paths.sampled_risk(ancestral.network_, X, y, np.random.default_rng(seed), n_paths=20)
+        return sampled_risk(ancestral.network_, X, y, np.random.default_rng(seed), n_paths=20)
 
     whole = sample(0)
     monkeypatch.setattr("abnet.predictors.paths.BLOCK_SIGNS", 20 * 31 * 7)

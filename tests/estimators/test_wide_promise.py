@@ -8,7 +8,7 @@ from scipy.stats import binom
 from abnet import bounds
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.estimators.fresh_paths import sampled_risk
+from abnet.estimators.certification import sampled_risk
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.uniform_draws import CompactUniform
 

@@ -9,9 +9,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; the entry point of the `abnet` program."""
-    from abnet.cli.interrupt import take_over
+    from abnet.cli.guard import install_handler
 
-    take_over()
+    install_handler()
     _check_streams()
     from abnet.cli.app import app
 

@@ -1,7 +1,5 @@
 """The program: its commands, and what it says about itself."""
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -11,9 +9,10 @@ from abnet.cli.compare import compare
 from abnet.cli.data import data
 from abnet.cli.demo import demo
 from abnet.cli.fit import fit
-from abnet.cli.help_text import Command, Group
 from abnet.cli.inspect import inspect
+from abnet.cli.options import Command, Group
 from abnet.cli.predict import predict
+from abnet.cli.reproduce import app as reproduce
 
 __all__ = ["app"]
 
@@ -24,9 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Results go to stdout, messages to stderr. Exit codes: 0 done; 1 the job failed, for what is in a file or "
-    "for lack of it; 2 wrong use, such as an option that makes no sense or a column that the table does not have; "
-    "130 interrupted; 141 nobody reads stdout any more.",
+    epilog="Results go to stdout, messages to stderr. Exit codes: 0 done; 1 the job failed, because a file is "
+    "invalid or missing; 2 wrong use, such as an option that makes no sense or a column that is not in the table; "
+    "130 interrupted; 141 stdout was closed by its reader.",
 )
 
 
@@ -53,5 +52,4 @@ def program(
 for _command in (fit, predict, inspect, compare, demo, data):
     app.command(cls=Command)(_command)
 
-if find_spec("abnet.cli.reproduce") is not None:
-    app.add_typer(import_module("abnet.cli.reproduce").app, name="reproduce")
+app.add_typer(reproduce, name="reproduce")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import options, show
-from abnet.cli.guard import WrongUseError, guarded
+from abnet.cli.guard import UsageError, guarded
 
 __all__ = ["compare"]
 
@@ -15,9 +15,7 @@ def compare(
     context: typer.Context,
     table: options.Table,
     target: options.Target,
-    test_fraction: Annotated[
-        float, typer.Option(metavar="SHARE", help="Share of the rows kept for the test error.")
-    ] = 0.2,
+    test_fraction: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows kept as a test set.")] = 0.2,
     drop: options.Drop = None,
     max_categories: options.MaxCategories = 20,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,
@@ -25,17 +23,18 @@ def compare(
     hidden_layer_sizes: options.HiddenLayerSizes = "4,4",
     prior_fraction: options.PriorFraction = 0.5,
     delta: options.Delta = 0.05,
-    learning_rate_init: options.LearningRateInit = 0.01,
+    learning_rate_init: options.LearningRateInit = "auto",
     max_iter: options.MaxIter = 100,
     random_state: options.RandomState = 0,
 ) -> None:
     """Compare certified networks with logistic regression and gradient boosting on the same rows.
 
-    A share of the rows is kept for testing. From the others all learn, and all
-    are certified: a network with a prior learned on a first part, one with a
-    random prior, one judged by a plain hold-out (Clopper-Pearson) bound on the
-    second part, and two scikit-learn models by that same hold-out bound. Nothing
-    is saved, and nothing is hidden where another model is better.
+    A share of the rows is kept as a test set. All models learn from the others,
+    and all are certified: a network with a prior learned on a first part, one
+    with a random prior, one that is frozen after the first part and judged by
+    its errors on the second (test-set bound, Clopper-Pearson), and two
+    scikit-learn models judged in the same way. Nothing is saved, and nothing is
+    hidden where another model is better.
 
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --hidden-layer-sizes 8 --json
@@ -44,7 +43,7 @@ def compare(
     from abnet.cli.show import show_contenders
 
     if not 0 < test_fraction < 1:
-        raise WrongUseError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
+        raise UsageError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
     outcome = compare_table(
         table, target, settings=options.settings(context), drop=drop or [], max_categories=max_categories,
         test_fraction=test_fraction, verbose=not quiet,

@@ -18,11 +18,10 @@ def data(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file to write the data set to.")
     ] = None,
     data_dir: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder with the original files, before ABNET_DATA.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder with the original files, tried before ABNET_DATA."),
     ] = None,
-    download: Annotated[
-        bool, typer.Option("--download", metavar="", help="Fetch from OpenML what is in no folder.")
-    ] = False,
+    download: Annotated[bool, typer.Option("--download", metavar="", help="Fetch missing files from OpenML.")] = False,
     json: options.AsJSON = False,
 ) -> None:
     """List the data sets known by name, or write one to a CSV file.

@@ -14,7 +14,7 @@ __all__ = ["demo"]
 @guarded
 def demo(
     output_dir: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for the model and the picture; made if need be.")
+        Path, typer.Option(metavar="FOLDER", help="Folder for the model and the picture; created if missing.")
     ] = Path("demo"),
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
     json: options.AsJSON = False,
@@ -25,9 +25,9 @@ def demo(
 ) -> None:
     """Do the whole job on built-in data, handwritten digits 0-4 against 5-9, in less than a minute.
 
-    Learns on three quarters of the images, certifies, compares with a hold-out
-    bound and with logistic regression, tests on the last quarter, and writes the
-    model and a picture of the learning curve.
+    Learns from three quarters of the images, certifies, compares with a frozen
+    network and with logistic regression, tests on the last quarter, and writes
+    the model and a picture of the learning curve.
 
     abnet demo
     abnet demo --output-dir /tmp/digits --hidden-layer-sizes 4 --random-state 1
@@ -42,6 +42,6 @@ def demo(
         show.as_json(outcome.to_dict())
         return
     print(f"{outcome.n_learn:,} digits to learn from, {outcome.n_test:,} to test on: 0-4 or 5-9?\n")
-    print(outcome.certificate.describe(classes=("0-4", "5-9")), end="\n\n")
+    print(show.certificate_text(outcome.certificate, details=False), end="\n\n")
     show_contenders(outcome.contenders)
     print(f"Model:    {outcome.model}\nPicture:  {outcome.picture}\nNext:     abnet inspect {outcome.model}")

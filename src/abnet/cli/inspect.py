@@ -11,19 +11,20 @@ __all__ = ["inspect"]
 @guarded
 def inspect(
     model: options.Model,
+    details: options.Details = False,
     json: options.AsJSON = False,
 ) -> None:
     """Show what a model file holds: network, certificate, preparation, data fingerprint.
 
-    The file is checked in full, and the bounds of its certificate are computed
-    again from its own record.
+    The file is checked in full, and the bounds of its certificate are recomputed
+    from the observations that it records.
 
-    abnet inspect model.abnet
+    abnet inspect model.abnet --details
     abnet inspect model.abnet --json | jq .certificate.vote_error_bound
     """
     from abnet.cli.jobs.inspect_file import inspect_file
 
-    record, promise = inspect_file(model)
+    record, promise = inspect_file(model, details=details)
     if json:
         show.as_json(record)
         return

@@ -1,13 +1,19 @@
-"""Options that carry the estimators' parameter names, and their values as the estimators take them."""
+"""Options that carry the estimators' parameter names: what help says of them, their values, and the way back.
 
+Parameters become options (`spelled`), and options parameters (`settings`).
+"""
+
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from abnet.cli.guard import WrongUseError
+from abnet.cli.guard import UsageError
+from abnet.errors import Parameter
 
-__all__ = ["PARAMETERS", "settings", "widths"]
+__all__ = ["Command", "Group", "PARAMETERS", "settings", "spelled", "widths"]
 
 _NETWORK, _CERTIFICATE, _TRAINING = "Network", "Certificate", "Training"
 
@@ -19,15 +25,19 @@ Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out, such as an id; may be repeated.")
 ]
 MaxCategories = Annotated[
-    int, typer.Option(min=2, metavar="NUMBER", help="Most features made of one text column; rare categories share one.")
+    int,
+    typer.Option(min=2, metavar="NUMBER", help="Maximum features per text column; rare categories share one."),
 ]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", readable=False, help="Model file written by `abnet fit` or `clf.save`.")
 ]
+Details = Annotated[
+    bool, typer.Option("--details", metavar="", help="Also print the bound on the Gibbs risk and how it was reached.")
+]
 AsJSON = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
 
 HiddenLayerSizes = Annotated[
-    str, typer.Option(metavar="WIDTHS", rich_help_panel=_NETWORK, help="Widths of the hidden layers, as 8,8.")
+    str, typer.Option(metavar="WIDTHS", rich_help_panel=_NETWORK, help="Widths of the hidden layers, e.g. 8,8.")
 ]
 Aggregation = Annotated[
     str,
@@ -35,18 +45,18 @@ Aggregation = Annotated[
         metavar="NAME",
         rich_help_panel=_NETWORK,
         help="How the output is computed: 'exact' (layers of up to 20 units), or by sampling: 'ancestral' "
-        "(certified), 'uniform' (an estimate); 'auto' chooses.",
+        "(certified), 'uniform' (an estimate; 'sampled' with --model pbgnet); 'auto' chooses.",
     ),
 ]
 NSamples = Annotated[
-    int, typer.Option(metavar="NUMBER", rich_help_panel=_NETWORK, help="Draws of the sampled aggregations.")
+    int, typer.Option(metavar="NUMBER", rich_help_panel=_NETWORK, help="Number of draws of the sampled aggregations.")
 ]
 Objective = Annotated[
     str,
     typer.Option(
         metavar="NAME",
         rich_help_panel=_CERTIFICATE,
-        help="'bound', or 'loss': the linear loss, whose certificate seldom says much.",
+        help="Minimise the 'bound', or the linear 'loss', whose certificate is seldom tight.",
     ),
 ]
 Prior = Annotated[
@@ -62,7 +72,7 @@ Posterior = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_CERTIFICATE,
-        help="'train': the second part trains on through the bound; 'frozen': it only certifies; "
+        help="'train': train on with the second part, through the bound; 'frozen': use it for the certificate only; "
         "'auto': frozen where the prior is learned.",
     ),
 ]
@@ -71,21 +81,31 @@ PriorFraction = Annotated[
 ]
 Delta = Annotated[
     float,
-    typer.Option(metavar="NUMBER", rich_help_panel=_CERTIFICATE, help="Probability with which a certificate may fail."),
+    typer.Option(metavar="NUMBER", rich_help_panel=_CERTIFICATE, help="Maximum probability that a certificate fails."),
 ]
 NCandidates = Annotated[
     int,
     typer.Option(
         metavar="NUMBER",
         rich_help_panel=_CERTIFICATE,
-        help="Number of models among which you will choose by looking at their certificates; decide beforehand.",
+        help="Number of models among which you will choose by their certificates; fix it beforehand.",
     ),
 ]
 BatchSize = Annotated[str, typer.Option(metavar="ROWS", rich_help_panel=_TRAINING, help="Rows per step, or 'auto'.")]
 LearningRateInit = Annotated[
-    float, typer.Option(metavar="NUMBER", rich_help_panel=_TRAINING, help="Learning rate of the last stage.")
+    str,
+    typer.Option(
+        metavar="NUMBER", rich_help_panel=_TRAINING, help="Learning rate of the last stage, or 'auto': 0.05 or 0.01."
+    ),
 ]
-MaxIter = Annotated[int, typer.Option(metavar="NUMBER", rich_help_panel=_TRAINING, help="Most epochs of a stage.")]
+MaxIter = Annotated[
+    int,
+    typer.Option(
+        metavar="NUMBER",
+        rich_help_panel=_TRAINING,
+        help="Maximum epochs per stage; the prior is one stage, training on through the bound another.",
+    ),
+]
 NIterNoChange = Annotated[
     int,
     typer.Option(
@@ -120,6 +140,8 @@ def settings(context: typer.Context) -> dict[str, Any]:
     given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
     if given.get("batch_size", "auto") != "auto":
         given["batch_size"] = _whole("--batch-size takes a number of rows or 'auto'", given["batch_size"])
+    if given.get("learning_rate_init", "auto") != "auto":
+        given["learning_rate_init"] = _number("--learning-rate-init", given["learning_rate_init"])
     return given
 
 
@@ -137,5 +159,76 @@ def widths(text: str) -> tuple[int, ...]:
 def _whole(rule: str, text: str) -> int:
     digits = text.strip()
     if not (digits.isascii() and digits.isdigit() and int(digits)):
-        raise WrongUseError(f"{rule}: whole numbers of 1 or more, not {text!r}.")
+        raise UsageError(f"{rule}: whole numbers of 1 or more, not {text!r}.")
     return int(digits)
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{option} takes a number or 'auto', not {text!r}.") from None
+
+
+_HOMES = {
+    **dict.fromkeys((*PARAMETERS, "max_categories"), "abnet fit"),
+    **dict.fromkeys(("data_dir", "download"), "abnet data"),
+}
+"""Parameters that are options of some command, and the command to name where the one at work lacks them."""
+
+
+def spelled(parameter: Parameter, own: Collection[str]) -> str:
+    """A parameter as an option.
+
+    Parameters
+    ----------
+    parameter : Parameter
+    own : collection of str
+        Parameters that the command has options for; other options are given with their command.
+
+    Examples
+    --------
+    >>> spelled(Parameter("prior", "split"), {"prior"}), spelled(Parameter("prior_fraction"), {"prior_fraction"})
+    ('--prior split', '--prior-fraction')
+    >>> spelled(Parameter("download", True), {"delta"}), spelled(Parameter("verbose"), {"delta"})
+    ('abnet data --download', 'verbose')
+    """
+    if parameter.name not in _HOMES:
+        return str(parameter)
+    option = "--" + parameter.name.replace("_", "-")
+    if parameter.value is not None and parameter.value is not True:
+        option += f" {parameter.value}"
+    return option if parameter.name in own else f"{_HOMES[parameter.name]} {option}"
+
+
+class Command(TyperCommand):
+    """A command with plain help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Arguments and options, shown plainly."""
+        return [_plain(parameter) for parameter in super().get_params(ctx)]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line, with what is required as it is, and what is not in brackets."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
+class Group(TyperGroup):
+    """A group of commands with plain help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Options, shown plainly."""
+        return [_plain(parameter) for parameter in super().get_params(ctx)]
+
+
+def _plain(parameter: Any) -> Any:
+    """``--help`` takes no value, and the name of an argument says what it is: neither needs a type beside it."""
+    if isinstance(parameter, TyperArgument):
+        parameter.display_type_rich = _nothing  # type: ignore[method-assign]
+    elif "--help" in parameter.opts:
+        parameter.metavar = ""
+    return parameter
+
+
+def _nothing(ctx: Any) -> str:
+    return ""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import options, show
-from abnet.cli.guard import WrongUseError, guarded, note
+from abnet.cli.guard import UsageError, guarded, note
 
 __all__ = ["file_bar", "predict"]
 
@@ -70,7 +70,7 @@ def predict(
 
     output = None if to in (None, "-") else Path(str(to))
     if unseen not in ("error", "warn"):
-        raise WrongUseError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
+        raise UsageError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
     with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
         refuse = unseen == "error"
         if output is None:

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from abnet.cli.guard import WrongUseError, guarded
-from abnet.cli.help_text import Command, Group
+from abnet.cli.guard import UsageError, guarded
+from abnet.cli.options import Command, Group
 
 __all__ = ["app"]
 
@@ -188,7 +188,7 @@ def certificates(
     named = words(datasets) or list(RECIPES)
     unknown = [name for name in named if name not in RECIPES]
     if unknown:
-        raise WrongUseError(f"--datasets: no recipe for {', '.join(unknown)}; there are {', '.join(RECIPES)}")
+        raise UsageError(f"--datasets: no recipe for {', '.join(unknown)}; there are {', '.join(RECIPES)}")
     typed = publish.command("certificates", {"datasets": words(datasets), "splits": splits})
     folder = None if data_dir is None else str(data_dir)
     _finish(publish.publish_certificates(output_dir, typed, named, splits=splits, log=log, data_dir=folder))
@@ -285,7 +285,7 @@ def _numbers(option: str, text: str | None) -> list[int] | None:
 
     given = words(text)
     if given is not None and not all(word.isascii() and word.isdigit() for word in given):
-        raise WrongUseError(f"{option} takes whole numbers separated by commas, not {text!r}")
+        raise UsageError(f"{option} takes whole numbers separated by commas, not {text!r}")
     return None if given is None else [int(word) for word in given]
 
 

@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from abnet.cli import show
-
 if TYPE_CHECKING:
+    from abnet.bounds.certificate import Certificate
+    from abnet.bounds.single_network import DrawnCertificate
     from abnet.cli.jobs.contender import Contender
 
-__all__ = ["as_json", "count", "kilobytes", "paragraph", "rows", "show_contenders"]
+__all__ = ["as_json", "certificate_text", "count", "kilobytes", "paragraph", "rows", "show_contenders"]
 
 
 _WIDTH = 100
@@ -73,14 +73,21 @@ def kilobytes(size: int) -> str:
     return f"{size / 1000:,.1f} kB" if size < 10_000 else f"{size / 1000:,.0f} kB"
 
 
+def certificate_text(certificate: "Certificate | DrawnCertificate", *, details: bool) -> str:
+    """A certificate in plain English; the bound on the Gibbs risk is a detail, and a drawn network has none."""
+    from abnet.bounds.certificate import Certificate
+
+    return certificate.describe(details=details) if isinstance(certificate, Certificate) else certificate.describe()
+
+
 def show_contenders(contenders: "tuple[Contender, ...]") -> None:
     """One line per contender, then what has to be said about them."""
     header = ["model", "error at most", "bound", "test error", "size", "time"]
-    show.rows(header, [_cells(contender) for contender in contenders])
+    rows(header, [_cells(contender) for contender in contenders])
     print()
     for text in (*(contender.note for contender in contenders), _winners(contenders), _surprises(contenders)):
         if text:
-            show.paragraph(text)
+            paragraph(text)
 
 
 def _cells(contender: "Contender") -> list[str]:
@@ -92,7 +99,7 @@ def _cells(contender: "Contender") -> list[str]:
         "-" if contender.bound is None else percent_up(contender.bound),
         contender.method or "-",
         "-" if error is None else percent(error),
-        "-" if contender.size is None else show.kilobytes(contender.size),
+        "-" if contender.size is None else kilobytes(contender.size),
         "-" if seconds is None else f"{seconds:.1f} s",
     ]
 

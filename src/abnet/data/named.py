@@ -15,6 +15,7 @@ from abnet.data import bundled
 from abnet.data.dataset import Dataset
 from abnet.data.originals import SOURCES, cache_folder, find, places, read_checked, recall, remember
 from abnet.data.readers import Parsed
+from abnet.errors import MissingDataError, Parameter
 
 __all__ = ["UnknownDatasetError", "load", "names", "standardise_all"]
 
@@ -169,11 +170,12 @@ def _parsed(name: str, source: str, data_dir: str | os.PathLike[str] | None, dow
     if parsed is None and download:
         parsed = openml.download(source)
     if parsed is None:
-        raise FileNotFoundError(
-            f"data set {name!r} needs {', '.join(SOURCES[source].files)} (plain or .gz), not all found in "
-            f"{', '.join(map(str, folders))}. Put the original files there, or name their folder by data_dir or "
-            f"ABNET_DATA, or fetch OpenML data set {SOURCES[source].openml_id} with download=True."
-        )
+        raise MissingDataError(
+            "data set {!r} needs {} (plain or .gz), not all found in {}. Put the original files there, or name their "
+            "folder by {} or ABNET_DATA, or fetch OpenML data set {} with {}.",
+            name, ", ".join(SOURCES[source].files), ", ".join(map(str, folders)),
+            Parameter("data_dir"), SOURCES[source].openml_id, Parameter("download", True),
+        )  # fmt: skip
     return parsed
 
 

@@ -1,34 +1,14 @@
 """`ABNetClassifier`: the aggregation that shares each draw among all neurons of a layer."""
 
-import sys
-from itertools import pairwise
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from abnet.aggregation import ancestral, exact
-from abnet.bam import BAM
-from abnet.estimators.aggregated import AggregatedClassifier
+from abnet.estimators.aggregated import AggregatedClassifier, Family, Way
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.paths import PathPredictor
-from abnet.predictors.predictor import Predictor
 from abnet.predictors.uniform_draws import CompactUniform
 
 __all__ = ["ABNetClassifier"]
-
-AFFORDABLE = 2**26
-"""Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
-
-
-def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
-    """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
-
-    Examples
-    --------
-    >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
-    (True, False)
-    """
-    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
 
 
 class ABNetClassifier(AggregatedClassifier):
@@ -68,15 +48,18 @@ class ABNetClassifier(AggregatedClassifier):
         Number of models among which this one was or will be chosen by looking at its training data; fixed in advance.
     batch_size : int or "auto"
         "auto" is 32, and 64 from 20,000 rows.
-    learning_rate_init : float
-        Of the stage that minimises the bound or the linear loss.
+    learning_rate_init : float or "auto"
+        Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
+        "auto" is 0.05 for a prior and 0.01 otherwise. A prior learns from the linear loss, its second half, at a fifth
+        of its rate; a prior that is trained further is learned at the rate of "auto".
     max_iter : int
-        Epochs at the most, per stage.
+        Maximum epochs per stage. Learning the prior is one stage, half of it on the log loss and half on the linear
+        loss; training through the bound, or on the linear loss with ``objective="loss"``, is another.
     n_iter_no_change : int
         Epochs without improvement by `tol` after which a stage ends.
     tol : float
     validation_fraction : float
-        Share held out for early stopping: of all rows with ``objective="loss"``, of the first part while the prior is
+        Share kept for early stopping: of all rows with ``objective="loss"``, of the first part while the prior is
         learned.
     random_state : int, RandomState or None
     verbose : int
@@ -88,6 +71,13 @@ class ABNetClassifier(AggregatedClassifier):
         What is promised for new data; None where no theorem covers what was done (see ``bound_estimate_``).
     bound_estimate_ : float or None
         The Gibbs bound where it is only an estimate.
+    bound_rows_ : int array
+        Row numbers, into the X given to `fit`, of the rows that the certificate was computed on, in random order.
+    other_rows_ : int array
+        Those of the other rows: what the prior and the preprocessor were learned from, or, with ``objective="loss"``,
+        what early stopping watched. Empty with ``prior="init"``.
+    preprocessor_ : transformer or None
+        The fitted preprocessor.
     drawn_network_ : DrawnNetwork
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
@@ -109,81 +99,21 @@ class ABNetClassifier(AggregatedClassifier):
     True
     """
 
-    _methods: ClassVar[dict[str, str]] = {
-        "exact": "exact",
-        "uniform": "uniform",
-        "ancestral": "ancestral surrogate",
-    }
-    _deferred: ClassVar[tuple[str, ...]] = ("auto",)
-
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (4, 4),
-        *,
-        objective: str = "bound",
-        prior: str = "auto",
-        posterior: str = "auto",
-        prior_fraction: float = 0.5,
-        aggregation: str = "exact",
-        n_samples: int = 100,
-        preprocessor: Any = None,
-        delta: float = 0.05,
-        n_candidates: int = 1,
-        batch_size: Any = "auto",
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.objective = objective
-        self.prior = prior
-        self.posterior = posterior
-        self.prior_fraction = prior_fraction
-        self.aggregation = aggregation
-        self.n_samples = n_samples
-        self.preprocessor = preprocessor
-        self.delta = delta
-        self.n_candidates = n_candidates
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_parameters(self) -> tuple[int, ...]:
-        hidden = super()._check_parameters()
-        if self.aggregation == "exact":
-            exact.check_width((1, *hidden, 1))
-        return hidden
-
-    def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
-        if self.aggregation != "auto":
-            return self.aggregation
-        affordable = max(hidden) <= exact.MAX_WIDTH and exact_cost(hidden, batch_size) <= AFFORDABLE
-        if self.verbose:
-            why = "all representations are affordable" if affordable else "too many representations to enumerate"
-            print(f"aggregation: {'exact' if affordable else 'ancestral'} ({why}).", file=sys.stderr)
-        return "exact" if affordable else "ancestral"
-
-    def _training_samples(self) -> int:
-        return ancestral.TRAINING_PATHS if self.aggregation_ == "ancestral" else self.n_samples
-
-    def _has_paths(self) -> bool:
-        return self.aggregation_ != "exact"
-
-    def _predictor(self, network: BAM, rng: np.random.Generator) -> Predictor:
-        if self.aggregation_ == "ancestral":
-            return PathPredictor.from_network(network, rng, n_paths=self.n_samples)
-        if self.aggregation_ == "uniform":
-            return CompactUniform.from_network(network, rng, n_samples=self.n_samples)
-        return CompactABNet.from_network(network)
-
-    def _kl(self, network: BAM, prior: BAM) -> float:
-        return float(exact.kl(network.astype(np.float64), prior.astype(np.float64)))
+    _family: ClassVar[Family] = Family(
+        ways={
+            "exact": Way("exact", lambda network, rng, n: CompactABNet.from_network(network)),
+            "ancestral": Way(
+                "ancestral surrogate",
+                lambda network, rng, n: PathPredictor.from_network(network, rng, n_paths=n),
+                fresh_paths=True,
+                training_samples=ancestral.TRAINING_PATHS,
+            ),
+            "uniform": Way(
+                "uniform",
+                lambda network, rng, n: CompactUniform.from_network(network, rng, n_samples=n),
+                certified=False,
+                fresh_paths=True,
+            ),
+        },
+        kl=exact.kl,
+    )

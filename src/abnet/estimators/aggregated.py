@@ -1,25 +1,27 @@
 """The certified classifiers' common procedure: parts, preparation, learning, certificate."""
 
+import sys
 import warnings
-from abc import abstractmethod
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.bounds import (
     Certificate,
     SampledRisk,
-    certify_frozen,
     certify_frozen_sampled,
     certify_test_set,
-    certify_trained,
-    certify_trained_sampled,
     gibbs_bound,
 )
+from abnet.errors import Parameter, ParameterError
+from abnet.estimators.certification import certify_predictor, fresh_path_count, sampled_risk, warn_of_copies
 from abnet.estimators.classifier import (
     BinaryClassifier,
     check_choice,
@@ -28,17 +30,67 @@ from abnet.estimators.classifier import (
     check_positive,
     check_tolerance,
     seeds,
+    training_bar,
 )
-from abnet.estimators.copies import warn_of_copies
 from abnet.estimators.posterior_draw import Posterior, draw_network
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import ModelInfo, Predictor
 
-__all__ = ["AggregatedClassifier"]
+__all__ = ["AggregatedClassifier", "Family", "Way"]
+
+AFFORDABLE = 2**26
+"""Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
 
 
-class Sample(NamedTuple):
-    """Prepared training rows in the order of use: `n_other` rows that shape the network, then those of the bound."""
+@dataclass(frozen=True)
+class Way:
+    """One way to compute the output of an aggregation, a value of the parameter `aggregation`.
+
+    Attributes
+    ----------
+    method : str
+        The learner's name of it (`abnet.training.aggregation_learner.OUTPUTS`).
+    deploy : callable
+        From a network, a generator and `n_samples` to the predictor; what it draws, it draws once.
+    certified : bool
+        Whether a theorem covers the risk that is computed in this way.
+    fresh_paths : bool
+        Whether ancestral paths of the aggregation can be drawn anew to estimate its Gibbs risk without bias.
+    training_samples : int or None
+        Samples of each training step; None is `n_samples`.
+    """
+
+    method: str
+    deploy: Callable[[BAM, np.random.Generator, int], Predictor]
+    certified: bool = True
+    fresh_paths: bool = False
+    training_samples: int | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """All that tells ABNet from PBGNet.
+
+    Attributes
+    ----------
+    ways : mapping
+        From the values of `aggregation` to the ways to compute the output; "exact" is one of them.
+    kl : callable
+        Divergence of the posterior around one network from the prior around another.
+    mean_field : bool
+        Whether every neuron reads its own draw of the layer below, so that a draw is no network but a tree of them.
+    renamed : mapping
+        From former values of `aggregation` to those of today.
+    """
+
+    ways: Mapping[str, Way]
+    kl: Callable[[BAM, BAM], Any]
+    mean_field: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+class TrainingRows(NamedTuple):
+    """Prepared rows in the order of use: `n_other` rows that are kept from the bound, then those of the bound."""
 
     X: NDArray[np.float32]
     y: NDArray[np.float64]
@@ -48,78 +100,113 @@ class Sample(NamedTuple):
     untouched: bool
     """Whether nothing before the network was fitted on the bound rows."""
 
+    def of_bound(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Rows and targets of the bound."""
+        return self.X[self.n_other :], self.y[self.n_other :]
+
 
 class AggregatedClassifier(BinaryClassifier):
-    """An aggregation of binary activated networks with its certificate."""
+    """An aggregation of binary activated networks with its certificate; parameters as in `ABNetClassifier`."""
 
-    hidden_layer_sizes: Any
-    objective: str
-    prior: str
-    posterior: str
-    prior_fraction: float
-    aggregation: str
-    n_samples: int
-    delta: float
-    n_candidates: int
-    batch_size: Any
-    learning_rate_init: float
-    max_iter: int
-    n_iter_no_change: int
-    tol: float
-    validation_fraction: float
-    verbose: int
+    _family: ClassVar[Family]
 
-    _methods: ClassVar[dict[str, str]]
-    """From ``aggregation_`` to the learner's method."""
-
-    _deferred: ClassVar[tuple[str, ...]] = ()
-    """Further values of `aggregation`, resolved in `_choose_aggregation`."""
-
-    @abstractmethod
-    def _predictor(self, network: BAM, rng: np.random.Generator) -> Predictor:
-        """The deployed predictor of a network; what it draws, it draws once."""
-
-    @abstractmethod
-    def _kl(self, network: BAM, prior: BAM) -> float:
-        """Divergence of the posterior from the prior, in float64."""
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (4, 4),
+        *,
+        objective: str = "bound",
+        prior: str = "auto",
+        posterior: str = "auto",
+        prior_fraction: float = 0.5,
+        aggregation: str = "exact",
+        n_samples: int = 100,
+        preprocessor: Any = None,
+        delta: float = 0.05,
+        n_candidates: int = 1,
+        batch_size: Any = "auto",
+        learning_rate_init: Any = "auto",
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.objective = objective
+        self.prior = prior
+        self.posterior = posterior
+        self.prior_fraction = prior_fraction
+        self.aggregation = aggregation
+        self.n_samples = n_samples
+        self.preprocessor = preprocessor
+        self.delta = delta
+        self.n_candidates = n_candidates
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         hidden = self._check_parameters()
         # Split, start, training, the predictor's draws and the certificate's: none tells anything about another.
-        split_rng, init_rng, train_rng, draw_rng, path_rng, holdout_rng, single_rng = seeds(self.random_state, 7)
-        self._holdout_seed = int(holdout_rng.integers(2**63))
-        sample = self._sample(X, y, weights, split_rng)
-        warn_of_copies(sample.X, sample.y, self.classes_)
-        start = BAM.init(init_rng, (sample.X.shape[1], *hidden, 1))
+        split_rng, init_rng, train_rng, draw_rng, path_rng, certify_rng, single_rng = seeds(self.random_state, 7)
+        self._certify_seed = int(certify_rng.integers(2**63))
+        rows = self._rows_in_order(X, y, weights, split_rng)
+        warn_of_copies(rows.X, rows.y, self.classes_)
+        start = BAM.init(init_rng, (rows.X.shape[1], *hidden, 1))
         self.aggregation_ = self._choose_aggregation(hidden, self._batch(len(y)))
-        self._train(start, sample, train_rng)
-        scorer = self._predictor(self.network_, draw_rng)
-        self._certify(scorer, sample, path_rng)
-        info = self._info(sample)
-        self.drawn_network_ = self._draw(sample, single_rng, info)
+        self._train(start, rows, train_rng)
+        scorer = self._way().deploy(self.network_, draw_rng, self.n_samples)
+        self._certify_fit(scorer, rows, path_rng)
+        info = self._info(rows)
+        self.drawn_network_ = self._draw(rows, single_rng, info)
         return replace(scorer, info=info)
-
-    def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
-        """The way to compute the output that this fit uses."""
-        return self.aggregation
 
     def _check_parameters(self) -> tuple[int, ...]:
         """The hidden widths, after every parameter was found to make sense together with the others."""
         check_choice("objective", self.objective, ("bound", "loss"))
         check_choice("prior", self.prior, ("auto", "init", "split"))
         check_choice("posterior", self.posterior, ("auto", "train", "frozen"))
-        check_choice("aggregation", self.aggregation, (*self._methods, *self._deferred))
+        check_choice("aggregation", self._current_aggregation(), self._aggregations())
         for name in ("prior_fraction", "delta", "validation_fraction"):
             check_fraction(name, getattr(self, name))
         for name in ("n_samples", "n_candidates", "max_iter", "n_iter_no_change"):
             check_positive(name, getattr(self, name), whole=True)
-        check_positive("learning_rate_init", self.learning_rate_init)
+        for name in ("learning_rate_init", "batch_size"):
+            if not self._is_auto(name):
+                check_positive(name, getattr(self, name), whole=name == "batch_size")
         check_tolerance(self.tol)
+        bound, loss = (Parameter("objective", value) for value in ("bound", "loss"))
+        init, split = (Parameter("prior", value) for value in ("init", "split"))
         if self.objective == "loss" and self.prior == "split":
-            raise ValueError("objective='loss' has no prior part: use prior='init', or objective='bound'.")
+            raise ParameterError("{} has no prior part: use {}, or {}.", loss, init, bound)
         if self.posterior == "frozen" and not self._has_split():
-            raise ValueError("posterior='frozen' needs a prior learned on the first part: use prior='split'.")
-        return check_hidden(self.hidden_layer_sizes)
+            frozen = Parameter("posterior", "frozen")
+            raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
+        hidden = check_hidden(self.hidden_layer_sizes)
+        if self._current_aggregation() == "exact":
+            self._check_width(hidden)
+        return hidden
+
+    def _check_width(self, hidden: tuple[int, ...]) -> None:
+        for layer, width in enumerate(hidden, start=1):
+            if width > exact.MAX_WIDTH:
+                others = {name: way.certified for name, way in self._family.ways.items() if name != "exact"}
+                words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
+                raise ParameterError(
+                    "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
+                    f"2^{exact.MAX_WIDTH} are taken). Use narrower layers, or sampling: {words}.",
+                    layer, width, width, *(Parameter("aggregation", name) for name in others),
+                )  # fmt: skip
+
+    def _is_auto(self, name: str) -> bool:
+        value = getattr(self, name)
+        return isinstance(value, str) and value == "auto"
 
     def _has_split(self) -> bool:
         return self.objective == "bound" and self.prior != "init"
@@ -128,54 +215,91 @@ class AggregatedClassifier(BinaryClassifier):
         """Whether the bound rows certify only; "auto" keeps a learned prior as it is."""
         return self.posterior == "frozen" or (self.posterior == "auto" and self._has_split())
 
-    def _posterior(self) -> str:
-        return "frozen" if self._is_frozen() else "train"
+    def _terms(self) -> dict[str, Any]:
+        """How the model is made, in the words of a certificate."""
+        prior = "split" if self._has_split() else "init"
+        return {"delta": self.delta, "prior": prior, "n_candidates": self.n_candidates}
 
-    def _sample(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None, rng: Any) -> Sample:
-        """Parts drawn, preparation fitted where it may be, rows in the order of use."""
+    def _current_aggregation(self) -> str:
+        """`aggregation` by its name of today."""
+        return self._family.renamed.get(self.aggregation, self.aggregation)
+
+    def _aggregations(self) -> tuple[str, ...]:
+        """Values of `aggregation`; only where any width can be certified is there something to choose."""
+        certified = [name for name, way in self._family.ways.items() if way.certified]
+        return (*self._family.ways, "auto") if len(certified) > 1 else tuple(self._family.ways)
+
+    def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
+        name = self._current_aggregation()
+        if name != self.aggregation:
+            warnings.warn(
+                f"aggregation={self.aggregation!r} of {type(self).__name__} is now {name!r}; the old name goes in "
+                "version 0.3.",
+                DeprecationWarning,
+                stacklevel=4,
+            )
+        if name != "auto":
+            return name
+        affordable = max(hidden) <= exact.MAX_WIDTH and exact_cost(hidden, batch_size) <= AFFORDABLE
+        if self.verbose:
+            why = "all representations are affordable" if affordable else "too many representations to enumerate"
+            print(f"aggregation: {'exact' if affordable else 'ancestral'} ({why}).", file=sys.stderr)
+        return "exact" if affordable else "ancestral"
+
+    def _way(self) -> Way:
+        return self._family.ways[self.aggregation_]
+
+    def _batch(self, n: int) -> int:
+        if self._is_auto("batch_size"):
+            return 64 if n >= 20_000 else 32
+        return min(int(self.batch_size), n)
+
+    def _rows_in_order(
+        self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None, rng: np.random.Generator
+    ) -> TrainingRows:
+        """Draw the parts, fit the preparation where it may be, put the rows in the order of use."""
         from abnet.training.trainer import two_parts
 
-        n = len(y)
-        other, bound = np.arange(0), np.arange(n)
-        if self._has_split():
-            other, bound = two_parts(n, self.prior_fraction, rng)
-        elif self.objective == "loss":
-            other, bound = two_parts(n, self.validation_fraction, rng)
-        preparation, prepared = self._prepared(X, y, other if self._has_split() else None)
-        order = np.concatenate([other, bound])
+        n, split = len(y), self._has_split()
+        self.other_rows_, self.bound_rows_ = np.arange(0), np.arange(n)
+        if split or self.objective == "loss":
+            share = self.prior_fraction if split else self.validation_fraction
+            self.other_rows_, self.bound_rows_ = two_parts(n, share, rng)
+        preparation, prepared = self._prepare(X, y, self.other_rows_ if split else None)
+        order = np.concatenate([self.other_rows_, self.bound_rows_])
         weights = None if weights is None else weights[order]
-        untouched = preparation is None or self._has_split()
-        return Sample(prepared[order], y[order], weights, len(other), preparation, untouched)
+        untouched = preparation is None or split
+        return TrainingRows(prepared[order], y[order], weights, len(self.other_rows_), preparation, untouched)
 
-    def _train(self, start: BAM, sample: Sample, rng: np.random.Generator) -> None:
+    def _train(self, start: BAM, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Learn ``prior_`` and ``network_``; leaves the curves."""
         from abnet.training import trainer as learning
         from abnet.training.aggregation_learner import AggregationLearner
-        from abnet.training.cache import compilation_cache
+        from abnet.training.compiled import compilation_cache
         from abnet.training.loop import Limits, Span
-        from abnet.training.training_bar import training_bar
 
-        n = len(sample.y)
-        other, bound = Span(0, sample.n_other), Span(sample.n_other, n - sample.n_other)
-        learner = AggregationLearner(start.sizes, self._methods[self.aggregation_], self._training_samples())
+        n, way = len(rows.y), self._way()
+        other, bound = Span(0, rows.n_other), Span(rows.n_other, n - rows.n_other)
+        learner = AggregationLearner(start.sizes, way.method, way.training_samples or self.n_samples)
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
-        rows = learning.lifted_rows(sample.X, sample.y, learning.scaled_weights(sample.weights, sample.n_other))
-        with compilation_cache(), training_bar(self.verbose, self.max_iter) as report:
-            trainer = learning.Trainer(learner, rows, self._batch(n), self.delta, limits, rng, report)
+        lifted = learning.lifted_rows(rows.X, rows.y, learning.scaled_weights(rows.weights, rows.n_other))
+        with compilation_cache(), training_bar(self.verbose) as report:
+            trainer = learning.Trainer(learner, lifted, self._batch(n), self.delta, limits, rng, report)
+            self.prior_, rate = start, self._rate(learning.RATE)
+            if self._has_split():
+                # Further training has the rate for itself: its settings then share one prior (`ABNetSearch`).
+                speed = self._rate(learning.PRIOR_RATE) if self._is_frozen() else learning.PRIOR_RATE
+                self.prior_ = learning.learn_prior(trainer, start, other, self.validation_fraction, speed)
             if self.objective == "loss":
-                self.prior_ = start
-                self.network_ = learning.learn_linear(trainer, start, bound, other, self.learning_rate_init)
-            else:
-                split = self._has_split()
-                self.prior_ = learning.learn_prior(trainer, start, other, self.validation_fraction) if split else start
+                self.network_ = learning.learn_linear(trainer, start, bound, other, rate)
+            elif self._is_frozen():
                 self.network_ = self.prior_
-                if not self._is_frozen():
-                    self.network_ = learning.learn_posterior(trainer, self.prior_, bound, self.learning_rate_init)
+            else:
+                self.network_ = learning.learn_posterior(trainer, self.prior_, bound, rate)
         self._record(trainer)
 
-    def _training_samples(self) -> int:
-        """Samples of each step."""
-        return self.n_samples
+    def _rate(self, default: float) -> float:
+        return default if self._is_auto("learning_rate_init") else float(self.learning_rate_init)
 
     def _record(self, trainer: Any) -> None:
         self.bound_curve_ = trainer.curves.get("bound", [])
@@ -187,82 +311,41 @@ class AggregatedClassifier(BinaryClassifier):
                 stacklevel=2,
             )
 
-    def _batch(self, n: int) -> int:
-        if self.batch_size == "auto":
-            return 64 if n >= 20_000 else 32
-        check_positive("batch_size", self.batch_size, whole=True)
-        return min(int(self.batch_size), n)
-
-    def _certify(self, scorer: Predictor, sample: Sample, rng: np.random.Generator) -> None:
+    def _certify_fit(self, scorer: Predictor, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""
-        X, y = sample.X[sample.n_other :], sample.y[sample.n_other :]
-        divergence = self._kl(self.network_, self.prior_)
-        prior = "split" if self._has_split() else "init"
-        options: dict[str, Any] = {"delta": self.delta, "prior": prior, "n_candidates": self.n_candidates}
-        covered = sample.untouched and self.aggregation_ != "uniform"
+        (X, y), way = rows.of_bound(), self._way()
+        kl = float(self._family.kl(self.network_.astype(np.float64), self.prior_.astype(np.float64)))
+        sampled = self._sampled_risk(X, y, rng) if way.certified and way.fresh_paths else None
         self.certificate_: Certificate | None = None
         self.bound_estimate_: float | None = None
-        if self.aggregation_ == "ancestral":
-            sampled = self._sampled_risk(X, y, rng)
-            risk = sampled.mean
-            if covered:
-                self.certificate_ = self._certify_sampled(scorer, X, y, sampled, divergence, options)
+        if rows.untouched and way.certified:
+            frozen = self._is_frozen()
+            certificate = certify_predictor(scorer, X, y, kl, sampled, self.n_samples, frozen=frozen, **self._terms())
+            self.certificate_ = self._named(certificate)
         else:
-            F = scorer.score_prepared(X)
-            risks, wrong = (1 - y * F) / 2, (F >= 0) != (y > 0)
-            risk = float(np.mean(risks))
-            if covered and self._is_frozen():
-                self.certificate_ = certify_frozen(risks, y, wrong, **options)
-            elif covered:
-                self.certificate_ = certify_trained(risks, y, divergence, wrong=wrong, **options)
-        if self.certificate_ is not None:
-            self.certificate_ = self._named(self.certificate_)
-        if not covered:
-            self.bound_estimate_ = gibbs_bound(risk, divergence, len(y), self.delta, n_candidates=self.n_candidates)
-
-    def _certify_sampled(
-        self,
-        scorer: Predictor,
-        X: NDArray[np.float32],
-        y: NDArray[np.float64],
-        sampled: SampledRisk,
-        divergence: float,
-        options: dict[str, Any],
-    ) -> Certificate:
-        """A certificate from fresh paths; what `predict` does is a vote of other paths, drawn once and kept."""
-        if self._is_frozen():
-            wrong = (scorer.score_prepared(X) >= 0) != (y > 0)
-            return certify_frozen_sampled(sampled, y, wrong, **options)
-        return certify_trained_sampled(sampled, divergence, vote="fixed paths", vote_paths=self.n_samples, **options)
+            risk = sampled.mean if sampled else float(np.mean((1 - y * scorer.score_prepared(X)) / 2))
+            self.bound_estimate_ = gibbs_bound(risk, kl, len(y), self.delta, n_candidates=self.n_candidates)
 
     def _sampled_risk(self, X: Any, y: NDArray[np.float64], rng: np.random.Generator) -> SampledRisk:
         """Losses of fresh paths on prepared rows."""
-        from abnet.estimators.fresh_paths import fresh_path_count, sampled_risk
-        from abnet.training.training_bar import training_bar
-
-        with training_bar(self.verbose, len(y)) as report:
+        with training_bar(self.verbose) as report:
             return sampled_risk(self.network_, X, y, rng, n_paths=fresh_path_count(len(y)), report=report)
 
-    def _draw(self, sample: Sample, rng: np.random.Generator, info: ModelInfo) -> DrawnNetwork:
+    def _named(self, certificate: Certificate) -> Certificate:
+        """The certificate with the user's labels in its text, and whose error the Gibbs risk is."""
+        trees = self._family.mean_field and len(self.network_.sizes) > 3
+        return replace(certificate, class_names=self._labels.names, drawn="mean field" if trees else "network")
+
+    def _draw(self, rows: TrainingRows, rng: np.random.Generator, info: ModelInfo) -> DrawnNetwork:
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
-        X, y = sample.X[sample.n_other :], sample.y[sample.n_other :]
-        prior = "split" if self._has_split() else "init"
-        terms = {"delta": self.delta, "prior": prior, "posterior": self._posterior(), "n_candidates": self.n_candidates}
-        network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), X, y, rng)
+        terms = {**self._terms(), "posterior": "frozen" if self._is_frozen() else "train"}
+        network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), *rows.of_bound(), rng)
         details = {name: value for name, value in info.details.items() if name != "bound_estimate"}  # the vote's
-        covered = certificate if sample.untouched else None
-        return replace(network, info=replace(info, certificate=covered, details=details))
+        return replace(
+            network, info=replace(info, certificate=certificate if rows.untouched else None, details=details)
+        )
 
-    def draw_network(self) -> DrawnNetwork:
-        """One deterministic network drawn from the posterior, with a certificate of its own.
-
-        It was drawn once, when the model was fitted, with random numbers that nothing else used: every call returns the
-        same network, because picking among several would have to be paid for.
-        """
-        check_is_fitted(self, "drawn_network_")
-        return self.drawn_network_
-
-    def _info(self, sample: Sample) -> ModelInfo:
+    def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
 
         details = {
@@ -270,20 +353,29 @@ class AggregatedClassifier(BinaryClassifier):
             "sizes": list(self.network_.sizes),
             "aggregation": self.aggregation_,
             "objective": self.objective,
-            "prior": "split" if self._has_split() else "init",
-            "posterior": self._posterior(),
-            "n_training_rows": len(sample.y),
-            "data_fingerprint": fingerprint(sample.X, sample.y),
+            "prior": self._terms()["prior"],
+            "posterior": "frozen" if self._is_frozen() else "train",
+            "n_training_rows": len(rows.y),
+            "data_fingerprint": fingerprint(rows.X, rows.y),
         }
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
-        return ModelInfo(self._labels, self._feature_names(), sample.preparation, self.certificate_, details)
+        return ModelInfo(self._labels, self._feature_names(), rows.preparation, self.certificate_, details)
+
+    def draw_network(self) -> DrawnNetwork:
+        """One deterministic network drawn from the posterior, with a certificate of its own.
+
+        It was drawn once, when the model was fitted, with random numbers that nothing else used: every call returns the
+        same network, because a choice among several would weaken the certificate.
+        """
+        check_is_fitted(self, "drawn_network_")
+        return self.drawn_network_
 
     def certify(self, X: Any, y: Any) -> Certificate:
-        """A certificate from rows that the model never saw.
+        """A certificate from a test set: rows that the model never saw.
 
-        The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths, and paid
-        for, where it cannot be computed).
+        The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it
+        cannot be computed, which the bound allows for).
 
         Parameters
         ----------
@@ -293,36 +385,38 @@ class AggregatedClassifier(BinaryClassifier):
             Their labels.
         """
         rows = self._check_rows(X)
-        F = self.predictor_.decision_function(rows)
-        signs = self._labels.signs(y)
+        F, signs = self.predictor_.decision_function(rows), self._labels.signs(y)
         wrong = (F >= 0) != (signs > 0)
         preparation = self.predictor_.info.preparation
         prepared = rows if preparation is None else preparation.transform(rows)
-        if not self._has_paths():
-            # No output, no claim: a risk of 1 bounds every other.
-            risks = np.nan_to_num((1 - signs * self._expected_output(prepared, F)) / 2, nan=1.0)
-            return self._named(certify_test_set(risks, signs, wrong, delta=self.delta))
-        sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._holdout_seed))
-        return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="test set"))
-
-    def _named(self, certificate: Certificate) -> Certificate:
-        """The certificate with the user's labels in its text."""
-        negative, positive = self._labels.names
-        return replace(certificate, class_names=(negative, positive), drawn=self._drawn())
-
-    def _drawn(self) -> str:
-        """Whose error the Gibbs risk is (see `Certificate`)."""
-        return "network"
+        if self._way().fresh_paths:
+            sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._certify_seed))
+            return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="test set"))
+        # No output, no claim: a risk of 1 bounds every other.
+        risks = np.nan_to_num((1 - signs * self._expected_output(prepared, F)) / 2, nan=1.0)
+        return self._named(certify_test_set(risks, signs, wrong, delta=self.delta))
 
     def _expected_output(self, prepared: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The output whose linear loss is the Gibbs risk, on prepared rows whose scores are F."""
-        return F
-
-    def _has_paths(self) -> bool:
-        """Whether the score is not the aggregation's expected output itself, but its ancestral paths can be drawn."""
-        return False
+        """The output whose linear loss is the Gibbs risk, on rows whose scores are F; NaN where it is too wide."""
+        if self.aggregation_ == "exact":
+            return F
+        if max(self.network_.sizes[1:-1]) > exact.MAX_WIDTH:
+            return np.full(len(F), np.nan)
+        predictor = self._family.ways["exact"].deploy(self.network_, np.random.default_rng(0), 1)
+        return predictor.score_prepared(prepared)
 
     def compact(self) -> Predictor:
         """The fitted predictor in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
         check_is_fitted(self, "predictor_")
         return self.predictor_
+
+
+def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
+    """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
+
+    Examples
+    --------
+    >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
+    (True, False)
+    """
+    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from abnet.estimators.classifier import (
     BinaryClassifier,
+    check_choice,
     check_fraction,
     check_hidden,
     check_positive,
     check_tolerance,
     seeds,
+    training_bar,
 )
 from abnet.predictors.predictor import ModelInfo, Predictor
 
@@ -51,7 +53,7 @@ class BaselineClassifier(BinaryClassifier):
         hidden = self._check_parameters()
         split_rng, init_rng, train_rng = seeds(self.random_state, 3)
         watched, trained = two_parts(len(y), self.validation_fraction, split_rng)
-        preparation, prepared = self._prepared(X, y, trained)
+        preparation, prepared = self._prepare(X, y, trained)
         order = np.concatenate([watched, trained])
         sizes = (prepared.shape[1], *hidden, 1)
         rows = prepared[order], y[order], None if weights is None else weights[order]
@@ -71,21 +73,15 @@ class BaselineClassifier(BinaryClassifier):
     def _train(
         self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
     ) -> tuple[Any, Any]:
-        from abnet.training.cache import compilation_cache
+        from abnet.training.compiled import compilation_cache
         from abnet.training.loop import Limits, Span, open_runs, pad_rows
         from abnet.training.stage import best_of, run_stage
-        from abnet.training.trainer import (
-            NEVER,
-            new_keys,
-            scaled_weights,
-            stack,
-        )
-        from abnet.training.training_bar import training_bar
+        from abnet.training.trainer import NEVER, new_keys, scaled_weights, stack
 
         X, y, weights = rows
         learner, n = self._learner(), len(y) - n_watched
         limits = Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter)
-        with compilation_cache(), training_bar(self.verbose, self.max_iter) as report:
+        with compilation_cache(), training_bar(self.verbose) as report:
             first = learner.start(learner.init(new_keys(init_rng, 1)[0], sizes))
             outcome = run_stage(
                 (learner,),
@@ -96,7 +92,8 @@ class BaselineClassifier(BinaryClassifier):
                 rng=train_rng,
                 batch_size=self._batch(n),
                 limits=limits,
-                report=report and (lambda epoch, values: report("validation error", epoch, float(values[0]))),
+                report=report
+                and (lambda epoch, values: report("validation error", epoch, self.max_iter, float(values[0]))),
             )
         self.loss_curve_ = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
         self.n_iter_ = max(len(self.loss_curve_) - 1, 0)
@@ -144,7 +141,7 @@ class BinaryConnectClassifier(BinaryWeightsClassifier):
     ----------
     weights_ : list of int8 arrays (d_k, d_{k-1})
         The binary weights, in {-1, +1}.
-    predictor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+    predictor_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
         As in `ABNetClassifier`. There is no `predict_proba`: the score is trained by a hinge loss.
 
     Examples
@@ -211,7 +208,7 @@ class BNNClassifier(BinaryWeightsClassifier):
     ----------
     weights_ : list of int8 arrays (d_k, d_{k-1})
         The binary weights, in {-1, +1}.
-    predictor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+    predictor_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
         As in `ABNetClassifier`. There is no `predict_proba`: the score is trained by a hinge loss.
 
     Examples
@@ -280,7 +277,7 @@ class EBPClassifier(BaselineClassifier):
     ----------
     network_ : BAM
         The deterministic sign network; `predict` uses the posterior average instead.
-    predictor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+    predictor_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
         As in `ABNetClassifier`.
 
     Examples
@@ -322,7 +319,6 @@ class EBPClassifier(BaselineClassifier):
 
     def _learner(self) -> Any:
         from abnet.baselines import EBP, EBPAdam
-        from abnet.estimators.classifier import check_choice
 
         check_choice("method", self.method, ("ebp", "ebp_adam"))
         return EBP(e=self.e) if self.method == "ebp" else EBPAdam(e=self.e)

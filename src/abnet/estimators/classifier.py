@@ -1,8 +1,10 @@
-"""What every classifier of the library shares: input checks, labels, prediction through one NumPy predictor."""
+"""What every classifier of the library shares: checks of parameters and rows, labels, prediction by one predictor."""
 
 import math
+import sys
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from abnet.errors import Parameter, ParameterError
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
 
@@ -25,6 +28,7 @@ __all__ = [
     "check_positive",
     "check_tolerance",
     "seeds",
+    "training_bar",
 ]
 
 
@@ -99,14 +103,16 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return rows if self.preprocessor is None else _full(rows)
 
-    def _prepared(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
-        """(fitted preprocessor, prepared dense float32 rows); it is fitted on the given rows and their targets only."""
+    def _prepare(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
+        """Fit ``preprocessor_`` on the given rows and their targets only; its stored form, and dense float32 rows."""
+        self.preprocessor_: Any = None
         if self.preprocessor is None:
             return None, _dense(X)
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else _full(X)
-        fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows)))
-        return fitted, _dense(fitted.transform(X))
+        self.preprocessor_ = _transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows))
+        stored = _stored(self.preprocessor_)
+        return stored, _dense(stored.transform(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``."""
@@ -187,7 +193,8 @@ def seeds(random_state: Any, count: int) -> list[np.random.Generator]:
     from sklearn.utils import check_random_state
 
     if isinstance(random_state, (int, np.integer)) and random_state < 0:
-        raise ValueError(f"random_state must be a whole number of at least 0; got {random_state}.")
+        name = Parameter("random_state")
+        raise ParameterError("{} must be a whole number of at least 0; got {}.", name, random_state)
     if random_state is None or isinstance(random_state, (int, np.integer)):
         sequence = np.random.SeedSequence(None if random_state is None else int(random_state))
     else:
@@ -197,26 +204,28 @@ def seeds(random_state: Any, count: int) -> list[np.random.Generator]:
 
 def check_hidden(sizes: Any) -> tuple[int, ...]:
     """`hidden_layer_sizes` as a tuple of at least one width of at least one."""
+    name = Parameter("hidden_layer_sizes")
     widths = (sizes,) if isinstance(sizes, (int, np.integer)) else sizes
     if not isinstance(widths, Iterable) or isinstance(widths, str):
-        raise ValueError(f"hidden_layer_sizes must be a whole number or a tuple of them; got {sizes!r}.")
+        raise ParameterError("{} must be a whole number or a tuple of them; got {!r}.", name, sizes)
     widths = tuple(widths)
     if not widths or not all(_is_positive(d, whole=True) for d in widths):
-        raise ValueError(f"hidden_layer_sizes must hold at least one width, each of 1 or more; got {sizes!r}.")
+        raise ParameterError("{} must hold at least one width, each of 1 or more; got {!r}.", name, sizes)
     return tuple(int(d) for d in widths)
 
 
 def check_fraction(name: str, value: Any) -> float:
     """A number strictly between 0 and 1."""
     if not _is_positive(value) or not value < 1:
-        raise ValueError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
+        raise ParameterError("{} must lie strictly between 0 and 1; got {!r}.", Parameter(name), value)
     return float(value)
 
 
 def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
     """A positive number, whole if asked."""
     if not _is_positive(value, whole=whole):
-        raise ValueError(f"{name} must be a positive {'whole ' if whole else ''}number; got {value!r}.")
+        kind = "whole number" if whole else "number"
+        raise ParameterError("{} must be a positive {}; got {!r}.", Parameter(name), kind, value)
 
 
 def _is_positive(value: Any, *, whole: bool = False) -> bool:
@@ -229,10 +238,41 @@ def _is_positive(value: Any, *, whole: bool = False) -> bool:
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+        listed = ", ".join(map(repr, choices))
+        raise ParameterError("{} must be one of {}; got {!r}.", Parameter(name), listed, value)
 
 
 def check_tolerance(value: Any) -> None:
     """A number that is not negative."""
     if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
-        raise ValueError(f"tol must be a number of at least 0; got {value!r}.")
+        raise ParameterError("{} must be a number of at least 0; got {!r}.", Parameter("tol"), value)
+
+
+@contextmanager
+def training_bar(verbose: int) -> Iterator[Any]:
+    """A callback ``(stage, done, total, value)`` that draws one bar per stage on stderr, or None when nobody watches.
+
+    Parameters
+    ----------
+    verbose : int
+        0 is silent; so is any value when stderr is not a terminal.
+    """
+    if not verbose or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+        TextColumn("best {task.fields[value]}"), TimeElapsedColumn(),
+    ]  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int, value: float) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total, value="")
+            bar.update(tasks[stage], completed=done, value=f"{value:.4f}")
+
+        yield report

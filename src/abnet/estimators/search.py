@@ -1,6 +1,7 @@
-"""`ABNetSearch`: choose among settings by their certificates, on the same data, and pay for the choice."""
+"""`ABNetSearch`: choose among settings by their certificates, on the same data, and account for the choice."""
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +35,7 @@ def free_parameters(classifier: AggregatedClassifier) -> frozenset[str]:
     - A frozen posterior has no union over posteriors: nothing is free. The same for a sampled aggregation, whose
       paths are drawn after the posterior.
     - With ``prior="split"`` the two stages of the prior share all limits with the posterior's: only the learning rate
-      is the posterior's own.
+      is the posterior's own (the prior then has a rate that is fixed).
     - With ``prior="init"`` the prior is the random start, which only the sizes and the seed decide. With
       ``objective="loss"`` the validation part is no part of the bound rows, so that its size is not free.
 
@@ -62,7 +63,7 @@ def event_of(classifier: AggregatedClassifier, params: Mapping[str, Any]) -> str
 
 
 def _mark(value: Any) -> str:
-    """Equal only for equal values; where that cannot be told, values that look equal are paid for apart."""
+    """Equal only for equal values; where that cannot be told, values that look equal count apart."""
     import joblib
 
     try:
@@ -77,12 +78,12 @@ def count_events(events: Sequence[str]) -> int:
 
 
 class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Fits every setting of a grid, keeps the one with the best certificate, and pays for having chosen.
+    """Fits every setting of a grid, keeps the one with the best certificate, and accounts for the choice.
 
     No data are set aside for choosing: the certificates themselves are compared. With K different priors among the
     settings every certificate is computed at δ/K (``ln K`` nats more), so that all of them hold at once and any may be
     chosen. Settings that differ in the posterior's training alone share a prior and cost nothing; a frozen posterior
-    or a sampled aggregation pays for every setting. K is counted from the grid before any row is looked at.
+    or a sampled aggregation counts every setting. K is counted from the grid before any row is looked at.
 
     Parameters
     ----------
@@ -100,8 +101,8 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     best_params_ : dict
     best_index_ : int
     certificate_ : Certificate
-        Of the chosen one; ``n_candidates`` is the K that was paid for.
-    results_ : dict of lists
+        Of the chosen one; ``n_candidates`` is the K that it accounts for.
+    cv_results_ : dict of lists
         One entry per setting: ``params``, ``prior`` (settings with the same number share a prior),
         ``vote_error_bound``, ``gibbs_risk_bound``, ``empirical_gibbs_risk``, ``kl`` and ``fit_time`` in seconds.
     classes_, n_features_in_, feature_names_in_
@@ -114,7 +115,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> small = ABNetClassifier((2,), posterior="train", preprocessor="standardise", max_iter=5, random_state=0)
     >>> search = ABNetSearch(small, {"learning_rate_init": [0.01, 0.001]}).fit(X, y)
-    >>> search.certificate_.n_candidates  # one prior: nothing to pay
+    >>> search.certificate_.n_candidates  # one prior: the choice is free
     1
     >>> search = ABNetSearch(small, {"prior_fraction": [0.4, 0.6]}).fit(X, y)
     >>> search.certificate_.n_candidates
@@ -138,14 +139,23 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         validate_data(self, X, y, skip_check_array=True)
         settings, candidates = self._candidates()
         events = [event_of(candidate, params) for candidate, params in zip(candidates, settings, strict=True)]
-        paid = count_events(events) * self.estimator.n_candidates
-        fits = [_fit(candidate.set_params(n_candidates=paid), X, y, sample_weight) for candidate in candidates]
+        counted = count_events(events) * self.estimator.n_candidates
+        fits = [_fit(candidate.set_params(n_candidates=counted), X, y, sample_weight) for candidate in candidates]
         certificates = [_certificate(fitted, params) for (fitted, _), params in zip(fits, settings, strict=True)]
         _check_priors([fitted.prior_ for fitted, _ in fits], events)
-        self.results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
+        self.cv_results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
         self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
         self._keep(fits[self.best_index_][0], settings[self.best_index_], len(fits))
         return self
+
+    @property
+    def results_(self) -> dict[str, list[Any]]:
+        """`cv_results_` by its name of version 0.1."""
+        check_is_fitted(self, "best_estimator_")
+        warnings.warn(
+            "results_ is now cv_results_; the old name goes in version 0.3.", DeprecationWarning, stacklevel=2
+        )
+        return self.cv_results_
 
     def _candidates(self) -> tuple[list[dict[str, Any]], list[Any]]:
         """Settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
@@ -173,9 +183,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _keep(self, best: AggregatedClassifier, params: dict[str, Any], n_settings: int) -> None:
         drawn = best.drawn_network_
         if drawn.certificate is not None:
-            # A drawn network is not covered for all posteriors at once: it pays for every setting, shared prior or not.
-            paid = replace(drawn.certificate, n_candidates=n_settings * self.estimator.n_candidates)
-            best.drawn_network_ = drawn.with_certificate(paid)
+            # A drawn network is not covered for all posteriors at once: every setting counts, shared prior or not.
+            counted = replace(drawn.certificate, n_candidates=n_settings * self.estimator.n_candidates)
+            best.drawn_network_ = drawn.with_certificate(counted)
         self.best_estimator_, self.best_params_ = best, params
         self.certificate_ = best.certificate_
         self.classes_ = best.classes_
@@ -193,7 +203,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self._best().predict_proba(X))
 
     def draw_network(self) -> DrawnNetwork:
-        """The chosen classifier's drawn network; its certificate pays for every setting of the grid."""
+        """The chosen classifier's drawn network; its certificate accounts for every setting of the grid."""
         return self._best().draw_network()
 
     def certify(self, X: Any, y: Any) -> Certificate:

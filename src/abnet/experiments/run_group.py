@@ -19,7 +19,7 @@ from abnet.experiments.protocol import Protocol, protocol_of
 from abnet.experiments.result import Result
 from abnet.experiments.setting import Setting, SettingGroup
 from abnet.training.aggregation_learner import AggregationLearner, Objective, State, start, unflatten
-from abnet.training.cache import compilation_cache
+from abnet.training.compiled import compilation_cache
 from abnet.training.loop import Limits, Rows, Run, Span, open_runs, outputs, pad_rows
 from abnet.training.stage import run_stage
 from abnet.training.trainer import NEVER, new_keys, stack

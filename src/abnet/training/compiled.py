@@ -1,4 +1,4 @@
-"""The compiled epoch that suits a network's steps.
+"""How epochs are compiled: the options that suit a network's steps, and a cache of compiled programs on disk.
 
 On a CPU, XLA by itself takes kernels from a library, splits loops among cores and runs kernels side by side. The
 library's sums over tables of 2^d representations are slow, and steps of a tenth of a millisecond lose more by waking
@@ -7,7 +7,11 @@ with one kernel after the other. The networks are the same up to rounding.
 """
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,7 +19,7 @@ import jax
 from abnet.training.aggregation_learner import AggregationLearner
 from abnet.training.loop import STATIC, Learner, epoch, one_epoch
 
-__all__ = ["compiled_epoch"]
+__all__ = ["compilation_cache", "compiled_epoch"]
 
 WIDEST_IN_SEQUENCE = 10
 """Exact layers up to this width: at 12 units a second core pays."""
@@ -62,3 +66,69 @@ def _known(options: dict[str, str]) -> bool:
             raise
         return False
     return True
+
+
+_lock = threading.Lock()
+_depth = 0
+
+
+@contextmanager
+def compilation_cache() -> Iterator[None]:
+    """Keep compiled programs on disk, so that a second process starts fast; JAX's settings are put back afterwards.
+
+    A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for
+    none.
+    """
+    folder = _folder()
+    if folder is None or (_depth == 0 and _read("jax_compilation_cache_dir") is not None):
+        yield
+        return
+    saved = _enter(folder)
+    try:
+        yield
+    finally:
+        _leave(saved)
+
+
+def _read(name: str) -> Any:
+    """A JAX setting; they are attributes that the type checker does not know."""
+    return getattr(jax.config, name)
+
+
+def _folder() -> Path | None:
+    """The cache folder, made if need be; None if there is to be none or it cannot be written."""
+    named = os.environ.get("ABNET_CACHE")
+    if named == "":
+        return None
+    if named is None:
+        import platformdirs
+
+        named = platformdirs.user_cache_dir("abnet")
+    folder = Path(named) / "compiled"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _enter(folder: Path) -> float:
+    global _depth
+    with _lock:
+        _depth += 1
+        saved = float(_read("jax_persistent_cache_min_compile_time_secs"))
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+    return saved
+
+
+def _leave(saved: float) -> None:
+    from jax.experimental.compilation_cache.compilation_cache import reset_cache
+
+    global _depth
+    with _lock:
+        _depth -= 1
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", saved)
+        if _depth == 0:
+            jax.config.update("jax_compilation_cache_dir", None)
+            reset_cache()

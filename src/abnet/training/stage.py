@@ -14,7 +14,7 @@ from abnet.training.compiled import compiled_epoch
 from abnet.training.devices import batch_mesh, replicate
 from abnet.training.loop import Learner, Limits, Rows, Run, Span
 
-__all__ = ["Outcome", "Report", "Stack", "best_of", "leave_out_finished", "run_stage"]
+__all__ = ["Report", "Stack", "StageOutcome", "best_of", "leave_out_finished", "run_stage"]
 
 
 class Stack:
@@ -44,8 +44,6 @@ class Stack:
 
     def keep(self, count: int) -> None:
         """Go on with `count` runs, the active ones first."""
-        import jax
-
         self._put_back()
         chosen = np.sort(np.argsort(~self.active, kind="stable")[:count])
         key = self.run.key[chosen] if count else self.run.key
@@ -62,8 +60,6 @@ class Stack:
         return ended
 
     def _put_back(self) -> None:
-        import jax
-
         now = self.run._replace(key=None)
         if self._ended is None:
             self._ended = jax.tree.map(np.array, now)
@@ -89,8 +85,8 @@ Report = Callable[[int, NDArray[np.float32]], None]
 """Called after each epoch with its number and the best monitored value of every run, learner after learner."""
 
 
-class Outcome(NamedTuple):
-    """What a stage leaves: the runs, the monitored values by epoch (epochs, runs) and whether the user broke it off."""
+class StageOutcome(NamedTuple):
+    """What a stage leaves: the runs, the monitored values by epoch (epochs, runs) and whether it was interrupted."""
 
     runs: tuple[Run, ...]
     curve: NDArray[np.float32]
@@ -109,7 +105,7 @@ def run_stage(
     limits: Limits,
     report: Report | None = None,
     shrink: bool = False,
-) -> Outcome:
+) -> StageOutcome:
     """Train all runs until each has stopped; Ctrl-C ends the stage and keeps the best of every run so far.
 
     Parameters
@@ -151,7 +147,7 @@ def run_stage(
                 leave_out_finished(stacks)
     except KeyboardInterrupt:
         interrupted = True
-    return Outcome(tuple(stack.all_runs() for stack in stacks), np.array(curve), interrupted)
+    return StageOutcome(tuple(stack.all_runs() for stack in stacks), np.array(curve), interrupted)
 
 
 def best_of(run: Run, index: int = 0) -> Any:

@@ -13,12 +13,15 @@ from abnet.training.stage import Report, best_of, run_stage
 
 __all__ = [
     "NEVER",
+    "PRIOR_RATE",
+    "RATE",
     "Trainer",
     "learn_linear",
     "learn_posterior",
     "learn_prior",
     "lifted_rows",
     "new_keys",
+    "prior_spans",
     "scaled_weights",
     "stack",
     "two_parts",
@@ -28,8 +31,11 @@ __all__ = [
 NEVER = 2**30
 """A patience that is never used up."""
 
-PRIOR_RATES = {Objective.LOG: 0.05, Objective.LINEAR: 0.01}
-"""Rates of the prior's two stages: the log loss leaves the plateaus of the start, the linear loss is the risk."""
+PRIOR_RATE, RATE = 0.05, 0.01
+"""Learning rates that suit most tables: of a prior, and of a stage that minimises the bound or the linear loss."""
+
+LINEAR_SHARE = 5
+"""A prior's linear loss learns at this fraction of the rate of its log loss: it only refines what is there."""
 
 
 @dataclass
@@ -48,7 +54,7 @@ class Trainer:
     rng : numpy.random.Generator
         Shuffles minibatches and seeds the sampling keys.
     report : callable, optional
-        Called after each epoch with the stage's name, the epoch and the best value.
+        Called after each epoch with the stage's name, the epoch, the most epochs that there may be, and the best value.
     """
 
     learner: AggregationLearner
@@ -79,16 +85,16 @@ class Trainer:
         runs = open_runs(states, [rate], new_keys(self.rng, 1))
         outcome = run_stage(
             (self.learner,), (runs,), self.rows, train, watch,
-            rng=self.rng, batch_size=self.batch_size, limits=limits, report=self._reporter(name),
+            rng=self.rng, batch_size=self.batch_size, limits=limits, report=self._reporter(name, limits.max_epochs),
         )  # fmt: skip
         self.curves[name] = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
         self.interrupted = outcome.interrupted
         return self.learner.network(best_of(outcome.runs[0]))
 
-    def _reporter(self, name: str) -> Report | None:
+    def _reporter(self, name: str, most: int) -> Report | None:
         if self.report is None:
             return None
-        return lambda epoch, values: self.report(name, epoch, float(values[0]))
+        return lambda epoch, values: self.report(name, epoch, most, float(values[0]))
 
 
 def stack(states: list[Any]) -> Any:
@@ -106,21 +112,36 @@ def new_keys(rng: np.random.Generator, count: int) -> Any:
     return jax.random.wrap_key_data(jax.device_put(numbers))
 
 
-def learn_prior(trainer: Trainer, network: BAM, part: Span, validation_fraction: float) -> BAM:
-    """A prior from the first part alone: log loss, then linear loss, half of the epochs each, with cosine decay.
+def learn_prior(
+    trainer: Trainer, network: BAM, part: Span, validation_fraction: float, rate: float = PRIOR_RATE
+) -> BAM:
+    """A prior from the first part alone, in two halves: log loss, then linear loss, each with a cosine decay.
 
-    Early stopping looks at the last `validation_fraction` of the part; a part too small to spare any watches itself.
+    The log loss leaves the plateaus of the start, the linear loss is the risk. Either half has half of the epochs (at
+    least one), and the second a fifth of the rate. Early stopping looks at the last `validation_fraction` of the part;
+    a part too small to spare any watches itself.
     """
-    held = round(validation_fraction * part.size)
-    train, watch = Span(part.first, part.size - held), Span(part.first + part.size - held, held)
-    if held < 1 or train.size < 1:
-        train = watch = part
+    train, watch = prior_spans(part, validation_fraction)
     epochs = max(trainer.limits.max_epochs // 2, 1)
     limits = trainer.limits._replace(max_epochs=epochs, cosine_epochs=epochs, halving_patience=NEVER)
-    for objective, rate in PRIOR_RATES.items():
+    for objective, speed in ((Objective.LOG, rate), (Objective.LINEAR, rate / LINEAR_SHARE)):
         name = f"prior, {objective.name.lower()} loss"
-        network = trainer.stage(name, objective, network, network, train, watch, rate, limits)
+        network = trainer.stage(name, objective, network, network, train, watch, speed, limits)
     return network
+
+
+def prior_spans(part: Span, validation_fraction: float) -> tuple[Span, Span]:
+    """The rows of a part that a prior learns from, and those that early stopping watches.
+
+    Examples
+    --------
+    >>> prior_spans(Span(0, 10), 0.2)
+    (Span(first=0, size=8), Span(first=8, size=2))
+    """
+    held = round(validation_fraction * part.size)
+    if not 1 <= held < part.size:
+        return part, part
+    return Span(part.first, part.size - held), Span(part.first + part.size - held, held)
 
 
 def learn_posterior(trainer: Trainer, prior: BAM, part: Span, rate: float) -> BAM:

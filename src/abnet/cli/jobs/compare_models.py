@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from abnet.cli.jobs.contender import Contender, attempt, certified, held_out, take
-from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled
-from abnet.cli.jobs.rivals import parts_of, two_random_parts
+from abnet.cli.jobs.contender import Contender, Parts, attempt, certified, judged
+from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled, take, two_random_parts
 from abnet.data.preparation import TablePreparation
 
-__all__ = ["Comparison", "compare_table"]
+__all__ = ["CompareOutcome", "compare_table"]
 
 
 LEAST_ROWS = 20
@@ -22,7 +21,7 @@ PREPARATION_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CompareOutcome:
     """All contenders, and the numbers of rows that they had."""
 
     n_learn: int
@@ -36,15 +35,16 @@ class Comparison:
         return {"n_learn": self.n_learn, "n_test": self.n_test, "delta": self.delta, "contenders": contenders}
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Contest:
-    """What all contenders share."""
+    """What all contenders share; `parts` are those of the network with a learned prior, once it is fitted."""
 
     learn: Labelled
     test: Labelled
     settings: dict[str, Any]
     max_categories: int
     verbose: bool
+    parts: Parts | None = None
 
     def preparation(self) -> TablePreparation:
         return TablePreparation(max_categories=self.max_categories)
@@ -54,7 +54,9 @@ class _Contest:
 
     def split_prior(self, name: str) -> Contender:
         network = self.network(self.preparation(), prior="split", posterior="train")
-        return certified(name, network, self.learn, self.test)
+        contender = certified(name, network, self.learn, self.test)
+        self.parts = Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
+        return contender
 
     def frozen(self, name: str) -> Contender:
         network = self.network(self.preparation(), prior="split", posterior="frozen")
@@ -68,9 +70,14 @@ class _Contest:
         return certified(name, self.network(None, prior="init"), learn, test, preparation)
 
     def sklearn_model(self, model: Any) -> Callable[[str], Contender]:
-        parts = parts_of(self.network(None), len(self.learn.y))
         delta = self.settings["delta"]
-        return lambda name: held_out(name, model, self.preparation(), self.learn, self.test, parts, delta)
+        return lambda name: judged(name, model, self.learn, self.test, self.parts or self.own_parts(), delta)
+
+    def own_parts(self) -> Parts:
+        """Two parts for the scikit-learn models, where no network has any."""
+        share, seed = self.settings["prior_fraction"], self.settings["random_state"]
+        first, second = two_random_parts(len(self.learn.y), share, seed)
+        return Parts(first, second, self.preparation().fit(take(self.learn, first).X))
 
 
 def compare_table(
@@ -82,7 +89,7 @@ def compare_table(
     max_categories: int = 20,
     test_fraction: float = 0.2,
     verbose: bool = False,
-) -> Comparison:
+) -> CompareOutcome:
     """Learn the target of a table in five ways.
 
     Parameters
@@ -103,7 +110,7 @@ def compare_table(
     learn, test = two_random_parts(len(data.y), 1 - test_fraction, settings["random_state"])
     contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, max_categories, verbose)
     contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
-    return Comparison(len(learn), len(test), settings["delta"], contenders)
+    return CompareOutcome(len(learn), len(test), settings["delta"], contenders)
 
 
 def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
@@ -114,7 +121,7 @@ def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
     return {
         "ABNet, learned prior": contest.split_prior,
         "ABNet, random prior": contest.random_prior,
-        "ABNet, hold-out bound": contest.frozen,
+        "ABNet, frozen": contest.frozen,
         "logistic regression": contest.sklearn_model(LogisticRegression(max_iter=1000)),
         "gradient boosting": contest.sklearn_model(boosting),
     }

@@ -1,4 +1,4 @@
-"""A model with its certificate, judged on rows that nobody learned from: one line of a comparison."""
+"""A model with its certificate, and its errors on a test set that nobody learned from: one line of a comparison."""
 
 import pickle
 import tempfile
@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
-from abnet.cli.jobs.inputs import Labelled
-from abnet.cli.jobs.rivals import Parts, hold_out
+from abnet.cli.jobs.inputs import Labelled, take
 
-__all__ = ["Contender", "attempt", "certified", "held_out", "take"]
+__all__ = ["Contender", "Parts", "attempt", "certified", "judged"]
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,6 @@ class Contender:
         return {**asdict(self), "test_error": self.test_error}
 
 
-def take(data: Labelled, rows: Any) -> Labelled:
-    """Some rows of a labelled table or array."""
-    from sklearn.utils import _safe_indexing
-
-    return Labelled(_safe_indexing(data.X, rows), data.y[rows])
-
-
 def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
     """A contender, or where it cannot be learned, the reason in its place: nothing is hidden."""
     from abnet.data.preparation import UnseenWarning
@@ -111,19 +104,26 @@ def _file_size(classifier: Any, preparation: Any) -> int:
         return path.stat().st_size
 
 
-def held_out(
-    name: str, model: Any, preparation: Any, learn: Labelled, test: Labelled, parts: Parts, delta: float
-) -> Contender:
-    """A scikit-learn model learned on the first part, with the hold-out bound from the second."""
+class Parts(NamedTuple):
+    """Rows to learn from, rows to count errors on, and a preparation that was fitted on the former, if any."""
+
+    first: Any
+    second: Any
+    preparation: Any = None
+
+
+def judged(name: str, model: Any, learn: Labelled, test: Labelled, parts: Parts, delta: float) -> Contender:
+    """A scikit-learn model learned from the first part, with the test-set bound from its errors on the second."""
     start = perf_counter()
-    first, second = take(learn, parts[0]), take(learn, parts[1])
-    prepare = _identity if preparation is None else preparation.fit(first.X).transform
+    first, second = take(learn, parts.first), take(learn, parts.second)
+    prepare = _identity if parts.preparation is None else parts.preparation.transform
     _fit(model, prepare(first.X), first.y)
-    judged = hold_out(name, model.predict(prepare(second.X)) != second.y, delta)
+    errors = int(np.count_nonzero(model.predict(prepare(second.X)) != second.y))
+    bound = clopper_pearson_bound(errors, len(second.y), delta)
     seconds = perf_counter() - start
     wrong = model.predict(prepare(test.X)) != test.y
-    size = len(pickle.dumps((preparation, model)))
-    return Contender(name, judged.bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds)
+    size = len(pickle.dumps((parts.preparation, model)))
+    return Contender(name, bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds)
 
 
 def _identity(X: Any) -> Any:

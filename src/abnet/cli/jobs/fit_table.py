@@ -7,23 +7,43 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
-from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled
-from abnet.cli.jobs.rivals import (
-    HoldOut,
-    frozen_network,
-    logistic_regression,
-    parts_of,
-    two_random_parts,
-)
+from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled, two_random_parts
+from abnet.cli.show import certificate_text
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.files import save
 
-__all__ = ["FitOutcome", "LEAST_ROWS", "fit_table", "rivals_of"]
+__all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 
 
 LEAST_ROWS = 10
 """Fewer rows could not be split into two parts that say anything."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another model, judged by its errors on rows that had no part in it.
+
+    Attributes
+    ----------
+    name : str
+    bound : float
+        Test-set (Clopper-Pearson) bound on its error.
+    errors, n_examples : int
+        Errors counted, and the rows they were counted on.
+    same_network : bool
+        Whether it is the certified network itself, before it saw these rows.
+    """
+
+    name: str
+    bound: float
+    errors: int
+    n_examples: int
+    same_network: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,7 +56,7 @@ class FitOutcome:
     n_columns: int
     certificate: Certificate | None
     bound_estimate: float | None
-    rivals: tuple[HoldOut, ...]
+    rivals: tuple[Rival, ...]
     notices: tuple[str, ...]
     details: dict[str, Any]
     output: Path
@@ -48,13 +68,13 @@ class FitOutcome:
         """The certified bound on the error of `predict`, if there is one."""
         return None if self.certificate is None else self.certificate.vote_error_bound
 
-    def promise(self) -> str:
+    def promise(self, *, details: bool = False) -> str:
         """The certificate in words, or why there is none."""
-        if self.certificate is not None:
-            return self.certificate.describe(classes=(self.classes[0], self.classes[1]))
-        return self._excuse()
+        if self.certificate is None:
+            return self._no_certificate_text()
+        return certificate_text(self.certificate, details=details)
 
-    def _excuse(self) -> str:
+    def _no_certificate_text(self) -> str:
         settings = ", ".join(f"{name} {self.details[name]!r}" for name in ("objective", "prior", "aggregation"))
         prepared = "" if self.details["prior"] == "split" else ", preparation learned from all rows"
         figure = (
@@ -72,7 +92,7 @@ class FitOutcome:
         return {
             **{name: getattr(self, name) for name in ("target", "classes", "n_rows", "n_columns", "bound_estimate")},
             "certificate": certificate,
-            "hold_out": [asdict(rival) for rival in self.rivals],
+            "clopper_pearson_bounds": [asdict(rival) for rival in self.rivals],
             "notices": self.notices,
             "details": self.details,
             "model": {"path": str(self.output), "bytes": self.size, "replaced": self.replaced},
@@ -114,23 +134,58 @@ def fit_table(
     info = replace(predictor.info, details={**predictor.info.details, "target": target})
     replaced = output.exists()
     save(replace(predictor, info=info), output)
-    rivals, notices = rivals_of(classifier, data, max_categories)
     return FitOutcome(
         target, tuple(map(str, classifier.classes_.tolist())), len(data.y), data.X.shape[1],
-        classifier.certificate_, classifier.bound_estimate_, rivals, notices,
-        info.details, output, output.stat().st_size, replaced,
+        classifier.certificate_, classifier.bound_estimate_, rivals_of(classifier, data),
+        tuple(classifier.preprocessor_.notices_), info.details, output, output.stat().st_size, replaced,
     )  # fmt: skip
 
 
-def rivals_of(classifier: Any, data: Labelled, max_categories: int) -> tuple[tuple[HoldOut, ...], tuple[str, ...]]:
-    """Hold-out bounds on the classifier's own two parts, or where it has none, on two halves; notices on columns."""
-    split = classifier.certificate_ is not None and classifier.certificate_.prior == "split"
-    parts = parts_of(classifier, len(data.y)) if split else two_random_parts(len(data.y), 0.5, classifier.random_state)
-    preparation = TablePreparation(max_categories=max_categories).fit(data.X.iloc[parts[0]])
+def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
+    """Models that are judged on the classifier's bound rows: itself before it saw them, and logistic regression.
+
+    Where the classifier kept no rows from the bound, logistic regression has two random halves instead.
+    """
+    split = classifier.predictor_.info.details["prior"] == "split"
+    first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
+    if not split:
+        first, second = two_random_parts(len(data.y), 0.5, classifier.random_state)
+        preparation = TablePreparation(max_categories=preparation.max_categories).fit(data.X.iloc[first])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
         prepared = preparation.transform(data.X)
-    same = frozen_network(classifier, prepared, data.y, parts) if split else ()
-    rivals = (*same, logistic_regression(prepared, data.y, parts, classifier.delta))
-    of_model = preparation if split else TablePreparation(max_categories=max_categories).fit(data.X)
-    return rivals, tuple(of_model.notices_)
+    same = frozen_network(classifier, prepared[second], data.y[second]) if split else ()
+    model = _learned_logistic(prepared[first], data.y[first])
+    wrong = model.predict(prepared[second]) != data.y[second]
+    return (*same, _judged("logistic regression, learned from the other rows", wrong, classifier.delta))
+
+
+def frozen_network(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]) -> tuple[Rival, ...]:
+    """The network as it was before the bound rows trained it, judged on them; none if frozen or sampled."""
+    from abnet.predictors.compact import CompactABNet
+    from abnet.predictors.mean_field_network import MeanFieldNetwork
+    from abnet.predictors.predictor import ModelInfo
+
+    kind: Any = type(classifier.predictor_)
+    if classifier.predictor_.info.details["posterior"] == "frozen" or kind not in (CompactABNet, MeanFieldNetwork):
+        return ()
+    before = kind.from_network(classifier.prior_, ModelInfo(classifier.classes_))
+    wrong = before.predict(prepared) != labels
+    return (_judged("the same network before it saw these rows", wrong, classifier.delta, same_network=True),)
+
+
+def _judged(name: str, wrong: NDArray[Any], delta: float, *, same_network: bool = False) -> Rival:
+    errors = int(np.count_nonzero(wrong))
+    return Rival(name, clopper_pearson_bound(errors, len(wrong), delta), errors, len(wrong), same_network)
+
+
+def _learned_logistic(X: NDArray[Any], y: NDArray[Any]) -> Any:
+    """Logistic regression, or the only class where there is one class."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(max_iter=1000) if len(np.unique(y)) == 2 else DummyClassifier()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # still a legitimate rule to judge
+        return model.fit(X, y)

@@ -1,29 +1,26 @@
-"""What the jobs start from: a classifier from the options of a command, a labelled table from a file."""
+"""What the jobs start from: a classifier from the options of a command, labelled rows from a file, parts of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from abnet.cli.guard import WrongUseError
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
+from abnet.cli.guard import UsageError
 
-__all__ = ["Labelled", "make_estimator", "read_labelled"]
+__all__ = ["Labelled", "make_estimator", "read_labelled", "take", "two_random_parts"]
 
 
 def make_estimator(model: str, settings: dict[str, Any], *, preprocessor: Any = None, verbose: bool = False) -> Any:
     """An unfitted classifier; options that it would refuse are wrong use, found before any file is read."""
     if model not in ("abnet", "pbgnet"):
-        raise WrongUseError(f"--model must be 'abnet' or 'pbgnet', not {model!r}.")
+        raise UsageError(f"--model must be 'abnet' or 'pbgnet', not {model!r}.")
     from abnet import ABNetClassifier, PBGNetClassifier
 
     kind = ABNetClassifier if model == "abnet" else PBGNetClassifier
     classifier = kind(**settings, preprocessor=preprocessor, verbose=int(verbose))
-    try:
-        classifier._check_parameters()
-    except ValueError as error:
-        raise WrongUseError(str(error)) from error
+    classifier._check_parameters()
     return classifier
 
 
@@ -31,7 +28,21 @@ class Labelled(NamedTuple):
     """Features, as a frame or an array, and labels of two classes."""
 
     X: Any
-    y: "np.ndarray[Any, Any]"
+    y: NDArray[Any]
+
+
+def take(data: Labelled, rows: Any) -> Labelled:
+    """Some rows of a labelled table or array."""
+    from sklearn.utils import _safe_indexing
+
+    return Labelled(_safe_indexing(data.X, rows), data.y[rows])
+
+
+def two_random_parts(n: int, fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of about ``fraction · n`` rows at random, and of the rest."""
+    from abnet.training.trainer import two_parts
+
+    return two_parts(n, fraction, np.random.default_rng([seed, 1]))
 
 
 def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_least: int) -> Labelled:
@@ -49,7 +60,7 @@ def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_leas
 
     Raises
     ------
-    WrongUseError
+    UsageError
         If a column that was named is not in the table.
     TableError
         If the table itself is of no use.
@@ -60,13 +71,13 @@ def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_leas
     frame = read_table(table)
     unknown = [name for name in drop if name not in frame.columns]
     if unknown:
-        raise WrongUseError(f"--drop: no column {listed(unknown)} in {table}; its columns are {listed(frame.columns)}.")
+        raise UsageError(f"--drop: no column {listed(unknown)} in {table}; its columns are {listed(frame.columns)}.")
     if target in drop:
-        raise WrongUseError(f"--drop: {target!r} is the target, which cannot be dropped.")
+        raise UsageError(f"--drop: {target!r} is the target, which cannot be dropped.")
     try:
         X, y = split_target(frame.drop(columns=list(drop)), target)
     except UnknownColumnError as error:
-        raise WrongUseError(f"--target: {error}") from error
+        raise UsageError(f"--target: {error}") from error
     if len(y) < at_least:
         raise TableError(
             f"{table} has {len(y)} rows, too few to learn from one part and certify on another; "

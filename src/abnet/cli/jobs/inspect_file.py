@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from abnet.bounds.single_network import DrawnCertificate
+from abnet.cli.show import certificate_text
 from abnet.files import load
 from abnet.files.config import certificate_record
 from abnet.files.kinds import kind_of
@@ -16,7 +16,7 @@ KINDS = {"standard": "standard scaling", "minmax": "minmax scaling", "thermomete
 """Preparations of numeric rows, in words."""
 
 
-def inspect_file(path: Path) -> tuple[dict[str, Any], str]:
+def inspect_file(path: Path, *, details: bool = False) -> tuple[dict[str, Any], str]:
     """A record of everything but the numbers in the arrays, and the certificate in words."""
     model = load(path)
     info = model.info
@@ -33,7 +33,7 @@ def inspect_file(path: Path) -> tuple[dict[str, Any], str]:
         "certificate": certificate_record(info.certificate),
         "details": info.details,
     }
-    return record, _promise(model)
+    return record, _promise(model, details)
 
 
 def _columns(model: Predictor) -> list[str]:
@@ -45,10 +45,7 @@ def _columns(model: Predictor) -> list[str]:
     return [f"{name}{scaled}" for name in names or ()]
 
 
-def _promise(model: Predictor) -> str:
+def _promise(model: Predictor, details: bool) -> str:
     if model.certificate_ is None:
         return "There is no certificate in this file: no theorem covered the way the model was learned."
-    if isinstance(model.certificate_, DrawnCertificate):
-        return model.certificate_.describe()
-    first, second = model.info.labels.names
-    return model.certificate_.describe(classes=(first, second))
+    return certificate_text(model.certificate_, details=details)

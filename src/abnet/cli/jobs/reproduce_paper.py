@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from abnet.cli.guard import WrongUseError, note
+from abnet.cli.guard import UsageError, note
 from abnet.experiments import RunStore, Setting, fig4_grid, groups_of, publish, select, sweep, table1_grid
 from abnet.experiments.agreement import TableComparison
 from abnet.experiments.figures.timing import METHODS, read_timings
@@ -29,7 +29,7 @@ class GridChoice:
         try:
             return select(settings, **vars(self))
         except ValueError as error:
-            raise WrongUseError(str(error)) from error
+            raise UsageError(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def table1_settings(choice: GridChoice) -> list[Setting]:
 
     unknown = [name for name in choice.datasets or () if name not in names()]
     if unknown:
-        raise WrongUseError(f"no data set {', '.join(unknown)}; there are {', '.join(names())}")
+        raise UsageError(f"no data set {', '.join(unknown)}; there are {', '.join(names())}")
     return choice.of(table1_grid(datasets=choice.datasets or DATASETS))
 
 

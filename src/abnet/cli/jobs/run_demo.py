@@ -8,9 +8,8 @@ import numpy as np
 
 from abnet.atomic import atomic_path, check_writable
 from abnet.bounds.certificate import Certificate
-from abnet.cli.jobs.contender import Contender, certified, held_out, take
-from abnet.cli.jobs.inputs import Labelled, make_estimator
-from abnet.cli.jobs.rivals import parts_of, two_random_parts
+from abnet.cli.jobs.contender import Contender, Parts, certified, judged
+from abnet.cli.jobs.inputs import Labelled, make_estimator, take, two_random_parts
 from abnet.experiments.figures.style import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
@@ -119,13 +118,11 @@ def run_demo(folder: Path, settings: dict[str, Any], *, verbose: bool = False) -
     folder.mkdir(parents=True, exist_ok=True)
     model, picture = check_writable(folder / "digits.abnet"), check_writable(folder / "learning-curve.png")
     learn, test = _digits(settings["random_state"])
-    parts = parts_of(network, len(learn.y))
-    contenders = (
-        certified("ABNet", network, learn, test),
-        certified("ABNet, hold-out bound", frozen, learn, test),
-        # Pixels have a fixed scale, so that no preparation is needed, and none can leak.
-        held_out("logistic regression", LogisticRegression(max_iter=1000), None, learn, test, parts, network.delta),
-    )
+    networks = certified("ABNet", network, learn, test), certified("ABNet, frozen", frozen, learn, test)
+    # Pixels have a fixed scale, so that no preparation is needed, and none can leak.
+    parts = Parts(network.other_rows_, network.bound_rows_)
+    logistic = judged("logistic regression", LogisticRegression(max_iter=1000), learn, test, parts, network.delta)
+    contenders = (*networks, logistic)
     network.save(model)
     draw(network, contenders, picture)
     return DemoOutcome(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abnet.atomic import atomic_path
-from abnet.cli.guard import WrongUseError
+from abnet.cli.guard import UsageError
 from abnet.data import Dataset, load, names
 from abnet.data.named import UnknownDatasetError
 from abnet.labels import Labels
@@ -25,7 +25,7 @@ def write_dataset(name: str, output: Path | None, *, data_dir: Path | None, down
     try:
         dataset = load(name, data_dir=data_dir, download=download)
     except UnknownDatasetError as error:
-        raise WrongUseError(str(error)) from error
+        raise UsageError(str(error)) from error
     if output is not None:
         _write(dataset, output)
     n, d = dataset.X.shape

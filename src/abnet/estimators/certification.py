@@ -1,0 +1,168 @@
+"""The certificate of a fitted predictor: which theorem applies, losses of fresh ancestral paths, no copied rows."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bam import BAM
+from abnet.bounds import (
+    Certificate,
+    SampledRisk,
+    certify_frozen,
+    certify_frozen_sampled,
+    certify_trained,
+    certify_trained_sampled,
+)
+from abnet.predictors.paths import block_rows, path_outputs
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["certify_predictor", "copies", "fresh_path_count", "sampled_risk", "warn_of_copies"]
+
+
+def certify_predictor(
+    predictor: Predictor,
+    X: Any,
+    y: NDArray[np.float64],
+    kl: float,
+    sampled: SampledRisk | None,
+    n_paths: int,
+    *,
+    frozen: bool,
+    **terms: Any,
+) -> Certificate:
+    """The certificate of a predictor on its bound rows.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    X : array (n, d_0)
+        Prepared bound rows.
+    y : array (n,)
+        Labels ±1.
+    kl : float
+        Divergence of the posterior from the prior.
+    sampled : SampledRisk or None
+        Losses of fresh paths, where the Gibbs risk is sampled; its predictor is a vote of other paths.
+    n_paths : int
+        How many paths vote, drawn once and kept.
+    frozen : bool
+        Whether the network never saw these rows.
+    **terms
+        ``delta``, ``prior`` and ``n_candidates``.
+    """
+    if sampled and not frozen:
+        return certify_trained_sampled(sampled, kl, vote="fixed paths", vote_paths=n_paths, **terms)
+    F = predictor.score_prepared(X)
+    risks, wrong = (1 - y * F) / 2, (F >= 0) != (y > 0)
+    if sampled:
+        return certify_frozen_sampled(sampled, y, wrong, **terms)
+    if frozen:
+        return certify_frozen(risks, y, wrong, **terms)
+    return certify_trained(risks, y, kl, wrong=wrong, **terms)
+
+
+LEAST_PATHS, MOST_PATHS = 20, 1000
+LOSSES = 1_000_000
+"""Losses that are sampled in all, if so many paths are allowed: the sampling then costs .0006 at a risk of .03."""
+
+
+def fresh_path_count(n_examples: int) -> int:
+    """Paths of each example, from the number of examples alone: an even number, since the tandem risk needs pairs.
+
+    Examples
+    --------
+    >>> [fresh_path_count(n) for n in (100, 10_000, 26_250, 1_000_000)]
+    [1000, 100, 40, 20]
+    """
+    wanted = -(-LOSSES // n_examples)
+    return min(max(wanted + wanted % 2, LEAST_PATHS), MOST_PATHS)
+
+
+def sampled_risk(
+    network: BAM, X: Any, y: NDArray[np.float64], rng: np.random.Generator, *, n_paths: int, report: Any = None
+) -> SampledRisk:
+    """Losses ``(1 - y m_L(s_{L-1}))/2`` of paths drawn anew for each example and repeat, all in float64.
+
+    Streams over the examples, so that memory does not grow with their number.
+
+    Parameters
+    ----------
+    network : BAM
+        Centre of the posterior, fixed before `rng` was used.
+    X : array or sparse matrix in rows (n, d_0)
+        Prepared rows.
+    y : array (n,)
+        Labels ±1.
+    rng : numpy.random.Generator
+        Independent of everything that the network depends on.
+    n_paths : int
+        Paths T of each example.
+    report : callable, optional
+        Called with a stage's name, the number of examples done and of all, and the mean loss of the last block.
+    """
+    layers = network.astype(np.float64).layers
+    step = block_rows(layers, n_paths)
+    records = []
+    for start in range(0, len(y), step):
+        block, labels = X[start : start + step], y[start : start + step]
+        # Rounded to float32 like the rows of `Predictor.score_prepared`: what is certified is what is deployed.
+        rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float32).astype(np.float64)
+        F = path_outputs(layers, rows, n_paths, lambda k, shape: rng.standard_normal(shape))
+        records.append(SampledRisk.from_values((1 - labels[:, None] * F) / 2, labels))
+        if report is not None:
+            report("certificate", start + len(labels), len(y), records[-1].mean)
+    return SampledRisk.merge(records)
+
+
+FEWEST_DISTINCT = 10
+"""Fewer distinct rows say nothing: a table of two yes-or-no columns has four, and each of them often."""
+
+REGULAR = 0.9
+"""Share of the rows that occur equally often from which on this is no accident."""
+
+
+def copies(X: NDArray[Any]) -> int:
+    """How often nearly every row of X occurs, if that is more than once; 1 otherwise.
+
+    An i.i.d. sample may hold any number of repeated rows, but then some occur once, others twice and others thrice. A
+    regular multiplicity is the mark of oversampling, augmentation or repeated measurement.
+
+    Examples
+    --------
+    >>> rows = np.arange(60.0).reshape(20, 3)
+    >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
+    (1, 4)
+    """
+    marks = np.array([hash(row.tobytes()) for row in X])
+    often = np.unique(marks, return_counts=True)[1]
+    if len(often) < FEWEST_DISTINCT:
+        return 1
+    rows_by_count = np.bincount(often, weights=often)
+    usual = int(np.argmax(rows_by_count))
+    return usual if rows_by_count[usual] >= REGULAR * len(X) else 1
+
+
+def warn_of_copies(X: NDArray[Any], y: NDArray[np.float64], classes: NDArray[Any]) -> None:
+    """Warn if nearly every row of a class occurs equally often, more than once.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Prepared rows.
+    y : array (n,)
+        Labels ±1.
+    classes : array of two labels
+        The user's, for the message.
+    """
+    for label, name in zip((-1.0, 1.0), classes, strict=True):
+        often = copies(X[y == label])
+        if often > 1:
+            warnings.warn(
+                f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or "
+                "grouped rows. The certificate takes every row for an independent draw, and does not hold for copies: "
+                "fit on the original rows (in Python, sample_weight can emphasise some).",
+                stacklevel=2,
+            )
+            return

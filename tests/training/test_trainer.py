@@ -1,0 +1,198 @@
+"""The stages of a fit: which rows each of them reads, how long it may last, at what rate it learns."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abnet.bam import BAM
+from abnet.training import trainer as learning
+from abnet.training.aggregation_learner import AggregationLearner, Objective
+from abnet.training.loop import Limits, Rows, Span
+from abnet.training.trainer import (
+    NEVER,
+    Trainer,
+    learn_linear,
+    learn_posterior,
+    learn_prior,
+    lifted_rows,
+    prior_spans,
+    scaled_weights,
+    two_parts,
+)
+
+SIZES = (3, 2, 1)
+LIMITS = Limits(0.0, 50, max_epochs=7)
+
+
+def problem(rng: np.random.Generator, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] > 0, 1.0, -1.0)
+
+
+def trainer(rows: Rows, seed: int = 0, limits: Limits = LIMITS, report: Any = None) -> Trainer:
+    return Trainer(AggregationLearner(SIZES), rows, 16, 0.05, limits, np.random.default_rng(seed), report)
+
+
+def network(seed: int = 1) -> BAM:
+    return BAM.init(np.random.default_rng(seed), SIZES)
+
+
+def same(one: BAM, other: BAM) -> bool:
+    return all(map(np.array_equal, (*one.weights, *one.biases), (*other.weights, *other.biases)))
+
+
+class Call(dict[str, Any]):
+    """The arguments of one stage, by name."""
+
+    NAMES = ("name", "objective", "network", "prior", "train", "watch", "rate", "limits")
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
+    """Stages that are asked for, none of them run: each returns the network that it got."""
+    made: list[Call] = []
+
+    def stage(self: Trainer, *arguments: Any) -> BAM:
+        made.append(Call(zip(Call.NAMES, arguments, strict=True)))
+        return arguments[2]
+
+    monkeypatch.setattr(Trainer, "stage", stage)
+    return made
+
+
+def numbers(span: Span) -> set[int]:
+    return set(range(span.first, span.first + span.size))
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.9])
+@pytest.mark.parametrize("part", [Span(0, 40), Span(10, 7), Span(3, 20)])
+def test_a_prior_watches_rows_that_it_does_not_learn_from(part: Span, share: float) -> None:
+    train, watch = prior_spans(part, share)
+    if train == watch:
+        assert round(share * part.size) in (0, part.size)
+    else:
+        assert not numbers(train) & numbers(watch)
+    assert numbers(train) | numbers(watch) == numbers(part)
+
+
+@pytest.mark.parametrize("part", [Span(5, 1), Span(0, 2)])
+def test_a_part_too_small_to_spare_any_row_watches_itself(part: Span) -> None:
+    assert prior_spans(part, 0.2) == (part, part)
+
+
+def test_a_prior_is_one_stage_of_two_halves(calls: list[Call], rng: np.random.Generator) -> None:
+    learn_prior(trainer(lifted_rows(*problem(rng), None)), network(), Span(0, 30), 0.2, 0.4)
+    first, second = calls
+    assert (first["objective"], second["objective"]) == (Objective.LOG, Objective.LINEAR)
+    assert (first["rate"], second["rate"]) == (0.4, pytest.approx(0.08))
+    for call in calls:
+        assert (call["limits"].max_epochs, call["limits"].cosine_epochs) == (3, 3)
+        assert call["limits"].halving_patience == NEVER
+        assert numbers(call["train"]) | numbers(call["watch"]) == set(range(30))
+
+
+def test_the_default_rates_are_those_of_the_published_results(calls: list[Call], rng: np.random.Generator) -> None:
+    learn_prior(trainer(lifted_rows(*problem(rng), None)), network(), Span(0, 30), 0.2)
+    assert [call["rate"] for call in calls] == [0.05, 0.01]
+    assert learning.RATE == 0.01
+
+
+def test_the_posterior_learns_and_is_watched_on_the_bound_rows_alone(
+    calls: list[Call], rng: np.random.Generator
+) -> None:
+    prior = network()
+    learn_posterior(trainer(lifted_rows(*problem(rng), None)), prior, Span(30, 30), 0.01)
+    (call,) = calls
+    assert call["objective"] is Objective.BOUND
+    assert call["train"] == call["watch"] == Span(30, 30)
+    assert call["network"] is call["prior"] is prior
+    assert call["limits"] == LIMITS
+
+
+@pytest.mark.parametrize("most", [1, 4, 7])
+def test_no_stage_lasts_longer_than_it_may(most: int, rng: np.random.Generator) -> None:
+    seen: list[tuple[str, int, int]] = []
+
+    def report(name: str, epoch: int, of: int, value: float) -> None:
+        seen.append((name, epoch, of))
+
+    job = trainer(lifted_rows(*problem(rng), None), limits=LIMITS._replace(max_epochs=most), report=report)
+    prior = learn_prior(job, network(), Span(0, 30), 0.2)
+    learn_posterior(job, prior, Span(30, 30), 0.01)
+    epochs = {name: len(curve) - 1 for name, curve in job.curves.items()}  # the start is on the curve too
+    half = max(most // 2, 1)
+    assert epochs == {"prior, log loss": half, "prior, linear loss": half, "bound": most}
+    assert {name: (epoch, of) for name, epoch, of in seen} == {name: (n, n) for name, n in epochs.items()}
+
+
+def test_patience_ends_a_stage(rng: np.random.Generator) -> None:
+    """No improvement can be as large as 1, so that the patience is used up at once."""
+    job = trainer(lifted_rows(*problem(rng), None), limits=Limits(1.0, 3, max_epochs=50))
+    learn_linear(job, network(), Span(0, 40), Span(40, 20), 0.01)
+    assert len(job.curves["linear loss"]) == 1 + 3
+
+
+def test_a_prior_depends_on_its_part_alone(rng: np.random.Generator) -> None:
+    X, y = problem(rng)
+    priors = []
+    for flipped in (y, np.where(np.arange(60) < 30, y, -y)):
+        job = trainer(lifted_rows(X, flipped, None))
+        priors.append(learn_prior(job, network(), Span(0, 30), 0.2))
+    assert same(*priors)
+    other = learn_prior(trainer(lifted_rows(X, -y, None)), network(), Span(0, 30), 0.2)
+    assert not same(priors[0], other)
+
+
+def test_the_rate_changes_the_prior(rng: np.random.Generator) -> None:
+    rows = lifted_rows(*problem(rng), None)
+    one, other = (learn_prior(trainer(rows), network(), Span(0, 30), 0.2, rate) for rate in (0.05, 0.2))
+    assert not same(one, other)
+
+
+def test_after_an_interrupt_no_further_stage_runs(rng: np.random.Generator) -> None:
+    def report(name: str, epoch: int, of: int, value: float) -> None:
+        if epoch == 2:
+            raise KeyboardInterrupt
+
+    job = trainer(lifted_rows(*problem(rng), None), report=report)
+    prior = learn_prior(job, network(), Span(0, 30), 0.2)
+    assert job.interrupted
+    assert list(job.curves) == ["prior, log loss"]
+    assert learn_posterior(job, prior, Span(30, 30), 0.01) is prior
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.3, 0.5, 0.99])
+@pytest.mark.parametrize("n", [2, 3, 10, 101])
+def test_two_parts_hold_every_row_once(n: int, fraction: float, rng: np.random.Generator) -> None:
+    first, second = two_parts(n, fraction, rng)
+    assert sorted([*first, *second]) == list(range(n))
+    assert len(first) >= 1
+    assert len(second) >= 1
+    assert abs(len(first) - fraction * n) <= 1
+
+
+def test_every_split_is_equally_likely(rng: np.random.Generator) -> None:
+    """A certificate needs the bound rows to be a uniform random subset: all six pairs out of four, 600 times."""
+    pairs = [tuple(sorted(two_parts(4, 0.5, rng)[0].tolist())) for _ in range(600)]
+    counts = np.array([pairs.count((i, j)) for i in range(4) for j in range(i + 1, 4)])
+    assert counts.sum() == 600
+    assert np.sum((counts - 100) ** 2 / 100) < 20.5  # chi-square with 5 degrees of freedom, one in a thousand
+
+
+def test_the_split_is_not_by_position(rng: np.random.Generator) -> None:
+    first, second = two_parts(1000, 0.5, rng)
+    assert abs(first.mean() - second.mean()) < 5 * 1000 / 12**0.5 * (2 / 500) ** 0.5
+    assert np.any(np.diff(first) < 0)
+
+
+def test_weights_of_either_part_have_mean_one(rng: np.random.Generator) -> None:
+    weights = rng.random(10)
+    scaled = scaled_weights(weights, 4)
+    assert scaled is not None
+    assert scaled[:4].mean() == pytest.approx(1)
+    assert scaled[4:].mean() == pytest.approx(1)
+    heavier = scaled_weights(np.where(np.arange(10) < 4, weights, 1e6 * weights), 4)
+    assert heavier == pytest.approx(scaled)
+    assert scaled_weights(np.zeros(10), 4) == pytest.approx(np.zeros(10))
+    assert scaled_weights(None, 4) is None
