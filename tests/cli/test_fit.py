@@ -115,6 +115,24 @@ def test_the_rivals_are_judged_on_the_bound_rows(table: Path) -> None:
     assert same.errors == np.sum(clf.classes_[before.astype(int)] != y[clf.bound_rows_])
 
 
+@pytest.mark.parametrize(("command", "fits"), [("fit", 1), ("compare", 3)])
+def test_a_table_is_prepared_once_for_each_network(
+    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, fits: int
+) -> None:
+    """`compare` has three networks with two parts of their own; the other models take the first one's."""
+    calls: list[Any] = []
+    fit = TablePreparation.fit
+
+    def counted(self: TablePreparation, *rows: Any) -> TablePreparation:
+        calls.append(self)
+        return fit(self, *rows)
+
+    monkeypatch.setattr(TablePreparation, "fit", counted)
+    output = ["--output", tmp_path / "moods.abnet"] if command == "fit" else []
+    run(command, table, "--target", "mood today", *output, *SMALL)
+    assert len(calls) == fits
+
+
 def test_a_hint_to_fit_again_counts_the_choice(capsys: pytest.CaptureFixture[str]) -> None:
     from abnet.cli.fit import comparison
     from abnet.cli.jobs.fit_table import Rival

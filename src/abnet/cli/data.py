@@ -26,7 +26,7 @@ def data(
 ) -> None:
     """List the data sets known by name, or write one to a CSV file.
 
-    Its labels are in the column 'label'.
+    The labels are in the column 'label'.
 
     abnet data
     abnet data breast_cancer --output cancer.csv

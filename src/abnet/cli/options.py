@@ -95,7 +95,9 @@ BatchSize = Annotated[str, typer.Option(metavar="ROWS", rich_help_panel=_TRAININ
 LearningRateInit = Annotated[
     str,
     typer.Option(
-        metavar="NUMBER", rich_help_panel=_TRAINING, help="Learning rate of the last stage, or 'auto': 0.05 or 0.01."
+        metavar="NUMBER",
+        rich_help_panel=_TRAINING,
+        help="Learning rate of the last stage; 'auto': 0.05 for a prior, else 0.01.",
     ),
 ]
 MaxIter = Annotated[

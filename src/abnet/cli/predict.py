@@ -35,10 +35,10 @@ def predict(
     table: options.Table,
     to: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout without it, or with -."),
+        typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout by default, or with -."),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", metavar="", help="Add the share of the vote for either class.")
+        bool, typer.Option("--proba", metavar="", help="Add the share of the vote for each class.")
     ] = False,
     unseen: Annotated[
         str,

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
-
-from abnet.training.devices import split_rows, whole
 
 __all__ = [
     "Learner",
@@ -184,12 +182,12 @@ def one_epoch(
     watch : Span
         The watched rows.
     mesh : Mesh, optional
-        Devices that share the work on each minibatch (`abnet.training.devices`).
+        Devices that share the work on each minibatch (`abnet.training.stage.batch_mesh`).
     """
     batches = jnp.where(runs[0].epoch[0] < 0, 0, -(-count // batch_size))
 
     def body(i: Any, states: Any) -> Any:
-        index = split_rows(mesh, jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size))
+        index = _split_rows(mesh, jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size))
         real = i * batch_size + jnp.arange(batch_size) < count
         inputs, targets = rows.inputs[index], rows.targets[index]
         weights = jnp.where(real, rows.weights[index], 0)
@@ -211,7 +209,21 @@ def one_epoch(
         keys = jax.vmap(lambda k, e: jax.random.fold_in(jax.random.fold_in(k, e), 2**31))(run.key, run.epoch + 1)
         values = evaluate(learner, state, keys, rows, watch)
         closed.append(jax.vmap(partial(_close_epoch, limits=limits))(run, state, values))
-    return whole(mesh, tuple(closed))
+    return _whole(mesh, tuple(closed))
+
+
+def _split_rows(mesh: Mesh | None, array: Any) -> Any:
+    """The array's first axis split among the devices."""
+    return array if mesh is None else _constrain(mesh, PartitionSpec("rows"), array)
+
+
+def _whole(mesh: Mesh | None, tree: Any) -> Any:
+    """All of every array on each device."""
+    return tree if mesh is None else jax.tree.map(lambda leaf: _constrain(mesh, PartitionSpec(), leaf), tree)
+
+
+def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
+    return jax.lax.with_sharding_constraint(array, NamedSharding(mesh, spec))
 
 
 STATIC = ("learners", "batch_size", "mesh")

@@ -1,20 +1,23 @@
 """One stage of training from the host's side: shuffle, dispatch compiled epochs, report, stop.
 
-Runs of one learner form a `Stack`: they train in one program and may leave it as they stop.
+Runs of one learner form a `Stack`: they train in one program and may leave it as they stop. The program is the same on
+one device and on many: examples and weights are on all of them, minibatches are split among them, and JAX's compiler
+adds the exchange of gradients. With `jax.distributed` the devices may belong to several processes.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from abnet.training.compiled import compiled_epoch
-from abnet.training.devices import batch_mesh, replicate
 from abnet.training.loop import Learner, Limits, Rows, Run, Span
 
-__all__ = ["Report", "Stack", "StageOutcome", "best_of", "leave_out_finished", "run_stage"]
+__all__ = ["Report", "Stack", "StageOutcome", "batch_mesh", "best_of", "leave_out_finished", "run_stage"]
 
 
 class Stack:
@@ -124,7 +127,7 @@ def run_stage(
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
     mesh = batch_mesh(batch_size)
-    rows, runs = replicate(mesh, (rows, runs))
+    rows, runs = _replicate(mesh, (rows, runs))
     limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
     span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
     stacks = [Stack(learner, run) for learner, run in zip(learners, runs, strict=True)]
@@ -153,3 +156,29 @@ def run_stage(
 def best_of(run: Run, index: int = 0) -> Any:
     """The best state of one run of a stack, in NumPy arrays."""
     return jax.tree.map(lambda leaf: np.asarray(leaf)[index], run.best)
+
+
+def batch_mesh(batch_size: int) -> Mesh | None:
+    """All devices in a row, or None if there is one alone or they do not divide the batch."""
+    devices = jax.devices()
+    if len(devices) == 1 or batch_size % len(devices):
+        return None
+    return Mesh(np.array(devices), ("rows",))
+
+
+def _replicate(mesh: Mesh | None, tree: Any) -> Any:
+    """Arrays of the host on all devices of the mesh."""
+    if mesh is None:
+        return tree
+    sharding = NamedSharding(mesh, PartitionSpec())
+    if jax.process_count() == 1:
+        return jax.device_put(tree, sharding)
+    return jax.tree.map(lambda leaf: _from_every_process(sharding, leaf), tree)
+
+
+def _from_every_process(sharding: NamedSharding, leaf: Any) -> Any:
+    """One array across processes, all of which hold the same values; keys have no NumPy form of their own."""
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(_from_every_process(sharding, jax.random.key_data(leaf)))
+    values = np.asarray(leaf)
+    return jax.make_array_from_process_local_data(sharding, values, values.shape)

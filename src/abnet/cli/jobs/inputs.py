@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.cli.guard import UsageError
+from abnet.cli.show import count
 
 __all__ = ["Labelled", "make_estimator", "read_labelled", "take", "two_random_parts"]
 
@@ -80,7 +81,7 @@ def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_leas
         raise UsageError(f"--target: {error}") from error
     if len(y) < at_least:
         raise TableError(
-            f"{table} has {len(y)} rows, too few to learn from one part and certify on another; "
+            f"{table} has {count(len(y), 'row')}, too few to learn from one part and certify on another; "
             f"at least {at_least} are needed."
         )
     return Labelled(X, y)
