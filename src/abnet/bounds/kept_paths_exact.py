@@ -223,7 +223,7 @@ def _paths_threshold(T: int, share: float, order: int) -> float:
     a = _whole_numbers(T)
 
     def misled(p: float) -> bool:
-        # For j = 2, ((a - 1)/(T - 2) is where g/p² may stop growing; a = 0 has g/p² falling throughout.
+        # For j = 2, g/p² may stop growing at (a - 1)/(T - 2); for a = 0 it falls throughout.
         usable = a if order == 1 else a[(a >= 1.0) & (a - 1.0 >= p * (T - 2))]
         return not bool(np.any(_hinge(T, p, usable) <= share))
 
