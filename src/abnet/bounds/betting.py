@@ -1,0 +1,185 @@
+r"""Bounds on a mean by betting: tighter than Chernoff's where the losses vary little.
+
+A gambler who doubts that the mean is m starts with one unit and stakes ``λ_i >= 0`` on every loss being smaller:
+
+.. math:: W_t(m) = \prod_{i \le t} \big(1 - λ_i(m)(p_i - m)\big), \qquad λ_i(m) = \min\Big(b_i, \frac{c}{1 - m}\Big)
+
+If m is the mean and ``b_i`` looks at the losses before i alone, W is a non-negative martingale, so that it ever reaches
+``K/δ`` with probability at most ``δ/K`` (Ville). A mean m is rejected where it does; the bound is the largest m that is
+not.
+
+**Rejection is monotone in m**, so that bisection finds the largest one. Each factor grows with m: where ``b_i`` is
+the smaller stake, ``1 - b_i (p_i - m)`` has the slope ``b_i``; where the cap is, ``1 - c (p_i - m)/(1 - m)`` has the
+slope ``c (1 - p_i)/(1 - m)²``; neither is negative, the factors are positive (at least ``1 - c``), and the two pieces
+meet. Hence every product, and their maximum over t, grows with m. The same holds for groups, ``s - m w`` in place of
+``p - m`` with ``0 <= s <= w <= 1``, whose slopes are ``b_i w`` and ``c (w - s)/(1 - m)²``. So the returned m, at which
+rejection was shown with room for all rounding errors, has no m above it that is not rejected.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.bounds.arguments import count, level
+from abnet.bounds.outward import adjacent_floats
+
+__all__ = ["betting_bound", "row_weighted_betting_bound", "unit_interval"]
+
+# The largest stake, as a share of the one that could lose everything.
+_CAP = 0.9
+_EPS = 2.0**-52
+Array = NDArray[np.float64]
+
+
+def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Upper limit of the mean of losses in [0, 1], by betting.
+
+    .. math:: \max\Big\{m : \max_t \prod_{i \le t} (1 - λ_i(m)(p_i - m)) < \frac{K}{δ}\Big\},\quad
+              λ_i(m) = \min\Big(\sqrt{\frac{2 \ln(K/δ)}{n \hatσ²_{i-1}}}, \frac{0.9}{1-m}\Big)
+
+    with :math:`\hatσ²_i = (1/4 + \sum_{j \le i} (p_j - \hatμ_j)²)/(i+1)` and :math:`\hatμ_i = (1/2 + \sum_{j \le i}
+    p_j)/(i+1)`, which look at the losses up to i alone.
+
+    With probability at least 1-δ over n independent examples of a predictor that was fixed before they were seen; it
+    suffices that each loss has the same mean given those before it. The order of the losses counts: it must not depend
+    on them (the order of the random split). Choosing between this bound and another after having seen both costs δ/2
+    each.
+
+    Parameters
+    ----------
+    losses : array-like (n,)
+        Losses in [0, 1], for instance each example's Gibbs loss, in their order.
+    delta : float
+        Probability with which the bound may fail.
+    n_candidates : int
+        Number K of predictors judged on the same examples.
+
+    Returns
+    -------
+    float
+        A number in [mean loss, 1], rounded up.
+
+    Examples
+    --------
+    >>> round(betting_bound([0.05, 0.08] * 150), 4), round(betting_bound([0.0] * 300), 4)
+    (0.0756, 0.0112)
+
+    References
+    ----------
+    I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting.
+    """
+    p = unit_interval("losses", losses)
+    return _largest_not_rejected(p, np.ones_like(p), _log_wealth(delta, n_candidates))
+
+
+def row_weighted_betting_bound(
+    sums: ArrayLike, sizes: ArrayLike, largest_size: int, delta: float = 0.05, *, n_candidates: int = 1
+) -> float:
+    r"""Upper limit of the row-weighted mean loss of rows that come in independent groups, by betting.
+
+    .. math:: R = \frac{\mathbf E[S_g]}{\mathbf E[n_g]} \le
+              \max\Big\{m : \max_t \prod_{g \le t} (1 - λ_g(m) (S_g - m\, n_g)) < \frac{K}{δ}\Big\},\quad
+              0 \le λ_g(m) \le \frac{0.9}{(1-m) B}
+
+    Stakes are those of :func:`betting_bound` for ``(S_g - m n_g)/B``, the running variance taken about the running
+    ratio; groups of one row and B = 1 give the same number.
+
+    With probability at least 1-δ over G independent groups from one source, if the predictor and B were fixed before
+    they were seen. The promise is about rows of new groups.
+
+    Parameters
+    ----------
+    sums : array-like (G,)
+        Sum S_g of each group's losses in [0, 1]; for errors, their number.
+    sizes : array-like of int (G,)
+        Rows n_g of each group, from 1 to B.
+    largest_size : int
+        The largest size B that a group can have, declared in advance; taking it from the data voids the bound.
+    delta : float
+        Probability with which the bound may fail.
+    n_candidates : int
+        Number K of predictors judged on the same groups.
+
+    Returns
+    -------
+    float
+        A number in [ΣS/Σn, 1], rounded up.
+
+    Examples
+    --------
+    >>> round(row_weighted_betting_bound([0, 1, 0, 0] * 25, [4, 6, 5, 4] * 25, largest_size=8), 4)
+    0.1058
+
+    References
+    ----------
+    I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting.
+    """
+    largest = count("largest_size", largest_size)
+    n = _sizes(sizes, largest)
+    S = np.asarray(sums, dtype=np.float64)
+    if S.shape != n.shape:
+        raise ValueError(f"sums must have one number for each of the {len(n)} groups, got the shape {S.shape}")
+    if not np.all((S >= 0.0) & (n - S >= 0.0)):
+        raise ValueError("sums must lie between 0 and the size of their group")
+    return _largest_not_rejected(S / largest, n / largest, _log_wealth(delta, n_candidates))
+
+
+def unit_interval(name: str, values: ArrayLike) -> Array:
+    """Return ``values`` as a vector of at least one float in [0, 1].
+
+    Examples
+    --------
+    >>> unit_interval("losses", [True, False])
+    array([1., 0.])
+    """
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim != 1 or len(vector) == 0:
+        raise ValueError(f"{name} must be a vector of at least one number, got the shape {vector.shape}")
+    if not np.all((vector >= 0.0) & (vector <= 1.0)):
+        raise ValueError(f"{name} must lie in [0, 1]")
+    return vector
+
+
+def _sizes(sizes: ArrayLike, largest: int) -> Array:
+    n = np.asarray(sizes)
+    if n.ndim != 1 or len(n) == 0 or n.dtype.kind not in "iu":
+        raise ValueError("sizes must be a vector of at least one whole number")
+    if n.min() < 1 or n.max() > largest:
+        raise ValueError(f"sizes must lie between 1 and largest_size = {largest}, got {n.min()} to {n.max()}")
+    return n.astype(np.float64)
+
+
+def _log_wealth(delta: float, n_candidates: int) -> float:
+    return math.log(count("n_candidates", n_candidates)) - math.log(level("delta", delta))
+
+
+def _largest_not_rejected(s: Array, w: Array, goal: float) -> float:
+    """Bound on the ratio E[s]/E[w], ``0 <= s <= w <= 1``: the outer end of the final bracket."""
+    bets = _bets(s, w, goal)
+    observed = min(1.0, float(np.sum(s) / np.sum(w)))
+    if observed == 1.0 or not _rejected(1.0, s, w, bets, goal):
+        return 1.0
+    # An early run of small losses can reject the observed mean; a bound below it would be valid, and surprising.
+    if _rejected(observed, s, w, bets, goal):
+        return observed
+    return adjacent_floats(lambda m: _rejected(m, s, w, bets, goal), observed, 1.0)[1]
+
+
+def _bets(s: Array, w: Array, goal: float) -> Array:
+    """Stakes ``sqrt(2 ln(K/δ) / (n σ̂²_{i-1}))`` before the cap; none looks at its own loss or at a later one."""
+    seen = np.arange(2.0, len(s) + 2.0)
+    ratio = (0.5 + np.cumsum(s)) / (1.0 + np.cumsum(w))
+    variance = (0.25 + np.cumsum((s - ratio * w) ** 2)) / seen
+    before = np.concatenate([[0.25], variance[:-1]])
+    return np.asarray(np.sqrt(2.0 * goal / (len(s) * before)))
+
+
+def _rejected(m: float, s: Array, w: Array, bets: Array, goal: float) -> bool:
+    """Whether the wealth surely reaches its goal at some time."""
+    stakes = np.minimum(bets, _CAP / (1.0 - m)) if m < 1.0 else bets
+    gains = np.log1p(stakes * (m * w - s))
+    # A factor's relative error is a few units of its last place, ten times that next to 1 - c, and of m w; a sum of n
+    # terms adds n units of the sum of their sizes.
+    slack = _EPS * ((len(s) + 64.0) * float(np.abs(gains).sum()) + 32.0 * float(stakes.sum()))
+    return bool(np.cumsum(gains).max() >= goal + slack)

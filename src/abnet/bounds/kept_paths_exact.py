@@ -1,0 +1,244 @@
+r"""Bounds on a vote of T sampled paths that are drawn once and kept, by exact binomial moments.
+
+The argument is that of `abnet.bounds.fixed_paths`: with ``p(x, y)`` the expected loss of a path on one example and
+``g(p)`` a bound on the probability that T independent paths have a mean loss of 1/2 or more, every τ with
+
+    ``g(τ) <= δ'``  and  ``g(p)/p^j`` growing on (0, τ]
+
+bounds the error of the kept vote by ``E[p^j]/τ^j``, with probability 1-δ' over the draw of the paths. There, g is
+Chernoff's; here it is one of two that are smaller.
+
+**Paths that output a sign** (losses 0 or 1): the binomial tail itself,
+``g(p) = P(Bin(T, p) >= T/2)``. It is the integral of ``f(x) ∝ x^{k-1} (1-x)^{T-k}``, k = ⌈T/2⌉, and ``g/p^j`` grows as
+long as ``f(x)/x^{j-1}`` does, that is up to ``(k-j)/(T-j)``.
+
+**Paths that output a number in [-1, 1]**, such as the conditional mean of the last layer (losses anywhere in [0, 1]):
+the binomial tail is *no* bound for them. One path with the loss 1/2 in four cases of five, and else 0, has p = 0.4, and
+its vote errs with probability 0.8. But a sum of independent losses lies below the binomial in convex order (Hoeffding
+1963), so for every whole a < T/2
+
+    ``g(p) = E[(Bin(T, p) - a)_+] / (T/2 - a)``,
+
+never worse than Chernoff's for the best a, which depends on T and δ' alone. ``g/p`` grows because the expectation is
+convex in p and 0 at 0; its second derivative is proportional to ``p^{a-1} (1-p)^{T-1-a}``, so that ``g/p²`` grows up to
+``(a-1)/(T-2)``.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from abnet.bounds.arguments import count, level, probability
+from abnet.bounds.outward import adjacent_floats, round_up
+
+__all__ = [
+    "kept_paths_tandem_bound",
+    "kept_paths_threshold",
+    "kept_paths_vote_bound",
+    "kept_signs_tandem_bound",
+    "kept_signs_threshold",
+    "kept_signs_vote_bound",
+]
+
+# betainc errs by less than this share of its value.
+_MARGIN = 1e-9
+# So many whole numbers a are tried, close together near T/2, where the best one is.
+_CANDIDATES = 256
+
+
+def kept_signs_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_candidates: int = 1) -> float:
+    r"""Share of wrong paths in expectation below which T kept paths *that output signs* seldom outvote it.
+
+    .. math:: τ = \max\{p : \Pr(\mathrm{Bin}(T, p) \ge T/2) \le δ'/K\}, \qquad τ \le \frac{\lceil T/2 \rceil - j}{T - j}
+
+    Parameters
+    ----------
+    n_paths : int
+        Number T of paths that vote. A tie counts as an error.
+    delta_prime : float
+        Probability, over the draw of the paths, with which the bounds made of τ may fail.
+    order : {1, 2}
+        The power j of the loss whose mean is divided by ``τ^j``.
+    n_candidates : int
+        Number K of models with paths of their own, one of which is reported.
+
+    Returns
+    -------
+    float
+        A number in [0, 1/2), rounded down.
+
+    Examples
+    --------
+    >>> [round(1 / kept_signs_threshold(T, 0.005), 2) for T in (25, 100, 1000)]
+    [3.84, 2.71, 2.18]
+    """
+    T, share = count("n_paths", n_paths), level("delta_prime", delta_prime) / count("n_candidates", n_candidates)
+    return _signs_threshold(T, share, _order(order))
+
+
+def kept_paths_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_candidates: int = 1) -> float:
+    r"""Expected loss below which T kept paths, whatever numbers in [-1, 1] they output, seldom outvote it.
+
+    .. math:: τ = \max\Big\{p : \min_{a < T/2} \frac{\mathbf E[(\mathrm{Bin}(T, p) - a)_+]}{T/2 - a} \le δ'/K\Big\}
+
+    For j = 2 only those a are used for which ``p <= (a-1)/(T-2)``.
+
+    Parameters
+    ----------
+    n_paths, delta_prime, order, n_candidates
+        As for :func:`kept_signs_threshold`.
+
+    Returns
+    -------
+    float
+        A number in [0, 1/2), rounded down.
+
+    Examples
+    --------
+    >>> [round(1 / kept_paths_threshold(T, 0.005), 2) for T in (25, 100, 1000)]
+    [4.25, 2.79, 2.2]
+
+    References
+    ----------
+    W. Hoeffding (1963), Probability inequalities for sums of bounded random variables; V. Bentkus (2004), On
+    Hoeffding's inequalities.
+    """
+    T, share = count("n_paths", n_paths), level("delta_prime", delta_prime) / count("n_candidates", n_candidates)
+    return _paths_threshold(T, share, _order(order))
+
+
+def kept_signs_vote_bound(gibbs_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
+    r"""First-order bound on the vote of T kept paths that output signs.
+
+    .. math:: R(\mathrm{sgn}\,\hat F_u) \le r / τ
+
+    With probability at least 1-δ' over the draw of the paths, which must not depend on any data.
+
+    Parameters
+    ----------
+    gibbs_risk : float
+        The Gibbs risk r, or an upper bound on it.
+    n_paths, delta_prime, n_candidates
+        As for :func:`kept_signs_threshold`.
+
+    Examples
+    --------
+    >>> round(kept_signs_vote_bound(0.03, 100, 0.005), 4)
+    0.0813
+    """
+    return _divided(gibbs_risk, kept_signs_threshold(n_paths, delta_prime, n_candidates=n_candidates), 1)
+
+
+def kept_signs_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
+    r"""Second-order bound on the vote of T kept paths that output signs.
+
+    .. math:: R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^2] / τ^2
+
+    Parameters
+    ----------
+    tandem_risk : float
+        Probability that two paths drawn independently both err, or an upper bound on it.
+    n_paths, delta_prime, n_candidates
+        As for :func:`kept_signs_threshold`.
+
+    Examples
+    --------
+    >>> round(kept_signs_tandem_bound(0.01, 100, 0.005), 4)
+    0.0735
+    """
+    return _divided(tandem_risk, kept_signs_threshold(n_paths, delta_prime, order=2, n_candidates=n_candidates), 2)
+
+
+def kept_paths_vote_bound(gibbs_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
+    r"""First-order bound on the vote of T kept paths that output numbers in [-1, 1].
+
+    .. math:: R(\mathrm{sgn}\,\hat F_u) \le r / τ
+
+    With probability at least 1-δ' over the draw of the paths, which must not depend on any data.
+
+    Parameters
+    ----------
+    gibbs_risk : float
+        The Gibbs risk r, or an upper bound on it.
+    n_paths, delta_prime, n_candidates
+        As for :func:`kept_paths_threshold`.
+
+    Examples
+    --------
+    >>> round(kept_paths_vote_bound(0.03, 100, 0.005), 4)
+    0.0837
+    """
+    return _divided(gibbs_risk, kept_paths_threshold(n_paths, delta_prime, n_candidates=n_candidates), 1)
+
+
+def kept_paths_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
+    r"""Second-order bound on the vote of T kept paths that output numbers in [-1, 1].
+
+    .. math:: R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^2] / τ^2
+
+    Parameters
+    ----------
+    tandem_risk : float
+        Mean of the product of two independent paths' losses, or an upper bound on it.
+    n_paths, delta_prime, n_candidates
+        As for :func:`kept_paths_threshold`.
+
+    Examples
+    --------
+    >>> round(kept_paths_tandem_bound(0.01, 100, 0.005), 4)
+    0.0778
+    """
+    return _divided(tandem_risk, kept_paths_threshold(n_paths, delta_prime, order=2, n_candidates=n_candidates), 2)
+
+
+def _order(order: int) -> int:
+    if count("order", order) > 2:
+        raise ValueError(f"order must be 1 or 2, got {order}")
+    return order
+
+
+def _divided(risk: float, tau: float, order: int) -> float:
+    risk = probability("risk", risk)
+    return min(1.0, round_up(risk / tau**order)) if tau > 0.0 else 1.0
+
+
+@lru_cache(maxsize=256)
+def _signs_threshold(T: int, share: float, order: int) -> float:
+    k = math.ceil(T / 2)
+    # One path alone has g(p) = p: its ratio to p is constant, which will do.
+    growth = (k - order) / (T - order) if order < T else (0.5 if order == 1 else 0.0)
+
+    def misled(p: float) -> bool:
+        return bool(betainc(float(k), T - k + 1.0, p) > share * (1.0 - _MARGIN))
+
+    tau = adjacent_floats(misled, 0.0, 0.5)[0]
+    return min(tau, max(growth, 0.0))
+
+
+@lru_cache(maxsize=256)
+def _paths_threshold(T: int, share: float, order: int) -> float:
+    a = _whole_numbers(T)
+
+    def misled(p: float) -> bool:
+        # For j = 2, g/p² may stop growing at (a - 1)/(T - 2); for a = 0 it falls throughout.
+        usable = a if order == 1 else a[(a >= 1.0) & (a - 1.0 >= p * (T - 2))]
+        return not bool(np.any(_hinge(T, p, usable) <= share))
+
+    return adjacent_floats(misled, 0.0, 0.5)[0]
+
+
+def _whole_numbers(T: int) -> NDArray[np.float64]:
+    top = math.ceil(T / 2)
+    gaps = np.unique(np.ceil(np.geomspace(1.0, top, _CANDIDATES)))
+    return np.asarray(top - np.minimum(gaps, top))
+
+
+def _hinge(T: int, p: float, a: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``E[(Bin(T, p) - a)_+] / (T/2 - a)``, rounded up, from two tails."""
+    # Σ_{k>a} k P(Bin(T, p) = k) = T p P(Bin(T-1, p) >= a), which is T p for a = 0.
+    first = T * p * np.where(a > 0.0, betainc(np.maximum(a, 1.0), np.maximum(T - a, 1.0), p), 1.0)
+    second = a * betainc(a + 1.0, T - a, p)
+    return np.asarray((first * (1.0 + _MARGIN) - second * (1.0 - _MARGIN)) / (T / 2.0 - a))

@@ -1,0 +1,199 @@
+"""What errors cost: a certificate for the expected cost per row."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.bounds.arguments import count, level, nonnegative
+from abnet.bounds.betting import betting_bound
+from abnet.bounds.outward import round_up
+from abnet.bounds.schema import Check, apply, exactly, finite
+from abnet.decisions.wording import confidence, paragraphs
+
+__all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "row_costs"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CostCertificate:
+    """A bound on the expected cost of a new row.
+
+    Attributes
+    ----------
+    cost_bound : float
+        It holds with probability at least 1-δ over the bound rows.
+    mean_cost : float
+        Mean cost of the bound rows.
+    largest_cost : float
+        The largest cost that a row can have, known in advance.
+    n_rows, delta, n_candidates
+        Bound rows, the probability of failure, and the models judged on the same rows.
+    """
+
+    cost_bound: float
+    mean_cost: float
+    largest_cost: float
+    n_rows: int
+    delta: float
+    n_candidates: int = 1
+
+    def __post_init__(self) -> None:
+        apply(_CHECKS, self)
+        # A mean of equal costs may round to a neighbour of the largest one.
+        if not self.mean_cost <= self.cost_bound <= round_up(self.largest_cost):
+            raise ValueError("not a certificate: mean_cost <= cost_bound <= largest_cost does not hold")
+
+    def describe(self) -> str:
+        """Say in plain English what is promised."""
+        chosen = (
+            "" if self.n_candidates == 1 else f" The choice among {self.n_candidates:,} candidates is accounted for."
+        )
+        return paragraphs(
+            f"With {confidence(self.delta)} confidence, the expected cost of a new row from the same source is at most "
+            f"{self.cost_bound:.6g} (mean {self.mean_cost:.4g} on {self.n_rows:,} bound rows; the largest possible "
+            f"cost is {self.largest_cost:.6g}).",
+            f"This assumes that the {self.n_rows:,} bound rows and the new data are independent draws from one source, "
+            f"and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
+        )
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary of plain numbers, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
+        return cls(**exactly(cls, record))
+
+
+def row_costs(truth: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> Array:
+    """Cost of each row, ``costs[truth, predicted]``.
+
+    Parameters
+    ----------
+    truth, predicted : array-like of int (n,)
+        Class numbers 0 ... c-1.
+    costs : array-like (c, c)
+        Cost of predicting the column's class where the row's class is true; finite, not negative.
+
+    Examples
+    --------
+    >>> row_costs([0, 1, 1], [0, 0, 1], [[0.0, 1.0], [10.0, 0.0]])
+    array([ 0., 10.,  0.])
+    """
+    table, rows = _table(costs), np.asarray(truth)
+    columns = np.asarray(predicted)
+    for name, values in (("truth", rows), ("predicted", columns)):
+        if values.dtype.kind not in "iu" or values.ndim != 1 or len(values) == 0:
+            raise ValueError(f"{name} must be a vector of at least one class number")
+        if values.min() < 0 or values.max() >= len(table):
+            raise ValueError(f"{name} must hold class numbers from 0 to {len(table) - 1}")
+    if rows.shape != columns.shape:
+        raise ValueError(f"truth has {len(rows)} rows and predicted {len(columns)}")
+    return np.asarray(table[rows, columns])
+
+
+def certify_costs(
+    row_costs: ArrayLike, largest_cost: float, delta: float = 0.05, *, n_candidates: int = 1
+) -> CostCertificate:
+    r"""Bound the expected cost of a row by betting on ``cost / largest cost``.
+
+    .. math:: \mathbf E[c] \le c_{\max} \cdot \mathrm{betting}(c_i / c_{\max}; δ/K)
+
+    With probability at least 1-δ over n independent rows, for a model, a threshold and costs that were fixed before
+    they were seen; in the order of the random split.
+
+    Parameters
+    ----------
+    row_costs : array-like (n,)
+        Cost of each bound row, from 0 to ``largest_cost``, in their order.
+    largest_cost : float
+        The largest entry of the table of costs, not the largest one that was met.
+    delta : float
+        Probability with which the bound may fail.
+    n_candidates : int
+        Number K of models judged on the same rows.
+
+    Examples
+    --------
+    >>> certificate = certify_costs([0.0, 0.0, 1.0, 0.0, 0.0] * 60, largest_cost=10.0)
+    >>> certificate.mean_cost, round(certificate.cost_bound, 3)
+    (0.2, 0.317)
+
+    References
+    ----------
+    I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting.
+    """
+    largest = _positive(largest_cost)
+    values = np.asarray(row_costs, dtype=np.float64)
+    if not np.all((values >= 0.0) & (values <= largest)):
+        raise ValueError(f"row_costs must lie between 0 and largest_cost = {largest}")
+    share = betting_bound(values / largest, delta, n_candidates=n_candidates)
+    mean = float(values.mean())
+    bound = max(mean, round_up(share * largest) if share < 1.0 else largest)
+    return CostCertificate(bound, mean, largest, len(values), level("delta", delta), n_candidates)
+
+
+def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike) -> float:
+    """The threshold with the smallest mean cost on rows of the prior part; bound rows must not be used for this.
+
+    Parameters
+    ----------
+    scores : array-like (n,)
+        Rows with a score above the threshold are called positive.
+    positive : array-like of bool (n,)
+    costs : array-like (2, 2)
+        As for :func:`row_costs`, negative class first.
+
+    Returns
+    -------
+    float
+        One of the scores, or just below the smallest where it is cheapest to call every row positive.
+
+    Examples
+    --------
+    >>> cheapest_threshold([-2.0, -1.0, 1.0, 2.0], [False, True, False, True], [[0.0, 1.0], [10.0, 0.0]])
+    -2.0
+    """
+    s, y, table = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=np.bool_), _table(costs)
+    if len(table) != 2:
+        raise ValueError("costs must be a table of two classes")
+    values, where = np.unique(s, return_inverse=True)
+    thresholds = np.concatenate([[np.nextafter(values[0], -np.inf)], values])
+    # Raising the threshold over one value calls its rows negative instead of positive.
+    change = np.where(y, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
+    totals = np.concatenate([[0.0], np.cumsum(np.bincount(where, weights=change))])
+    return float(thresholds[int(np.argmin(totals))])
+
+
+def _table(costs: ArrayLike) -> Array:
+    table = np.asarray(costs, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+        raise ValueError(f"costs must be a square table of at least two classes, got the shape {table.shape}")
+    if not np.all(np.isfinite(table)) or table.min() < 0.0:
+        raise ValueError("costs must be finite and not negative")
+    return table
+
+
+def _positive(largest_cost: float) -> float:
+    largest = finite("largest_cost", largest_cost)
+    if largest == 0.0:
+        raise ValueError("largest_cost must be positive")
+    return largest
+
+
+_CHECKS: dict[str, Check] = {
+    "cost_bound": finite,
+    "mean_cost": nonnegative,
+    "largest_cost": finite,
+    "n_rows": count,
+    "delta": level,
+    "n_candidates": count,
+}

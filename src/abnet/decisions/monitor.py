@@ -1,0 +1,302 @@
+"""`Monitor`: after deployment, evidence that a model errs more often than was promised."""
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.bounds.anytime import anytime_upper_limit, log_evidence
+from abnet.bounds.arguments import count, level, nonnegative
+from abnet.decisions.wording import confidence, paragraphs, percent, percent_up, stated
+from abnet.files.atomic import atomic_path
+
+__all__ = ["Monitor"]
+
+_FORMAT = "abnet monitor, version 1"
+_FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "log_sums")
+# Error rates for the Shiryaev-Roberts statistic, and rows worked on at a time.
+_ALTERNATIVES = 20
+_BLOCK = 4096
+Array = NDArray[np.float64]
+
+
+class Monitor:
+    r"""Watch the errors of a deployed model, row by row, for evidence that it errs more often than ``error``.
+
+    .. math:: E_t = \int_{ε_0}^1 \Big(\frac{q}{ε_0}\Big)^k \Big(\frac{1-q}{1-ε_0}\Big)^{t-k} dπ(q), \qquad
+              \text{alarm when } E_t \ge \frac1α
+
+    As long as every row is misclassified with probability at most ε₀ given the rows before it, the probability of
+    *ever* raising an alarm is at most α, however often one looks; no independence is needed. An alarm stays. No alarm
+    is no proof. If ε₀ is itself a certificate, its δ comes on top of α. Rows must not be chosen by what the model said
+    of them (labels that arrive only for flagged rows), a new model needs a new monitor, and starting anew after an
+    alarm spends another α.
+
+    Parameters
+    ----------
+    error : float
+        The promised error ε₀ in (0, 1).
+    alpha : float
+        Probability with which an alarm may ever be false.
+
+    Examples
+    --------
+    >>> monitor = Monitor(0.05, alpha=0.01)
+    >>> monitor.update([False] * 19 + [True])
+    False
+    >>> monitor.update([True, True, False, True, True, True, True])
+    True
+    >>> monitor.alarm_at, monitor.errors, monitor.n, round(monitor.evidence, 1)
+    (27, 7, 27, 274.2)
+
+    References
+    ----------
+    A. Podkopaev, A. Ramdas (2021), Tracking the risk of a deployed model and detecting harmful distribution shifts;
+    I. Timans et al. (2025), On continuous monitoring of risk violations under unknown shift.
+    """
+
+    def __init__(self, error: float, alpha: float = 0.01) -> None:
+        self._error, self._alpha = level("error", error), level("alpha", alpha)
+        self._n = self._errors = self._unlabelled = 0
+        self._alarm_at: int | None = None
+        # ln(1 + SR) for each alternative: 0 at the start, and finite.
+        self._log_sums: Array = np.zeros(_ALTERNATIVES)
+
+    @property
+    def error(self) -> float:
+        """The promised error ε₀."""
+        return self._error
+
+    @property
+    def alpha(self) -> float:
+        """Probability with which an alarm may ever be false."""
+        return self._alpha
+
+    @property
+    def n(self) -> int:
+        """Number of labelled rows seen."""
+        return self._n
+
+    @property
+    def errors(self) -> int:
+        """Number of errors among them."""
+        return self._errors
+
+    @property
+    def unlabelled(self) -> int:
+        """Number of rows without a label, about which nothing is said."""
+        return self._unlabelled
+
+    @property
+    def alarm_at(self) -> int | None:
+        """The row, counted from 1, that raised the alarm; None as long as there is none."""
+        return self._alarm_at
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the evidence has ever reached 1/α."""
+        return self._alarm_at is not None
+
+    @property
+    def log_evidence(self) -> float:
+        """Logarithm of the evidence ``E_t`` now, rounded down; it may have been larger."""
+        return float(log_evidence(self._errors, self._n, self._error))
+
+    @property
+    def evidence(self) -> float:
+        """The evidence ``E_t`` now, rounded down; infinite where it exceeds every float."""
+        return _exp(self.log_evidence)
+
+    @property
+    def log_shiryaev_roberts(self) -> float:
+        """Logarithm of `shiryaev_roberts`; minus infinity before the first row."""
+        if self._n == 0:
+            return -math.inf
+        # ln(e^u - 1), the inverse of u = ln(1 + SR).
+        logs = self._log_sums + np.log(-np.expm1(-np.maximum(self._log_sums, 1e-300)))
+        return float(np.logaddexp.reduce(logs) - math.log(_ALTERNATIVES))
+
+    @property
+    def shiryaev_roberts(self) -> float:
+        r"""Statistic for a change at an unknown time, :math:`SR_t = (SR_{t-1} + 1) L_t`, averaged over alternatives.
+
+        ``L_t`` is the likelihood ratio of row t between an error rate q and ε₀; q runs over twenty quantiles of
+        Beta(1, 5) cut to [ε₀, 1]. It reacts sooner than the evidence to a change after a long quiet time. Whoever calls
+        ``SR >= A`` an alarm has false ones every A rows or more *on average*: the probability of a false alarm is not
+        small, and grows to 1 in time.
+        """
+        return _exp(self.log_shiryaev_roberts)
+
+    def update(self, wrong: ArrayLike, *, unlabelled: int = 0) -> bool:
+        """Take in labelled rows in their order; the state is the same however they are cut into calls.
+
+        Parameters
+        ----------
+        wrong : bool or array-like of bool
+            Whether the model erred on each row.
+        unlabelled : int
+            Rows left out because they have no label; they are counted, and nothing else.
+
+        Returns
+        -------
+        bool
+            `alarm`.
+        """
+        missing = count("unlabelled", unlabelled, least=0)
+        rows = np.atleast_1d(np.asarray(wrong))
+        if rows.ndim != 1 or (rows.size and rows.dtype != np.bool_):
+            raise ValueError("wrong must be a bool or a vector of bools, True where the model erred")
+        rows = rows.astype(np.bool_)
+        self._raise_alarm(rows)
+        for start in range(0, len(rows), _BLOCK):
+            self._log_sums = _advance(self._log_sums, rows[start : start + _BLOCK], self._error)
+        self._n, self._errors = self._n + len(rows), self._errors + int(rows.sum())
+        self._unlabelled += missing
+        return self.alarm
+
+    def _raise_alarm(self, rows: NDArray[np.bool_]) -> None:
+        # A row without an error makes the evidence smaller, so that it is enough to look after each error.
+        at = np.flatnonzero(rows)
+        if self.alarm or not len(at):
+            return
+        n = self._n + at + 1
+        logs = log_evidence(self._errors + np.arange(1, len(at) + 1), n, self._error)
+        reached = np.flatnonzero(logs >= -math.log(self._alpha))
+        self._alarm_at = int(n[reached[0]]) if len(reached) else None
+
+    def upper_limit(self, alpha: float | None = None) -> float:
+        """Upper limit of a constant error, valid at all times at once; see `abnet.bounds.anytime`.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Probability with which it may ever fail; by default the monitor's.
+
+        Examples
+        --------
+        >>> monitor = Monitor(0.05)
+        >>> _ = monitor.update(np.arange(285) % 30 == 0)
+        >>> round(monitor.upper_limit(0.05), 4)
+        0.0754
+        """
+        return anytime_upper_limit(self._errors, self._n, self._alpha if alpha is None else alpha)
+
+    def describe(self) -> str:
+        """Say in plain English what has been seen and what it shows."""
+        return paragraphs(_seen(self), _verdict(self))
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return f"Monitor(error={self.error}, alpha={self.alpha}, n={self.n}, errors={self.errors}, alarm={self.alarm})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as a dictionary of plain numbers, strings and lists, fit for JSON."""
+        values = (self._error, self._alpha, self._n, self._errors, self._unlabelled, self._alarm_at)
+        return dict(zip(_FIELDS, (_FORMAT, *values, self._log_sums.tolist()), strict=True))
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
+        if not isinstance(record, Mapping) or set(record) != set(_FIELDS) or record["format"] != _FORMAT:
+            raise ValueError(f"not the state of a monitor: it must have the fields {', '.join(_FIELDS)}")
+        monitor = cls(record["error"], record["alpha"])
+        monitor._n, monitor._errors = count("n", record["n"], least=0), count("errors", record["errors"], least=0)
+        monitor._unlabelled = count("unlabelled", record["unlabelled"], least=0)
+        monitor._alarm_at = None if record["alarm_at"] is None else count("alarm_at", record["alarm_at"])
+        monitor._log_sums = _checked_sums(record["log_sums"])
+        for ok, complaint in _contradictions(monitor):
+            if not ok:
+                raise ValueError(f"not the state of a monitor: {complaint}")
+        return monitor
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a JSON file, whole or not at all: a job that is killed leaves the old state or the new."""
+        with atomic_path(path) as temporary:
+            temporary.write_text(json.dumps(self.to_dict(), allow_nan=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "state.json"
+        >>> monitor = Monitor(0.05)
+        >>> _ = monitor.update([False, True])
+        >>> monitor.save(file)
+        >>> Monitor.load(file)
+        Monitor(error=0.05, alpha=0.01, n=2, errors=1, alarm=False)
+        """
+        try:
+            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}: {error}") from error
+
+
+def _advance(log_sums: Array, rows: NDArray[np.bool_], error: float) -> Array:
+    """Take ``ln(1 + SR)`` of each alternative over a block of rows.
+
+    With ``S_t`` the sums of ``ln L``, ``SR_t = e^{S_t} (e^{u_0} + Σ_{0<s<t} e^{-S_s})``.
+    """
+    quantiles = (np.arange(_ALTERNATIVES) + 0.5) / _ALTERNATIVES
+    right = (1.0 - quantiles) ** 0.2  # (1-q)/(1-ε₀) at the quantiles of Beta(1, 5) cut to [ε₀, 1]
+    q = 1.0 - (1.0 - error) * right
+    steps = np.where(rows, np.log(q / error)[:, None], np.log(right)[:, None])
+    sums = np.cumsum(steps, axis=1)
+    before = np.concatenate([log_sums[:, None], -sums[:, :-1]], axis=1)
+    peaks = before.max(axis=1)  # a sum of exponentials by hand: NumPy's logaddexp.reduce takes ten times as long
+    totals = peaks + np.log(np.exp(before - peaks[:, None]).sum(axis=1))
+    return np.asarray(np.logaddexp(0.0, sums[:, -1] + totals))
+
+
+def _exp(logarithm: float) -> float:
+    return math.exp(logarithm) if logarithm < 709.0 else math.inf
+
+
+def _checked_sums(values: Any) -> Array:
+    if not isinstance(values, list) or len(values) != _ALTERNATIVES:
+        raise ValueError(f"log_sums must be a list of {_ALTERNATIVES} numbers")
+    sums = np.array([nonnegative("log_sums", value) for value in values])
+    if not np.all(np.isfinite(sums)):
+        raise ValueError("log_sums must be finite")
+    return sums
+
+
+def _contradictions(m: Monitor) -> list[tuple[bool, str]]:
+    return [
+        (m.errors <= m.n, "errors exceeds n"),
+        (m.alarm_at is None or m.alarm_at <= m.n, "alarm_at exceeds n"),
+        (m.alarm or m.errors > m.n or m.log_evidence < -math.log(m.alpha), "the evidence calls for an alarm"),
+        (bool(np.all(m._log_sums == 0.0)) == (m.n == 0), "log_sums does not go with n"),
+    ]
+
+
+def _seen(m: Monitor) -> str:
+    rate = f" ({percent(m.errors / m.n)})" if m.n else ""
+    unlabelled = f"; {m.unlabelled:,} rows without a label are not counted" if m.unlabelled else ""
+    return (
+        f"{m.errors:,} errors in {m.n:,} labelled rows{rate}, where at most {stated(m.error)} were promised"
+        f"{unlabelled}. If the error did not change, it is at most {percent_up(m.upper_limit())}, with "
+        f"{confidence(m.alpha)} confidence at all times at once."
+    )
+
+
+def _verdict(m: Monitor) -> str:
+    sure = f"with a probability of at most {stated(m.alpha)}"
+    if m.alarm:
+        return (
+            f"ALARM, raised by row {m.alarm_at:,}: the model errs more often than was promised. If it did not, such an "
+            f"alarm would ever be raised {sure}, however often one looks."
+        )
+    return (
+        f"No alarm: the evidence is {m.evidence:.3g}, and an alarm needs {1.0 / m.alpha:.4g}. This is no proof that "
+        f"the promise holds; if it does, an alarm will ever be raised {sure}."
+    )
