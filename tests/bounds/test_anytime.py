@@ -95,9 +95,9 @@ def test_quotient_grows_beyond_the_observed_rate(k: int, t: int) -> None:
 
 def test_figures() -> None:
     """What looking at all times costs, against one look."""
-    assert bounds.test_set_bound(10, 285) == pytest.approx(0.0588, abs=5e-5)
+    assert bounds.clopper_pearson_bound(10, 285) == pytest.approx(0.0588, abs=5e-5)
     assert anytime_upper_limit(10, 285) == pytest.approx(0.075, abs=5e-4)
-    assert bounds.test_set_bound(300, 10_000) == pytest.approx(0.0330, abs=5e-5)
+    assert bounds.clopper_pearson_bound(300, 10_000) == pytest.approx(0.0330, abs=5e-5)
     assert anytime_upper_limit(300, 10_000) == pytest.approx(0.0359, abs=5e-5)
 
 
@@ -109,7 +109,7 @@ def test_limit_holds_at_all_times_at_once(rng: np.random.Generator, once: bool, 
 
     def fails(k: int, t: int) -> bool:
         if (k, t) not in table:
-            limit = bounds.test_set_bound(k, t, alpha) if once else anytime_upper_limit(k, t, alpha)
+            limit = bounds.clopper_pearson_bound(k, t, alpha) if once else anytime_upper_limit(k, t, alpha)
             table[k, t] = limit < rate
         return table[k, t]
 

@@ -52,7 +52,7 @@ def test_lower_limit_leaves_a_tail_of_at_most_delta_and_hardly_less(observed: tu
 
 def test_limits_mirror_each_other() -> None:
     for k, n in [(0, 5), (3, 7), (7, 7), (40, 1000)]:
-        assert clopper_pearson_lower(k, n) == pytest.approx(1.0 - bounds.test_set_bound(n - k, n), abs=1e-9)
+        assert clopper_pearson_lower(k, n) == pytest.approx(1.0 - bounds.clopper_pearson_bound(n - k, n), abs=1e-9)
     assert clopper_pearson_lower(9, 9, 0.3) == pytest.approx(0.3 ** (1 / 9), rel=1e-8)
     assert clopper_pearson_lower(5, 100, 0.05, n_candidates=10) == clopper_pearson_lower(5, 100, 0.005)
 
@@ -95,7 +95,7 @@ def test_tail_names_a_wrong_argument(k: int, m: int, name: str) -> None:
 
 def test_balanced_error_gains_from_shares_by_count() -> None:
     def balanced(shares: tuple[float, ...]) -> float:
-        return (bounds.test_set_bound(1, 10, shares[0]) + bounds.test_set_bound(10, 990, shares[1])) / 2
+        return (bounds.clopper_pearson_bound(1, 10, shares[0]) + bounds.clopper_pearson_bound(10, 990, shares[1])) / 2
 
     assert balanced((0.025, 0.025)) == pytest.approx(0.232, abs=5e-4)
     assert balanced(shares_by_count([10, 990])) == pytest.approx(0.210, abs=5e-4)
@@ -121,7 +121,9 @@ def test_inversely_proportional_shares_keep_both_promises_at_once(rng: np.random
         k = [int(rng.binomial(size, rate)) for size, rate in zip(sizes, rates, strict=True)]
         shares = shares_by_count(sizes, delta)
         for name, levels in (("shares", shares), ("delta each", (2 * delta, 2 * delta))):
-            limits = [bounds.test_set_bound(e, m, d) if m else 1.0 for e, m, d in zip(k, sizes, levels, strict=True)]
+            limits = [
+                bounds.clopper_pearson_bound(e, m, d) if m else 1.0 for e, m, d in zip(k, sizes, levels, strict=True)
+            ]
             failures[name] += any(limit < rate for limit, rate in zip(limits, rates, strict=True))
     assert not breaks(failures["shares"], 1000, delta)
     assert breaks(failures["delta each"], 1000, delta)

@@ -39,7 +39,7 @@ def test_counts_are_those_above_the_threshold() -> None:
     assert curve.answered == (0, 1, 3, 4)
     assert curve.errors == (0, 0, 1, 2)
     assert curve.error_bounds[0] == 1.0
-    assert curve.error_bounds[2] == bounds.test_set_bound(1, 3, 0.05 / 4)
+    assert curve.error_bounds[2] == bounds.clopper_pearson_bound(1, 3, 0.05 / 4)
     assert curve.coverage_bounds[2] == clopper_pearson_lower(3, 4, 0.05 / 4)
     assert json.loads(json.dumps(curve.to_dict()))["answered"] == [0, 1, 3, 4]
 

@@ -35,7 +35,7 @@ def test_difference_of_upper_limits_is_a_trap(rng: np.random.Generator) -> None:
     failed = 0
     for _ in range(500):
         a, b = draw(rng, 0.1, 0.02, 0.0)
-        limits = [bounds.test_set_bound(int(wrong.sum()), N, DELTA) for wrong in (a, b)]
+        limits = [bounds.clopper_pearson_bound(int(wrong.sum()), N, DELTA) for wrong in (a, b)]
         failed += limits[0] - limits[1] < 0.08
     assert breaks(failed, 500, DELTA)
 

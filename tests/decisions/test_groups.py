@@ -39,7 +39,7 @@ def unequal_groups(rng: np.random.Generator) -> tuple[Bools, Ints]:
 
 
 def rowwise(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
-    return bounds.test_set_bound(int(wrong.sum()), len(wrong), DELTA)
+    return bounds.clopper_pearson_bound(int(wrong.sum()), len(wrong), DELTA)
 
 
 def averaged(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
@@ -91,7 +91,7 @@ def test_one_row_is_drawn_from_each_group_evenly() -> None:
     """A group of four rows, one of them wrong, and 9 right ones: the wrong row is drawn in a quarter of the draws."""
     groups = np.array([0] * 4 + list(range(1, 10)))
     wrong = np.arange(13) == 2
-    with_error = bounds.test_set_bound(1, 10)
+    with_error = bounds.clopper_pearson_bound(1, 10)
     drawn = [one_row_per_group_bound(wrong, groups, np.random.default_rng(i)) == with_error for i in range(2000)]
     assert np.mean(drawn) == pytest.approx(0.25, abs=0.04)
 
@@ -125,7 +125,7 @@ def test_populations_are_counted_and_described() -> None:
     assert [(p.value, p.n_rows, p.n_errors) for p in result.populations] == [("1", 3, 1), ("2", 1, 1), ("3", 0, 0)]
     assert sum(p.delta for p in result.populations) <= 0.05
     first = result.populations[0]
-    assert first.error_bound == bounds.test_set_bound(1, 3, first.delta, n_candidates=2)
+    assert first.error_bound == bounds.clopper_pearson_bound(1, 3, first.delta, n_candidates=2)
     assert result.populations[2].error_bound == 1.0
     text = " ".join(str(result).split())
     assert "1: 93.5 % (seen: 33.3 % of 3 rows)" in text or "(seen: 33.3 % of 3 rows)" in text

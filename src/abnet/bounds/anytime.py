@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betaln, gammaln
 
-from abnet.bounds.arguments import count, level
 from abnet.bounds.outward import adjacent_floats
+from abnet.records import count, level
 
 __all__ = ["anytime_upper_limit", "log_evidence"]
 

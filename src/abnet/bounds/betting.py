@@ -21,8 +21,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.arguments import count, level
 from abnet.bounds.outward import adjacent_floats
+from abnet.records import count, level
 
 __all__ = ["betting_bound", "row_weighted_betting_bound", "unit_interval"]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from scipy.special import betainc, betaincc
 
-from abnet.bounds.arguments import count, level, probability
 from abnet.bounds.outward import adjacent_floats
+from abnet.records import count, level, probability
 
 __all__ = ["binomial_tail", "clopper_pearson_lower", "shares_by_count"]
 

@@ -2,9 +2,9 @@
 
 import math
 
-from abnet.bounds.arguments import count, level, nonnegative, probability, real
-from abnet.bounds.kl import kl_inverse_upper
+from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.outward import round_up
+from abnet.records import count, level, nonnegative, probability, real
 
 __all__ = ["catoni_fixed_bound", "choose_C"]
 

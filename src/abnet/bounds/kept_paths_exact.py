@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from abnet.bounds.arguments import count, level, probability
 from abnet.bounds.outward import adjacent_floats, round_up
+from abnet.records import count, level, probability
 
 __all__ = [
     "kept_paths_tandem_bound",

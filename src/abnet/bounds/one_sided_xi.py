@@ -17,9 +17,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.arguments import count, level, probability, real
-from abnet.bounds.kl import kl_inverse_upper
+from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.outward import OUTWARD
+from abnet.records import count, level, probability, real
 
 __all__ = ["drawn_network_bound", "xi_plus"]
 

@@ -7,12 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.arguments import count, level, probability, real
 from abnet.bounds.binomial import clopper_pearson_lower
-from abnet.bounds.holdout import test_set_bound
-from abnet.bounds.schema import Check, apply, exactly, optional
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
-from abnet.decisions.wording import confidence, paragraphs, percent, percent_down, stated
+from abnet.decisions.phrases import confidence, paragraphs, percent, percent_down, stated
+from abnet.records import Check, apply, count, exactly, level, optional, probability, real
 
 __all__ = [
     "ANSWER_ALL",
@@ -98,7 +97,7 @@ class Abstention:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
-        return cls(**exactly(cls, record))
+        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
 
 
 @dataclass(frozen=True)
@@ -280,7 +279,7 @@ def risk_coverage(
     """
     n, m, k, t = _counts(scores, wrong, thresholds)
     tests = len(t) * count("n_candidates", n_candidates)
-    errors = [test_set_bound(a, b, delta, n_candidates=tests) if b else 1.0 for a, b in zip(k, m, strict=True)]
+    errors = [clopper_pearson_bound(a, b, delta, n_candidates=tests) if b else 1.0 for a, b in zip(k, m, strict=True)]
     shares = [_coverage(b, n, delta, len(t), n_candidates) for b in m]
     return RiskCoverage(t, m, k, n, level("delta", delta), tuple(errors), tuple(shares), n_candidates)
 

@@ -7,11 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.arguments import count, level
 from abnet.bounds.binomial import binomial_tail, clopper_pearson_lower
-from abnet.bounds.holdout import test_set_bound
-from abnet.bounds.schema import Check, apply, exactly
-from abnet.decisions.wording import confidence, paragraphs, percent_down, percent_up
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
+from abnet.decisions.phrases import confidence, paragraphs, percent_down, percent_up
+from abnet.records import Check, apply, count, exactly, level
 
 __all__ = ["ErrorComparison", "compare_wrong"]
 
@@ -59,7 +58,7 @@ class ErrorComparison:
         .. math:: R_A - R_B = π_{10} - π_{01} \le \mathrm{CP}(n_{10}, n, δ/2K) - \mathrm{CP_{low}}(n_{01}, n, δ/2K)
         """
         n, pairs = self.n_rows, 2 * self.n_candidates
-        most = test_set_bound(self.only_a, n, self.delta, n_candidates=pairs)
+        most = clopper_pearson_bound(self.only_a, n, self.delta, n_candidates=pairs)
         least = clopper_pearson_lower(self.only_b, n, self.delta, n_candidates=pairs)
         return float(np.nextafter(most - least, 2.0))
 
@@ -93,7 +92,7 @@ class ErrorComparison:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
-        return cls(**exactly(cls, record))
+        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
 
 
 def compare_wrong(

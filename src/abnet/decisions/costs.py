@@ -7,11 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.arguments import count, level, nonnegative
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.outward import round_up
-from abnet.bounds.schema import Check, apply, exactly, finite
-from abnet.decisions.wording import confidence, paragraphs
+from abnet.decisions.phrases import confidence, paragraphs
+from abnet.records import Check, apply, count, exactly, finite, level, nonnegative
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "row_costs"]
 
@@ -70,7 +69,7 @@ class CostCertificate:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
-        return cls(**exactly(cls, record))
+        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
 
 
 def row_costs(truth: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> Array:

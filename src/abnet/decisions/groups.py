@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.arguments import count, level
 from abnet.bounds.betting import betting_bound, row_weighted_betting_bound, unit_interval
 from abnet.bounds.binomial import shares_by_count
-from abnet.bounds.holdout import test_set_bound
-from abnet.decisions.wording import confidence, paragraphs, percent, percent_up
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
+from abnet.decisions.phrases import confidence, paragraphs, percent, percent_up
+from abnet.records import count, level
 
 __all__ = [
     "PopulationErrors",
@@ -147,7 +147,7 @@ def one_row_per_group_bound(
     order = rng.permutation(len(bad))
     _, first = np.unique(where[order], return_index=True)
     drawn = bad[order[first]]
-    return test_set_bound(int(drawn.sum()), len(drawn), delta, n_candidates=n_candidates)
+    return clopper_pearson_bound(int(drawn.sum()), len(drawn), delta, n_candidates=n_candidates)
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def errors_by(
     errors = [int(np.sum(bad & (column == value))) for value in known]
     shares = shares_by_count(counts, delta)
     parts = (
-        PopulationError(value, n, k, share, test_set_bound(k, n, share, n_candidates=n_candidates) if n else 1.0)
+        PopulationError(value, n, k, share, clopper_pearson_bound(k, n, share, n_candidates=n_candidates) if n else 1.0)
         for value, n, k, share in zip(known, counts, errors, shares, strict=True)
     )
     return PopulationErrors(tuple(parts), level("delta", delta), count("n_candidates", n_candidates))

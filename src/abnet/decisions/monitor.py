@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.atomic import atomic_path
 from abnet.bounds.anytime import anytime_upper_limit, log_evidence
-from abnet.bounds.arguments import count, level, nonnegative
-from abnet.decisions.wording import confidence, paragraphs, percent, percent_up, stated
-from abnet.files.atomic import atomic_path
+from abnet.decisions.phrases import confidence, paragraphs, percent, percent_up, stated
+from abnet.records import count, level, nonnegative
 
 __all__ = ["Monitor"]
 

@@ -13,10 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.arguments import count, level, real
-from abnet.bounds.schema import Check, apply, exactly, one_of, optional
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
-from abnet.decisions.wording import confidence, paragraphs, stated
+from abnet.decisions.phrases import confidence, paragraphs, stated
+from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
 
 __all__ = [
     "TargetThreshold",
@@ -123,7 +122,7 @@ class TargetThreshold:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
-        return cls(**exactly(cls, record))
+        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
 
 
 def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:

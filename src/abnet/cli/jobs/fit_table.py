@@ -92,7 +92,7 @@ class FitOutcome:
         return {
             **{name: getattr(self, name) for name in ("target", "classes", "n_rows", "n_columns", "bound_estimate")},
             "certificate": certificate,
-            "clopper_pearson_bounds": [asdict(rival) for rival in self.rivals],
+            "test_set_bounds": [asdict(rival) for rival in self.rivals],
             "notices": self.notices,
             "details": self.details,
             "model": {"path": str(self.output), "bytes": self.size, "replaced": self.replaced},
