@@ -113,7 +113,7 @@ def code_words(n_classes: int, length: int) -> NDArray[np.int8]:
 
 
 def nearest_word(words: NDArray[np.int8], outputs: NDArray[np.floating]) -> NDArray[np.intp]:
-    """Class of the code word nearest to each output (n, c) in Hamming (or Euclidean) distance; ties: the lowest class."""
+    """Class of the code word nearest to each output (n, c); of several at the same distance the lowest."""
     # Squared distances to words of one length differ by the product alone.
     return np.argmax(outputs @ words.astype(outputs.dtype).T, axis=1)
 
