@@ -47,7 +47,7 @@ class Centring:
         """The map that suits these rows (rows, d + 1)."""
         constant = lifted[:, -1].astype(np.float64)
         square = float(np.mean(constant**2))
-        mean = np.mean(lifted[:, :-1] * lifted[:, -1:], axis=0, dtype=np.float64)
+        mean = np.asarray(np.mean(lifted[:, :-1] * lifted[:, -1:], axis=0, dtype=np.float64))
         shift = mean / square
         # E (z - shift z_0)², and its part that is no mean: from sums, without a copy of the rows.
         second = np.einsum("ij,ij->j", lifted[:, :-1], lifted[:, :-1], dtype=np.float64) / len(lifted)
