@@ -37,7 +37,7 @@ def test_objectives_are_the_formulas(sizes: tuple[int, ...], K: int, rng: np.ran
     X, soft = rng.normal(size=(7, 3)), rng.dirichlet(np.ones(K), 7)
     table = decode_table(code_words(K, sizes[-1]))
     expected = oracle([exact.expected_output(n, X, table) for n in networks], soft, K, 0.5)
-    learner, targets = MixtureLearner(sizes, K), 2 * soft[:, 1] - 1 if K == 2 else soft
+    learner, targets = MixtureLearner(sizes, K, together=0.5), 2 * soft[:, 1] - 1 if K == 2 else soft
     members = learner._members(
         jnp.asarray(start_mixture(networks, networks, Objective.LOG, 7, 0.05).theta),
         jnp.asarray(exact.lift(X), jnp.float32),

@@ -13,7 +13,7 @@ from abnet.bam import BAM
 
 __all__ = ["Centring"]
 
-FLOOR = 0.1
+FLOOR = 0.5
 """Share of the mean deviation below which a column is not stretched any further: rare features stay rare."""
 
 

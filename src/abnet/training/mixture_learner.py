@@ -65,7 +65,7 @@ class MixtureLearner:
     n_classes: int = 2
     method: str = "exact"
     n_samples: int = 1
-    together: float = 0.5
+    together: float = 1.0
 
     def step(self, state: MixtureState, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> MixtureState:
         """One step of Adam on the objective of one minibatch."""

@@ -36,8 +36,8 @@ class MixturePlan:
         Of Adam, at the start of the cosine.
     """
 
-    steps: int = 1000
-    batch_size: int = 256
+    steps: int = 2000
+    batch_size: int = 128
     rate: float = 0.1
 
     def epochs(self, n_rows: int) -> int:
@@ -46,7 +46,7 @@ class MixturePlan:
         Examples
         --------
         >>> [MixturePlan().epochs(n) for n in (4_150, 22_000, 10**7)]
-        [59, 11, 1]
+        [61, 12, 1]
         """
         return max(round(self.steps / -(-n_rows // self.batch_size)), 1)
 
