@@ -14,11 +14,17 @@ from abnet.data.tables.cells import TRUTH, distinct, is_blank, is_missing, missi
 from abnet.data.tables.dates import ORDERS, days, is_date_type, readable, written
 from abnet.data.tables.error import TableError, row_name
 
-__all__ = ["Centre", "Choice", "MOSTLY", "centre", "choose", "choose_date"]
-
+__all__ = ["Choice", "choose"]
 
 MOSTLY = 0.9
 """Share of a column's values from which on the others are strays."""
+
+FEW = 0.01
+"""Share of the rows that may settle the order of day and month without being strays."""
+
+_RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
+_CODE = re.compile(r"\n\s*[+-]?0[0-9]")
+_COMMA = re.compile(r"[+-]?[0-9][0-9.]*,[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -30,40 +36,92 @@ class Choice:
     notice: str = ""
 
 
-class Centre(NamedTuple):
-    """Median, then mean and deviation with the median for missing values (None if all are equal); if any is missing."""
+def choose(name: str, column: pd.Series, max_categories: int) -> Choice:
+    """Decide the kind of a column and fit it, by the first of these rules that applies.
 
-    fill: float
-    mean: float
-    scale: float | None
-    indicator: bool
+    1. No value at all: dropped.
+    2. Only true/false or yes/no, or a boolean type: boolean.
+    3. Only numbers: numeric. A number written with a leading zero, such as ``00123``, is a code, and its column text.
+    4. Dates, nine in ten of the values or more, or a type of dates: date.
+    5. Anything else: text. A text column whose values all differ (more than `max_categories` of them) is an identifier
+       and dropped; a column of numbers with decimal commas is an error.
 
-    @property
-    def constant(self) -> bool:
-        """Whether nothing varies, not even whether there is a value."""
-        return self.scale is None and not self.indicator
-
-
-def centre(x: NDArray[np.float64]) -> Centre:
-    """What scaling and imputation need to know of numbers, NaN where missing.
-
-    Examples
-    --------
-    >>> centre(np.array([1.0, 3.0, np.nan]))
-    Centre(fill=2.0, mean=2.0, scale=0.816496580927726, indicator=True)
+    Columns of one value are dropped, unless some cells are missing.
     """
-    absent = np.isnan(x)
-    fill = float(np.median(x[~absent]))
-    filled = np.where(absent, fill, x)
-    deviation = float(filled.std()) if filled.max() > filled.min() else 0.0
-    return Centre(fill, float(filled.mean()), deviation or None, bool(absent.any()))
+    if is_missing(column.iloc[0]) and missing(column).all():
+        return Choice(None, "no value in the rows it was fitted on")
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        return _numeric(name, column)
+    _, values = distinct(column)
+    parsed = to_numbers(values)
+    if None not in parsed and not _CODE.search("\n".join(["", *map(str, values)])):
+        return _numeric(name, column)
+    words = [value for value, number in zip(values, parsed, strict=True) if number is None]
+    if all(number is None or np.isnan(number) for number in parsed) and all(map(_is_truth, words)):
+        return _boolean(name, words, bool(missing(column).any()))
+    return _date(name, column) or _text(name, column, max_categories)
 
 
-FEW = 0.01
-"""Share of the rows that may settle the order of day and month without being strays."""
+def _is_truth(value: Any) -> bool:
+    return to_text(value).lower() in TRUTH
 
 
-def choose_date(name: str, column: pd.Series) -> Choice | None:
+def _numeric(name: str, column: pd.Series) -> Choice:
+    found = _centre(numbers(column))
+    if found.constant:
+        return Choice(None, f"constant ({to_text(found.fill)})")
+    return Choice(NumericColumn(name, *found))
+
+
+def _boolean(name: str, present: list[Any], any_missing: bool) -> Choice:
+    if len({TRUTH[to_text(value).lower()] for value in present}) == 1 and not any_missing:
+        return Choice(None, f"constant ({to_text(present[0])})")
+    return Choice(BooleanColumn(name, any_missing))
+
+
+def _text(name: str, column: pd.Series, max_categories: int) -> Choice:
+    codes, values = distinct(column)
+    counts: Counter[str] = Counter()
+    for value, count in zip(values, np.bincount(codes, minlength=len(values)).tolist(), strict=True):
+        if count and not is_blank(value):
+            counts[to_text(value)] += count
+    blanks = len(column) - counts.total()
+    _refuse_decimal_commas(name, column, counts)
+    if len(counts) == 1 and not blanks:
+        return Choice(None, f"constant ({next(iter(counts))})")
+    if len(counts) == counts.total() > max_categories:
+        return Choice(None, f"an identifier: all {len(counts)} values differ")
+    ordered = sorted(counts, key=lambda category: (-counts[category], category))
+    # The feature for the rare ones counts as a category, so that max_categories limits the width.
+    kept = ordered if len(ordered) <= max_categories else ordered[: max_categories - 1]
+    rare = ordered[len(kept) :]
+    listed = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
+    return Choice(TextColumn(name, tuple(sorted(kept)), listed, blanks > 0), notice=_nearly_numeric(name, counts))
+
+
+def _refuse_decimal_commas(name: str, column: pd.Series, counts: Counter[str]) -> None:
+    written = [text for text in counts if to_number(text) is None]
+    if written and all(_COMMA.fullmatch(text) for text in written):
+        first = int(np.argmax([to_text(value) == written[0] for value in column.tolist()]))
+        raise TableError(
+            f"column {name!r}, {row_name(column.index, first)}: numbers such as {written[0]!r} have a comma; "
+            "write them with a decimal point, and without marks for thousands."
+        )
+
+
+def _nearly_numeric(name: str, counts: Counter[str]) -> str:
+    """A remark on a column that a few stray words keep from being numeric."""
+    words = {text: count for text, count in counts.items() if to_number(text) is None}
+    if not words or sum(words.values()) > (1 - MOSTLY) * counts.total():
+        return ""
+    example = max(words, key=lambda text: words[text])
+    return (
+        f"column {name!r} is treated as text, since {sum(words.values())} of its {counts.total()} values are not "
+        f"numbers (such as {example!r}); if it should be numeric, correct these cells or leave them empty"
+    )
+
+
+def _date(name: str, column: pd.Series) -> Choice | None:
     """A column of dates, fitted; None if too few of its values are dates.
 
     The order is the one in which most rows can be read: a number above 12 can be no month. Where both orders read as
@@ -102,103 +160,38 @@ def _fitted(name: str, column: pd.Series, order: str, remarks: list[str]) -> Cho
             *remarks,
             f"{count} of its values cannot be read as dates (such as {example!r}), and count as missing",
         ]
-    numbers = centre(t)
-    if numbers.constant:
+    found = _centre(t)
+    if found.constant:
         return Choice(None, f"constant ({to_text(column.iloc[0])})")
     season = bool(np.nanmax(t) - np.nanmin(t) >= YEAR)
-    kept = DateColumn(name, order, numbers.fill, numbers.mean, numbers.scale, season, numbers.indicator)
+    kept = DateColumn(name, order, found.fill, found.mean, found.scale, season, found.indicator)
     return Choice(kept, notice=f"column {name!r}: {'; '.join(remarks)}" if remarks else "")
 
 
-_RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
+class _Centre(NamedTuple):
+    """Median, then mean and deviation with the median for missing values (None if all are equal); if any is missing."""
 
-_CODE = re.compile(r"\n\s*[+-]?0[0-9]")
+    fill: float
+    mean: float
+    scale: float | None
+    indicator: bool
 
-_COMMA = re.compile(r"[+-]?[0-9][0-9.]*,[0-9]+")
+    @property
+    def constant(self) -> bool:
+        """Whether nothing varies, not even whether there is a value."""
+        return self.scale is None and not self.indicator
 
 
-def choose(name: str, column: pd.Series, max_categories: int) -> Choice:
-    """Decide the kind of a column and fit it, by the first of these rules that applies.
+def _centre(x: NDArray[np.float64]) -> _Centre:
+    """What scaling and imputation need to know of numbers, NaN where missing.
 
-    1. No value at all: dropped.
-    2. Only true/false or yes/no, or a boolean type: boolean.
-    3. Only numbers: numeric. A number written with a leading zero, such as ``00123``, is a code, and its column text.
-    4. Dates, nine in ten of the values or more, or a type of dates: date.
-    5. Anything else: text. A text column whose values all differ (more than `max_categories` of them) is an identifier
-       and dropped; a column of numbers with decimal commas is an error.
-
-    Columns of one value are dropped, unless some cells are missing.
+    Examples
+    --------
+    >>> _centre(np.array([1.0, 3.0, np.nan]))
+    _Centre(fill=2.0, mean=2.0, scale=0.816496580927726, indicator=True)
     """
-    if is_missing(column.iloc[0]) and missing(column).all():
-        return Choice(None, "no value in the rows it was fitted on")
-    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
-        return _numeric(name, column)
-    _, values = distinct(column)
-    parsed = to_numbers(values)
-    if None not in parsed and not _CODE.search("\n".join(["", *map(str, values)])):
-        return _numeric(name, column)
-    words = [value for value, number in zip(values, parsed, strict=True) if number is None]
-    if all(number is None or np.isnan(number) for number in parsed) and all(map(_is_truth, words)):
-        return _boolean(name, words, bool(missing(column).any()))
-    return choose_date(name, column) or _text(name, column, max_categories)
-
-
-def _is_truth(value: Any) -> bool:
-    return to_text(value).lower() in TRUTH
-
-
-def _numeric(name: str, column: pd.Series) -> Choice:
-    found = centre(numbers(column))
-    if found.constant:
-        return Choice(None, f"constant ({to_text(found.fill)})")
-    return Choice(NumericColumn(name, *found))
-
-
-def _boolean(name: str, present: list[Any], any_missing: bool) -> Choice:
-    if len({TRUTH[to_text(value).lower()] for value in present}) == 1 and not any_missing:
-        return Choice(None, f"constant ({to_text(present[0])})")
-    return Choice(BooleanColumn(name, any_missing))
-
-
-def _text(name: str, column: pd.Series, max_categories: int) -> Choice:
-    codes, values = distinct(column)
-    counts: Counter[str] = Counter()
-    for value, count in zip(values, np.bincount(codes, minlength=len(values)).tolist(), strict=True):
-        if count and not is_blank(value):
-            counts[to_text(value)] += count
-    blanks = len(column) - counts.total()
-    _refuse_decimal_commas(name, column, counts)
-    if len(counts) == 1 and not blanks:
-        return Choice(None, f"constant ({next(iter(counts))})")
-    if len(counts) == counts.total() > max_categories:
-        return Choice(None, f"an identifier: all {len(counts)} values differ")
-    ordered = sorted(counts, key=lambda category: (-counts[category], category))
-    # The feature for the rare ones counts as a category, so that max_categories limits the width.
-    kept = ordered if len(ordered) <= max_categories else ordered[: max_categories - 1]
-    rare = ordered[len(kept) :]
-    listed = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
-    return Choice(
-        TextColumn(name, tuple(sorted(kept)), listed, blanks > 0), notice=_nearly_numeric(name, column, counts)
-    )
-
-
-def _refuse_decimal_commas(name: str, column: pd.Series, counts: Counter[str]) -> None:
-    written = [text for text in counts if to_number(text) is None]
-    if written and all(_COMMA.fullmatch(text) for text in written):
-        first = int(np.argmax([to_text(value) == written[0] for value in column.tolist()]))
-        raise TableError(
-            f"column {name!r}, {row_name(column.index, first)}: numbers such as {written[0]!r} have a comma; "
-            "write them with a decimal point, and without marks for thousands."
-        )
-
-
-def _nearly_numeric(name: str, column: pd.Series, counts: Counter[str]) -> str:
-    """A remark on a column that a few stray words keep from being numeric."""
-    words = {text: count for text, count in counts.items() if to_number(text) is None}
-    if not words or sum(words.values()) > (1 - MOSTLY) * counts.total():
-        return ""
-    example = max(words, key=lambda text: words[text])
-    return (
-        f"column {name!r} is treated as text, since {sum(words.values())} of its {counts.total()} values are not "
-        f"numbers (such as {example!r}); if it should be numeric, correct these cells or leave them empty"
-    )
+    absent = np.isnan(x)
+    fill = float(np.median(x[~absent]))
+    filled = np.where(absent, fill, x)
+    deviation = float(filled.std()) if filled.max() > filled.min() else 0.0
+    return _Centre(fill, float(filled.mean()), deviation or None, bool(absent.any()))

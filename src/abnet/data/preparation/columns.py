@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from abnet.data.preparation import checks
+from abnet import records
 from abnet.data.tables.cells import TRUTH, distinct, is_blank, is_missing, to_numbers, to_text
 from abnet.data.tables.dates import ORDERS, days
 from abnet.data.tables.error import TableError, row_name
@@ -96,12 +96,12 @@ class NumericColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "NumericColumn":
         """The column stored in a record, after checking it."""
-        fields = checks.take(
-            record, where, name=checks.text, fill=checks.number, mean=checks.number,
-            scale=checks.optional(checks.positive), indicator=checks.flag,
+        fields = records.take(
+            where, record, name=records.text, fill=records.finite, mean=records.finite,
+            scale=records.optional(records.positive), indicator=records.flag,
         )  # fmt: skip
         if fields["scale"] is None and not fields["indicator"]:
-            raise ValueError(f"stored preparation: {where} makes no feature (no scale and no indicator).")
+            raise ValueError(f"{where} makes no feature (no scale and no indicator).")
         return cls(**fields)
 
 
@@ -130,7 +130,7 @@ class BooleanColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "BooleanColumn":
         """The column stored in a record, after checking it."""
-        return cls(**checks.take(record, where, name=checks.text, indicator=checks.flag))
+        return cls(**records.take(where, record, name=records.text, indicator=records.flag))
 
 
 @dataclass(frozen=True)
@@ -171,14 +171,14 @@ class TextColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "TextColumn":
         """The column stored in a record, after checking it."""
-        fields = checks.take(
-            record, where, name=checks.text, categories=checks.texts, rare=checks.optional(checks.texts),
-            missing=checks.flag,
+        fields = records.take(
+            where, record, name=records.text, categories=records.texts, rare=records.optional(records.texts),
+            missing=records.flag,
         )  # fmt: skip
         if set(fields["categories"]) & set(fields["rare"] or ()):
-            raise ValueError(f"stored preparation: {where} lists a category as rare and as frequent.")
+            raise ValueError(f"{where} lists a category as rare and as frequent.")
         if not fields["categories"] and fields["rare"] == () and not fields["missing"]:
-            raise ValueError(f"stored preparation: {where} makes no feature (no category).")
+            raise ValueError(f"{where} makes no feature (no category).")
         return cls(**fields)
 
 
@@ -232,12 +232,12 @@ class DateColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "DateColumn":
         """The column stored in a record, after checking it."""
-        fields = checks.take(
-            record, where, name=checks.text, order=_order, fill=checks.number, mean=checks.number,
-            scale=checks.optional(checks.positive), season=checks.flag, indicator=checks.flag,
+        fields = records.take(
+            where, record, name=records.text, order=_order, fill=records.finite, mean=records.finite,
+            scale=records.optional(records.positive), season=records.flag, indicator=records.flag,
         )  # fmt: skip
         if fields["scale"] is None and not fields["season"] and not fields["indicator"]:
-            raise ValueError(f"stored preparation: {where} makes no feature (no scale, season nor indicator).")
+            raise ValueError(f"{where} makes no feature (no scale, season nor indicator).")
         return cls(**fields)
 
 
@@ -246,10 +246,10 @@ def _season(t: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return [np.nan_to_num(np.sin(phase)), np.nan_to_num(np.cos(phase))]
 
 
-def _order(value: Any, where: str) -> str:
-    if value not in ORDERS:
-        raise checks.fail(where, f"one of {', '.join(ORDERS)}", value)
-    return str(value)
+def _order(where: str, value: Any) -> str:
+    if not isinstance(value, str) or value not in ORDERS:
+        raise records.refusal(where, f"be one of {', '.join(ORDERS)}", value)
+    return value
 
 
 Column = NumericColumn | BooleanColumn | DateColumn | TextColumn
@@ -263,5 +263,5 @@ def column_from_dict(record: Any, where: str) -> Column:
     """The column of the kind that a record names."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise checks.fail(f"{where}.kind", f"one of {sorted(_KINDS)}", kind)
+        raise records.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
     return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from abnet.data.preparation import checks
+from abnet import records
 from abnet.data.preparation.columns import Column, DateColumn, column_from_dict
 from abnet.data.preparation.unseen import Unseen, UnseenWarning
 from abnet.data.tables.error import TableError, listed
@@ -104,11 +104,12 @@ class TableMap:
     @classmethod
     def from_dict(cls, record: Any) -> "TableMap":
         """The map stored in a record; ValueError if anything in it is not as `to_dict` writes it."""
-        fields = checks.take(record, "table", kind=_kind, version=_version, columns=_columns, dropped=_dropped)
+        where = "stored preparation: table"
+        fields = records.take(where, record, kind=_kind, version=_version, columns=_columns, dropped=_dropped)
         columns, dropped = fields["columns"], fields["dropped"]
         names = [column.name for column in columns]
         if len(set(names)) < len(names) or set(names) & set(dropped):
-            raise ValueError("stored preparation: table.columns and table.dropped name a column twice.")
+            raise ValueError(f"{where}.columns and {where}.dropped name a column twice.")
         return cls(columns, dropped)
 
 
@@ -128,25 +129,23 @@ def _listed(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 
 
-def _kind(value: Any, where: str) -> str:
-    if value != "table":
-        raise checks.fail(where, "'table'", value)
-    return "table"
+def _kind(where: str, value: Any) -> str:
+    return str(records.one_of("table")(where, value))
 
 
-def _version(value: Any, where: str) -> int:
+def _version(where: str, value: Any) -> int:
     if type(value) is not int or value != 1:
-        raise checks.fail(where, "1, the only version this release reads", value)
+        raise records.refusal(where, "be 1, the only version this release reads", value)
     return 1
 
 
-def _columns(value: Any, where: str) -> tuple[Column, ...]:
+def _columns(where: str, value: Any) -> tuple[Column, ...]:
     if not isinstance(value, list) or not value:
-        raise checks.fail(where, "a list of at least one column", value)
+        raise records.refusal(where, "be a list of at least one column", value)
     return tuple(column_from_dict(record, f"{where}[{i}]") for i, record in enumerate(value))
 
 
-def _dropped(value: Any, where: str) -> dict[str, str]:
+def _dropped(where: str, value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise checks.fail(where, "a record of reasons", value)
-    return {checks.text(name, where): checks.text(reason, f"{where}[{name!r}]") for name, reason in value.items()}
+        raise records.refusal(where, "be a record of reasons", value)
+    return {records.text(where, name): records.text(f"{where}[{name!r}]", reason) for name, reason in value.items()}
