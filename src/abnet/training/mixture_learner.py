@@ -13,11 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from abnet.adam import ADAM
 from abnet.aggregation import classes, exact
 from abnet.bam import BAM
 from abnet.bounds.training_objective import catoni_objective
 from abnet.codebook import code_words, decode_table
-from abnet.training.aggregation_learner import ADAM, LOG_MIXTURE, OUTPUTS, Objective, flatten, unflatten
+from abnet.training.aggregation_learner import LOG_MIXTURE, OUTPUTS, Objective, flatten, unflatten
 
 __all__ = ["MixtureLearner", "MixtureState", "start_mixture"]
 
