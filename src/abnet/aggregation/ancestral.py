@@ -13,7 +13,17 @@ from abnet.aggregation.signs import sign_means
 from abnet.cube import erf
 from abnet.random_numbers import uniform
 
-__all__ = ["TRAINING_PATHS", "local_expectation", "normal_mean", "normal_output", "output", "straight_through"]
+__all__ = [
+    "TRAINING_PATHS",
+    "draw_signs",
+    "last_means",
+    "local_expectation",
+    "mean_of_paths",
+    "normal_mean",
+    "normal_output",
+    "output",
+    "straight_through",
+]
 
 TRAINING_PATHS = 1
 """Paths of each row in a training step: a minibatch of fresh rows tells more than further paths of the same rows."""
@@ -39,7 +49,7 @@ def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> An
     array (rows,)
         In [-1, 1].
     """
-    return _mean_of_paths(local_expectation, layers, lifted, key, n_samples)
+    return mean_of_paths(local_expectation, layers, lifted, key, n_samples)
 
 
 def normal_output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
@@ -50,13 +60,13 @@ def normal_output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int
     """
     if len(layers) == 2:
         return normal_mean(layers[1], mean_activation(layers[0], lifted))
-    return _mean_of_paths(_normal_path, layers, lifted, key, n_samples)
+    return mean_of_paths(_normal_path, layers, lifted, key, n_samples)
 
 
 def straight_through(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
     """One path per row, shape (rows,), with the biased gradient that takes ``∂s/∂m = 1`` in every hidden layer."""
-    m, key = _last_means(layers, lifted, key)
-    return sign_means(layers[-1], _draw(m, key))[:, 0]
+    m, key = last_means(layers, lifted, key)
+    return sign_means(layers[-1], draw_signs(m, key))[:, 0]
 
 
 def local_expectation(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
@@ -68,9 +78,9 @@ def local_expectation(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
     """
     import jax
 
-    m, key = _last_means(layers, lifted, key)
+    m, key = last_means(layers, lifted, key)
     V, stop = layers[-1], jax.lax.stop_gradient
-    s = stop(_draw(m, key))
+    s = stop(draw_signs(m, key))
     return sign_means(V, s)[:, 0] + ((m - stop(m)) * stop(_half_differences(V, s))).sum(axis=1)
 
 
@@ -94,7 +104,7 @@ def normal_mean(V: Any, m: Any) -> Any:
     return erf((m @ W + b) * (2 * (V.shape[1] + v)) ** -0.5)
 
 
-def _mean_of_paths(path: Callable[..., Any], layers: Any, lifted: Any, key: Any, n_samples: int) -> Any:
+def mean_of_paths(path: Callable[..., Any], layers: Any, lifted: Any, key: Any, n_samples: int) -> Any:
     """The mean of `n_samples` paths of each row; the first layer's means, which all share, are computed once."""
     import jax
 
@@ -104,22 +114,22 @@ def _mean_of_paths(path: Callable[..., Any], layers: Any, lifted: Any, key: Any,
 
 
 def _normal_path(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
-    m, _ = _last_means(layers, lifted, key)
+    m, _ = last_means(layers, lifted, key)
     return normal_mean(layers[-1], m)
 
 
-def _last_means(layers: tuple[Any, ...], lifted: Any, key: Any) -> tuple[Any, Any]:
+def last_means(layers: tuple[Any, ...], lifted: Any, key: Any) -> tuple[Any, Any]:
     """Means of the last hidden layer given a draw of the layers below it, and an unused key."""
     import jax
 
     m = mean_activation(layers[0], lifted)
     keys = jax.random.split(key, len(layers) - 1)
     for V, k in zip(layers[1:-1], keys[1:], strict=True):
-        m = sign_means(V, _draw(m, k))
+        m = sign_means(V, draw_signs(m, k))
     return m, keys[0]
 
 
-def _draw(m: Any, key: Any) -> Any:
+def draw_signs(m: Any, key: Any) -> Any:
     """Independent signs of means m, straight-through."""
     import jax
     import jax.numpy as jnp

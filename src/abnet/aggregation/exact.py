@@ -93,9 +93,9 @@ def _expect(h: Any, V: Any, xp: Any) -> Any:
     return map_blocks(block, 2**d, xp, block=BLOCK // columns)
 
 
-def output(layers: tuple[Any, ...], lifted: Any) -> Any:
-    """``F_A`` of a network given as its layers, on lifted inputs."""
-    return multilinear(regions(layers), mean_activation(layers[0], lifted))
+def output(layers: tuple[Any, ...], lifted: Any, table: Any = None) -> Any:
+    """`expected_output` of a network given as its layers, on lifted inputs."""
+    return multilinear(regions(layers, table), mean_activation(layers[0], lifted))
 
 
 def region_values(bam: BAM, table: Any = None) -> Any:
@@ -120,7 +120,7 @@ def region_values(bam: BAM, table: Any = None) -> Any:
     return regions(bam.layers, table)
 
 
-def expected_output(bam: BAM, X: Any) -> Any:
+def expected_output(bam: BAM, X: Any, table: Any = None) -> Any:
     """The exact output of the aggregation, ``F_A(x) = E_{B' ~ N(B, I)} F_{B'}(x) = Σ_s H[s] P_1(x)[s]``.
 
     Parameters
@@ -128,11 +128,14 @@ def expected_output(bam: BAM, X: Any) -> Any:
     bam : BAM
         The centre of the aggregation. JAX arrays compute in JAX (jit, grad and vmap apply); NumPy arrays in NumPy.
     X : array (n, d_0)
+    table : array (2**d_L, K), optional
+        Values of the outputs, as for `region_values`; with `abnet.codebook.decode_table` the result is the probability
+        of each class.
 
     Returns
     -------
-    array (n,)
-        In [-1, 1]; its sign is the vote.
+    array (n,), or (n, K) with a table
+        Without a table in [-1, 1]; its sign is the vote.
 
     Examples
     --------
@@ -143,7 +146,7 @@ def expected_output(bam: BAM, X: Any) -> Any:
     """
     check_width(bam.sizes)
     xp = namespace(bam.weights[0])
-    return output(bam.layers, lift(xp.asarray(X, dtype=bam.weights[0].dtype)))
+    return output(bam.layers, lift(xp.asarray(X, dtype=bam.weights[0].dtype)), table)
 
 
 def kl(bam: BAM, prior: BAM) -> Any:

@@ -8,11 +8,15 @@ from abnet.bounds.certificate import Certificate
 from abnet.bounds.rules import verify_certificate
 from abnet.bounds.single_network import DrawnCertificate
 from abnet.labels import Labels
+from abnet.predictors.calibration import Calibration
 from abnet.predictors.predictor import ModelInfo
 
 __all__ = ["certificate_record", "config_text", "info_from_config", "parse_config"]
 
 _KEYS = {"kind", "classes", "feature_names", "preparation", "certificate", "details"}
+
+_LATER_KEYS = {"calibration"}
+"""Written since version 0.2 where there is something to write; a file without them is read as ever."""
 
 _DRAWN = "drawn network"
 """Kind of a certificate that is a `DrawnCertificate`; a record without a kind is a `Certificate`."""
@@ -27,7 +31,7 @@ def config_text(kind: str, info: ModelInfo) -> str:
         "preparation": _stored(info.preparation),
         "certificate": certificate_record(info.certificate),
         "details": info.details,
-    }
+    } | ({} if info.calibration is None else {"calibration": info.calibration.to_dict()})
     try:
         return json.dumps(config, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError) as error:
@@ -74,7 +78,7 @@ def parse_config(text: str) -> dict[str, Any]:
         raise ValueError(f"its config is not valid JSON ({error}).") from error
     if not isinstance(config, dict):
         raise ValueError("its config is not a JSON object.")
-    missing, unknown = sorted(_KEYS - set(config)), sorted(set(config) - _KEYS)
+    missing, unknown = sorted(_KEYS - set(config)), sorted(set(config) - _KEYS - _LATER_KEYS)
     if missing:
         raise ValueError(f"its config lacks {', '.join(missing)}.")
     if unknown:
@@ -100,6 +104,7 @@ def info_from_config(config: dict[str, Any]) -> ModelInfo:
         preparation=_preparation(config["preparation"]),
         certificate=_certificate(config["certificate"]),
         details=details,
+        calibration=Calibration.from_dict(config["calibration"]) if "calibration" in config else None,
     )
 
 

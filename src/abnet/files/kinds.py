@@ -16,6 +16,8 @@ _HOMES = {
     "posterior average": "abnet.predictors.posterior_average:PosteriorAverage",
     "binary network": "abnet.predictors.binary_network:BinaryNetwork",
     "drawn network": "abnet.predictors.drawn_network:DrawnNetwork",
+    "compact mixture": "abnet.predictors.mixture:CompactMixture",
+    "mixture of paths": "abnet.predictors.mixture:PathMixture",
 }
 """From the name in the file to the class. A file chooses among these, so it cannot have anything else imported."""
 

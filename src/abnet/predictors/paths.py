@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.aggregation.signs import sign_means, sign_scores
 from abnet.bam import BAM
+from abnet.cube import multilinear
 from abnet.predictors.leading_layer import leading_scores
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.records import check_array, check_names
@@ -97,8 +98,13 @@ class PathPredictor(Predictor):
         return layered_arrays(W=self.weights, b=self.biases, noise=self.noise)
 
 
-def path_outputs(layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, noise: Noise) -> NDArray[np.float64]:
+def path_outputs(
+    layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, noise: Noise, table: Any = None
+) -> NDArray[np.float64]:
     """Outputs ``m_L(s_{L-1})`` of ancestral paths, ``s_k = sgn(z_k(s_{k-1}) + ε_k)``, shape (rows, n_paths).
+
+    With a table, the probability of each class given ``s_{L-1}``, shape (rows, n_paths, K): the output neurons are
+    independent then.
 
     Parameters
     ----------
@@ -108,6 +114,8 @@ def path_outputs(layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, 
     n_paths : int
     noise : callable
         The ε of a layer: the same for all rows, or anew for each.
+    table : array (2**d_L, K), optional
+        `abnet.codebook.decode_table`.
     """
     z = leading_scores(layers[0], X)[:, None, :]
     finite = np.isfinite(z).all(axis=2)
@@ -116,7 +124,10 @@ def path_outputs(layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, 
         s = np.where(z + drawn >= 0, V.dtype.type(1), V.dtype.type(-1))
         z = sign_scores(V, s) if k < len(layers) - 2 else sign_means(V, s)
     # A sign would hide a NaN of the input from the caller.
-    return np.where(finite, z[:, :, 0], np.nan)
+    if table is None:
+        return np.where(finite, z[:, :, 0], np.nan)
+    P = multilinear(table, z.reshape(-1, z.shape[2])).reshape(*z.shape[:2], table.shape[1])
+    return np.where(finite[:, :, None], P, np.nan)
 
 
 def block_rows(layers: tuple[Any, ...], n_paths: int) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.single_network import DrawnCertificate
 from abnet.labels import Labels, winners
+from abnet.predictors.calibration import Calibration
 from abnet.records import check_array
 
 __all__ = [
@@ -68,8 +69,8 @@ class ModelInfo:
 
     Parameters
     ----------
-    labels : Labels or array of two labels
-        The first stands for -1, the second for +1.
+    labels : Labels or array of labels
+        Of two labels the first stands for -1, the second for +1.
     feature_names : tuple of str, optional
         Columns in the order of training.
     preparation : object with ``transform``, optional
@@ -78,6 +79,8 @@ class ModelInfo:
         The latter for one network drawn from the posterior.
     details : dict
         Plain values for `abnet inspect`: settings, sizes, data fingerprint.
+    calibration : Calibration, optional
+        From shares of the vote to probabilities; without it they are the same.
     """
 
     labels: Labels = field(default_factory=lambda: Labels(np.array([-1, 1])))
@@ -85,6 +88,7 @@ class ModelInfo:
     preparation: Any = None
     certificate: Certificate | DrawnCertificate | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.labels, Labels):
@@ -98,7 +102,9 @@ class ModelInfo:
 
 @dataclass(frozen=True, eq=False)
 class Predictor(ABC):
-    """A fitted binary classifier that needs no training library.
+    """A fitted classifier that needs no training library.
+
+    A row has one score for two classes, or one for each of several.
 
     The score of a row depends on that row alone (but for the last bit, which may depend on its place in a block).
     Inputs are rounded to float32, as in training; every score after that is computed in float64.
@@ -110,8 +116,14 @@ class Predictor(ABC):
     """Whether a score is a share of votes, and so a probability."""
 
     def __post_init__(self) -> None:
-        if self.info.labels.n_classes != 2:
-            raise ValueError(f"one score tells two classes apart, but there are {self.info.labels.n_classes} labels.")
+        if self.info.labels.n_classes != self.n_classes:
+            labels = self.info.labels.n_classes
+            raise ValueError(f"the scores tell {self.n_classes} classes apart, but there are {labels} labels.")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that the scores tell apart."""
+        return 2
 
     @staticmethod
     @abstractmethod
@@ -125,7 +137,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of a block of prepared rows: in [-1, 1] where they are shares of votes."""
+        """Scores of a block of prepared rows, (rows,) or (rows, K): in [-1, 1], or [0, 1], where they are shares."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -133,7 +145,7 @@ class Predictor(ABC):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The two labels, the one of -1 first."""
+        """The labels; of two the one of -1 first."""
         return self.info.classes
 
     @property
@@ -147,7 +159,7 @@ class Predictor(ABC):
         return self.info.feature_names
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The score ``F(x)`` of every row; positive for ``classes_[1]``."""
+        """The score ``F(x)`` of every row; positive for ``classes_[1]``. Several classes: their shares of the vote."""
         return self.score_prepared(self._prepared(X))
 
     def _prepared(self, X: Any) -> Any:
@@ -157,7 +169,7 @@ class Predictor(ABC):
     def score_prepared(self, X: Any) -> NDArray[np.float64]:
         """`decision_function` of rows that are prepared already."""
         matrix = as_matrix(X, self.n_inputs)
-        scores = np.empty(matrix.shape[0])
+        scores = np.empty(matrix.shape[0] if self.n_classes == 2 else (matrix.shape[0], self.n_classes))
         rows = min(max(BLOCK_ENTRIES // self.n_inputs, 16), MOST_ROWS)
         for start in range(0, matrix.shape[0], rows):
             block = matrix[start : start + rows]
@@ -166,7 +178,7 @@ class Predictor(ABC):
             with np.errstate(over="ignore", invalid="ignore"):
                 scores[start : start + rows] = self.score_rows(np.asarray(dense, np.float32).astype(np.float64))
         if not np.isfinite(scores).all():
-            row = int(np.flatnonzero(~np.isfinite(scores))[0])
+            row = int(np.argwhere(~np.isfinite(scores))[0, 0])
             raise ValueError(
                 f"Input contains NaN, infinity or a value too large for float32 in row {row}: "
                 "fill in or remove it first."
@@ -174,21 +186,33 @@ class Predictor(ABC):
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The vote's label, ``sgn(F(x))``, for every row."""
+        """The vote's label for every row: ``sgn(F(x))``, or the class with the largest share."""
         return self.info.labels.decode(self.votes(self._prepared(X)))
 
     def votes(self, X: Any) -> NDArray[np.intp]:
-        """The code of each prepared row's label: 1 where its score is at least zero, else 0."""
+        """The code of each prepared row's label: of two, 1 where its score is at least zero, else 0."""
         return winners(self.score_prepared(X))
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """``(1 ∓ F(x))/2``: the share of the aggregation's networks that vote for either class, shape (n, 2)."""
+        """Probabilities of the classes, shape (n, K): the shares of the vote, calibrated if the model knows how."""
+        self.check_shares()
+        return self.probabilities_from_scores(self.decision_function(X))
+
+    def vote_share(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Share of the aggregation's networks that vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``."""
         self.check_shares()
         return self.shares_from_scores(self.decision_function(X))
 
+    def probabilities_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`predict_proba` of rows with these scores."""
+        shares = self.shares_from_scores(scores)
+        return shares if self.info.calibration is None else self.info.calibration.apply(shares)
+
     def shares_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`predict_proba` of rows with these scores; ValueError where a score is no share of votes."""
+        """`vote_share` of rows with these scores; ValueError where a score is no share of votes."""
         self.check_shares()
+        if scores.ndim == 2:
+            return scores
         p = 0.5 + 0.5 * scores
         return np.stack([1 - p, p], axis=1)
 

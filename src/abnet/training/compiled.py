@@ -18,6 +18,7 @@ import jax
 
 from abnet.training.aggregation_learner import AggregationLearner
 from abnet.training.loop import STATIC, Learner, epoch, one_epoch
+from abnet.training.mixture_learner import MixtureLearner
 
 __all__ = ["compilation_cache", "compiled_epoch"]
 
@@ -34,13 +35,14 @@ IN_SEQUENCE = {
 
 def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
     """`abnet.training.loop.epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
-    if not all(isinstance(learner, AggregationLearner) for learner in learners):
+    if not all(isinstance(learner, (AggregationLearner, MixtureLearner)) for learner in learners):
         return epoch
     return _epoch(in_sequence=all(_short_steps(learner) for learner in learners))
 
 
 def _short_steps(learner: Any) -> bool:
-    return learner.method in ("exact", "meanfield") and max(learner.sizes[1:]) <= WIDEST_IN_SEQUENCE
+    alone = isinstance(learner, AggregationLearner) and learner.method in ("exact", "meanfield")
+    return alone and max(learner.sizes[1:]) <= WIDEST_IN_SEQUENCE
 
 
 @cache

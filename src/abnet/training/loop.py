@@ -54,7 +54,7 @@ class Learner(Protocol):
 
 
 class Rows(NamedTuple):
-    """Examples padded to a bucket of rows: inputs (N, d), targets ±1 (N,), weights (N,), 0 for padding."""
+    """Examples padded to a bucket of rows: inputs (N, d), targets (N,) or (N, K), weights (N,), 0 for padding."""
 
     inputs: Any
     targets: Any
@@ -96,29 +96,30 @@ class Run(NamedTuple):
     active: Any
 
 
-def bucket(n: int) -> int:
-    """The number of rows that n rows are padded to: 256, or the next of 1, 1.25, 1.5, 1.75 times a power of two.
+def bucket(n: int, *, least: int = 256) -> int:
+    """The number that n rows (or columns) are padded to: `least`, or the next of 1, 1.25, 1.5, 1.75 powers of two.
 
     Examples
     --------
     >>> [bucket(n) for n in (10, 300, 455, 456, 52_500)]
     [256, 320, 512, 512, 57344]
     """
-    if n <= 256:
-        return 256
+    if n <= least:
+        return least
     quarter = 2 ** (int(n - 1).bit_length() - 3)
     return -(-n // quarter) * quarter
 
 
 def pad_rows(inputs: NDArray[Any], targets: NDArray[Any], weights: NDArray[Any] | None = None) -> Rows:
     """Rows padded with zeros to their bucket, in float32."""
-    n, total = len(inputs), bucket(len(inputs))
-    padded = np.zeros((total, inputs.shape[1]), np.float32)
-    padded[:n] = inputs
-    columns = np.zeros((2, total), np.float32)
-    columns[0, :n] = targets
-    columns[1, :n] = 1 if weights is None else weights
-    return Rows(*jax.device_put((padded, columns[0], columns[1])))
+    given = (inputs, targets, np.ones(len(inputs)) if weights is None else weights)
+    return Rows(*jax.device_put(tuple(_padded(array, bucket(len(inputs))) for array in given)))
+
+
+def _padded(array: NDArray[Any], total: int) -> NDArray[np.float32]:
+    padded = np.zeros((total, *array.shape[1:]), np.float32)
+    padded[: len(array)] = array
+    return padded
 
 
 def open_runs(states: Any, rates: Any, keys: Any) -> Run:
@@ -132,18 +133,21 @@ def open_runs(states: Any, rates: Any, keys: Any) -> Run:
 
 
 def outputs_on(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) -> Any:
-    """Outputs of every stacked state on the rows of the span, shape (states, N); other rows are left at zero."""
+    """Outputs of every stacked state on the rows of the span, (states, N) or (states, N, K); other rows are zero."""
     total = rows.targets.shape[0]
     size = min(EVALUATION_BLOCK, total)
+
+    def block_outputs(i: Any, inputs: Any) -> Any:
+        return jax.vmap(lambda s, k: learner.output(s, inputs, jax.random.fold_in(k, i)))(states, keys)
 
     def block(i: Any, outputs: Any) -> Any:
         # Reading and writing shift alike where the last block would go past the end.
         at = span.first + i * size
-        inputs = jax.lax.dynamic_slice_in_dim(rows.inputs, at, size)
-        values = jax.vmap(lambda s, k: learner.output(s, inputs, jax.random.fold_in(k, i)))(states, keys)
+        values = block_outputs(i, jax.lax.dynamic_slice_in_dim(rows.inputs, at, size))
         return jax.lax.dynamic_update_slice_in_dim(outputs, values.astype(outputs.dtype), at, axis=1)
 
-    start = jnp.zeros((len(keys), total), rows.inputs.dtype)
+    one = jax.eval_shape(lambda: block_outputs(0, rows.inputs[:size]))
+    start = jnp.zeros((len(keys), total, *one.shape[2:]), rows.inputs.dtype)
     return jax.lax.fori_loop(0, -(-span.size // size), block, start)
 
 

@@ -7,7 +7,7 @@ __all__ = ["StoredPreparation", "preparation_from_dict", "preparation_to_dict", 
 
 
 class StoredPreparation(Protocol):
-    """A fitted preparation of plain values: `TableMap`, `StandardMap`, `MinMaxMap` or `ThermometerMap`."""
+    """A fitted preparation of plain values: a map of a table, a scaling, codes, or both side by side."""
 
     @property
     def n_features_in(self) -> int:
@@ -45,13 +45,14 @@ def stored_form(transformer: Any) -> StoredPreparation:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
     from sklearn.utils.validation import check_is_fitted
 
+    from abnet.data.preparation.coded import CodedMap
     from abnet.data.preparation.scaling import MinMaxMap, StandardMap
     from abnet.data.preparation.table import TablePreparation
     from abnet.data.preparation.table_map import TableMap
     from abnet.data.preparation.thermometer import ThermometerCodes
     from abnet.data.preparation.thermometer_map import ThermometerMap
 
-    if isinstance(transformer, (TableMap, StandardMap, MinMaxMap, ThermometerMap)):
+    if isinstance(transformer, (TableMap, StandardMap, MinMaxMap, ThermometerMap, CodedMap)):
         return transformer
     plain: dict[type, Callable[[Any], StoredPreparation]] = {
         TablePreparation: lambda fitted: fitted.map_,
@@ -87,10 +88,13 @@ def preparation_from_dict(record: Any) -> StoredPreparation:
         from abnet.data.preparation.table_map import TableMap
 
         return TableMap.from_dict(record)
+    from abnet.data.preparation.coded import CodedMap
     from abnet.data.preparation.scaling import MinMaxMap, StandardMap
     from abnet.data.preparation.thermometer_map import ThermometerMap
 
-    maps: dict[Any, Any] = {"standard": StandardMap, "minmax": MinMaxMap, "thermometer": ThermometerMap}
+    maps: dict[Any, Any] = {
+        "standard": StandardMap, "minmax": MinMaxMap, "thermometer": ThermometerMap, "coded": CodedMap,
+    }  # fmt: skip
     if not isinstance(kind, str) or kind not in maps:
         raise ValueError(
             f"stored preparation: unknown kind {str(kind)[:60]!r}; this release reads table, {', '.join(maps)}."

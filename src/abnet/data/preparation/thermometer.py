@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from abnet.data.preparation.coded import midpoints
 from abnet.data.preparation.thermometer_map import ThermometerMap
 
 __all__ = ["ThermometerCodes"]
@@ -51,7 +52,7 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         if self.n_thresholds < 1:
             raise ValueError(f"n_thresholds must be a whole number of at least 1; got {self.n_thresholds!r}.")
         rows = validate_data(self, X, dtype=[np.float64, np.float32])
-        self.thresholds_ = [_thresholds(column, self.n_thresholds) for column in rows.T]
+        self.thresholds_ = [midpoints(column, self.n_thresholds) for column in rows.T]
         if not any(len(thresholds) for thresholds in self.thresholds_):
             raise ValueError(f"all {rows.shape[1]} columns are constant on the {rows.shape[0]} rows: no thresholds.")
         return self
@@ -61,15 +62,3 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return ThermometerMap.from_codes(self).transform(rows)
-
-
-def _thresholds(column: NDArray[Any], most: int) -> NDArray[np.float64]:
-    values = np.unique(column).astype(np.float64)
-    below, above = values[:-1], values[1:]
-    middle = below / 2 + above / 2  # halves first: a sum of large values may overflow
-    midpoints = np.where(middle > below, middle, above)  # between neighbouring floats there is nothing
-    if len(midpoints) <= most:
-        return midpoints
-    if most == 1:
-        return midpoints[len(midpoints) // 2][None]
-    return midpoints[np.round(np.linspace(0, len(midpoints) - 1, most)).astype(np.intp)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet import records
 
-__all__ = ["ThermometerMap"]
+__all__ = ["ThermometerMap", "rising_thresholds"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ThermometerMap:
     def from_dict(cls, record: Any) -> "ThermometerMap":
         """The map stored in a record, after checking it."""
         where = "stored preparation: thermometer"
-        thresholds = records.take(where, record, kind=records.text, thresholds=_rising)["thresholds"]
+        thresholds = records.take(where, record, kind=records.text, thresholds=rising_thresholds)["thresholds"]
         if not any(thresholds):
             raise ValueError(f"{where} needs a threshold for at least one column.")
         return cls(thresholds)
@@ -66,7 +66,8 @@ class ThermometerMap:
         return cls(tuple(tuple(t.tolist()) for t in codes.thresholds_))
 
 
-def _rising(where: str, value: Any) -> tuple[tuple[float, ...], ...]:
+def rising_thresholds(where: str, value: Any) -> tuple[tuple[float, ...], ...]:
+    """Check a stored list of thresholds for every column."""
     found: tuple[tuple[float, ...], ...] = records.list_of(records.list_of(records.finite))(where, value)
     if any(a >= b for one in found for a, b in pairwise(one)):
         raise records.refusal(where, "be increasing in every column", value)

@@ -1,0 +1,62 @@
+"""Probabilities of several classes along ancestral paths; exactly they are `exact.output` with a table.
+
+The last layer has c neurons, and a table of 2^c rows says which class each of their outputs stands for
+(`abnet.codebook`). Given the last hidden layer the output neurons are independent, so that the probability of every
+class is one multilinear evaluation of the table.
+"""
+
+from typing import Any
+
+from abnet.aggregation.ancestral import draw_signs, last_means, mean_of_paths
+from abnet.aggregation.signs import sign_means
+from abnet.cube import erf, multilinear
+
+__all__ = ["normal_means", "normal_probabilities", "path_probabilities"]
+
+
+def path_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int, table: Any) -> Any:
+    """Mean of ``P(class | s_{L-1})`` over independent paths: an unbiased estimate for every depth and width.
+
+    Parameters
+    ----------
+    layers : tuple of arrays (d_k, d_{k-1} + 1)
+        At least one hidden layer.
+    lifted : array (rows, d_0 + 1)
+    key : JAX PRNG key
+    n_samples : int
+        Paths of each row.
+    table : array (2**c, K)
+
+    Returns
+    -------
+    array (rows, K)
+        Rows sum to 1 where those of the table do.
+    """
+
+    def path(layers: Any, lifted: Any, key: Any) -> Any:
+        m, key = last_means(layers, lifted, key)
+        return multilinear(table, sign_means(layers[-1], draw_signs(m, key)))
+
+    return mean_of_paths(path, layers, lifted, key, n_samples)
+
+
+def normal_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int, table: Any) -> Any:
+    """A surrogate to train with, never to certify with: the last hidden layer is not drawn.
+
+    Each output neuron has its `normal_means`, and the table is evaluated as if the outputs were independent. They are
+    not, since they read the same signs. Parameters and result are those of `path_probabilities`.
+    """
+
+    def path(layers: Any, lifted: Any, key: Any) -> Any:
+        m, _ = last_means(layers, lifted, key)
+        return multilinear(table, normal_means(layers[-1], m))
+
+    # With one hidden layer nothing is drawn, and one path is as good as many.
+    return mean_of_paths(path, layers, lifted, key, 1 if len(layers) == 2 else n_samples)
+
+
+def normal_means(V: Any, m: Any) -> Any:
+    """`ancestral.normal_mean` for every neuron of a layer, shape (rows, c)."""
+    W, b = V[:, :-1], V[:, -1]
+    v = (1 - m**2) @ (W**2).T
+    return erf((m @ W.T + b[None, :]) * (2 * (V.shape[1] + v)) ** -0.5)

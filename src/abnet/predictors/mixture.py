@@ -1,0 +1,238 @@
+"""Mixtures of networks for prediction, two classes or several: the mean of what the members say, in NumPy alone.
+
+The arrays of the members are stacked along a first axis. A single network with several classes is a mixture of one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf
+
+from abnet.bam import BAM
+from abnet.codebook import MOST_NEURONS, code_words, decode_table
+from abnet.cube import multilinear
+from abnet.labels import winners
+from abnet.predictors.compact import MOST_SLACK, single_precision_error, single_precision_rows
+from abnet.predictors.leading_layer import leading_arguments, leading_weights
+from abnet.predictors.paths import block_rows, contiguous, layered_arrays, path_outputs
+from abnet.predictors.predictor import WIDEST, ModelInfo, Predictor, as_matrix
+from abnet.records import check_array, check_names
+
+__all__ = ["CompactMixture", "PathMixture"]
+
+
+def class_table(n_classes: int, length: int) -> NDArray[np.float64] | None:
+    """What the 2^c outputs of a network stand for; None for two classes, whose one output is a sign."""
+    return None if n_classes == 2 else decode_table(code_words(n_classes, length))
+
+
+@dataclass(frozen=True, eq=False)
+class CompactMixture(Predictor):
+    """Compact networks: ``F(x) = mean_m Σ_s H_m[s] P_m(x)[s]``, for several classes a column of H for each.
+
+    Parameters
+    ----------
+    W : array (M, d_1, d_0)
+    b : array (M, d_1)
+        The members' leading hidden layers.
+    H : array (M, 2**d_1) or (M, 2**d_1, K)
+        Expected output of each of their representations, or the probability of each class.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> nets = [BAM.init(rng, (2, 3, 1)) for _ in range(4)]
+    >>> CompactMixture.from_networks(nets).decision_function([[3.0, 1.0], [-2.0, -2.0]]).shape
+    (2,)
+    """
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    H: NDArray[np.float64]
+
+    @staticmethod
+    def from_networks(networks: Sequence[BAM], info: ModelInfo | None = None) -> "CompactMixture":
+        """Collapse every member, in float64; the classes are those of the info."""
+        from abnet.aggregation import region_values
+
+        info = info or ModelInfo()
+        table = class_table(info.labels.n_classes, networks[0].sizes[-1])
+        exact = [network.astype(np.float64) for network in networks]
+        W, b = (np.stack(parts) for parts in zip(*map(leading_weights, exact), strict=True))
+        return CompactMixture(W, b, np.stack([region_values(network, table) for network in exact]), info=info)
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "CompactMixture":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        check_names(arrays, ("W", "b", "H"))
+        shape, K = arrays["W"].shape, info.labels.n_classes
+        if len(shape) != 3 or 0 in shape or shape[1] > WIDEST:
+            raise ValueError(f"the array W must have the shape (members, 1 to {WIDEST}, inputs), but has {shape}.")
+        check_array(arrays, "W", shape)
+        check_array(arrays, "b", shape[:2])
+        check_array(arrays, "H", (shape[0], 2 ** shape[1], *([] if K == 2 else [K])))
+        least = -1 if K == 2 else 0
+        if arrays["H"].min() < least - 1e-9 or arrays["H"].max() > 1 + 1e-9:
+            raise ValueError(f"the array H holds values outside [{least}, 1].")
+        return CompactMixture(arrays["W"], arrays["b"], arrays["H"], info=info)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.W.shape[2])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return 2 if self.H.ndim == 2 else int(self.H.shape[2])
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``mean_m Σ_s H_m[s] P_m(x)[s]``."""
+        return _mixed(self.W, self.b, self.H, X)
+
+    def votes(self, X: Any) -> NDArray[np.intp]:
+        """The codes of `score_prepared`, from single precision where that is sure of them."""
+        matrix = as_matrix(X, self.n_inputs)
+        slack = float(np.mean([single_precision_error(W, b) for W, b in zip(self.W, self.b, strict=True)])) + 1e-6
+        if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
+            return super().votes(matrix)
+        scores = self._single_precision_scores(matrix)
+        if not np.isfinite(scores).all():
+            return super().votes(matrix)
+        votes, unsure = winners(scores), _lead(scores) <= 2 * slack
+        votes[unsure] = super().votes(matrix[unsure])
+        return votes
+
+    def _single_precision_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        W, b, H = (array.astype(np.float32) for array in (self.W, self.b, self.H))
+        members, width = self.b.shape
+        scores = np.empty((len(X), *self.H.shape[2:]))
+        rows = max(single_precision_rows(self.n_inputs, width) // members, 16)
+        with np.errstate(over="ignore"):
+            for start in range(0, len(X), rows):
+                block = np.asarray(X[start : start + rows], np.float32)
+                scores[start : start + rows] = _mixed(W, b, H, block)
+        return scores
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``W``, ``b``, ``H``."""
+        return {"W": self.W, "b": self.b, "H": self.H}
+
+
+def _mixed(W: NDArray[Any], b: NDArray[Any], H: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
+    """Mean over the members, whose leading layers are one matrix product."""
+    members, width, n_inputs = W.shape
+    means = erf(leading_arguments(W.reshape(-1, n_inputs), b.reshape(-1), X)).reshape(-1, members, width)
+    total = sum(multilinear(H[m], means[:, m]) for m in range(members))
+    return np.asarray(total / W.dtype.type(members))
+
+
+def _lead(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each row's winner is ahead: |F|, or the largest share less the second largest."""
+    if scores.ndim == 1:
+        return np.abs(scores)
+    top = np.partition(scores, -2, axis=1)
+    return np.asarray(top[:, -1] - top[:, -2])
+
+
+@dataclass(frozen=True, eq=False)
+class PathMixture(Predictor):
+    """Networks of any width: the mean over members and over fixed ancestral paths of each (see `PathPredictor`).
+
+    Parameters
+    ----------
+    weights : tuple of arrays (M, d_k, d_{k-1})
+    biases : tuple of arrays (M, d_k)
+    noise : tuple of arrays (M, T, d_k)
+        ε of each hidden layer, T paths for each member.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> nets = [BAM.init(rng, (2, 50, 1)) for _ in range(4)]
+    >>> PathMixture.from_networks(nets, rng, n_paths=20).n_paths
+    20
+    """
+
+    weights: tuple[NDArray[np.float64], ...]
+    biases: tuple[NDArray[np.float64], ...]
+    noise: tuple[NDArray[np.float64], ...]
+
+    @staticmethod
+    def from_networks(
+        networks: Sequence[BAM], rng: np.random.Generator, *, n_paths: int, info: ModelInfo | None = None
+    ) -> "PathMixture":
+        """The members with fresh noise; about `n_paths` paths in all, the same number for each member."""
+        exact, each = [contiguous(network) for network in networks], -(-n_paths // len(networks))
+        noise = tuple(rng.standard_normal((len(exact), each, d)) for d in exact[0].sizes[1:-1])
+        weights = tuple(np.stack(parts) for parts in zip(*(network.weights for network in exact), strict=True))
+        biases = tuple(np.stack(parts) for parts in zip(*(network.biases for network in exact), strict=True))
+        return PathMixture(weights, biases, noise, info=info or ModelInfo())
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "PathMixture":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        depth = sum(name.startswith("W_") for name in arrays)
+        counts = {"W": depth, "b": depth, "noise": depth - 1}
+        check_names(arrays, tuple(f"{name}_{k}" for name, count in counts.items() for k in range(1, count + 1)))
+        if depth < 2 or any(array.ndim < 2 or 0 in array.shape for array in arrays.values()):
+            raise ValueError("the arrays of a mixture of paths must be stacked tables, of 2 layers or more.")
+        members, inputs, paths = len(arrays["W_1"]), arrays["W_1"].shape[-1], arrays["noise_1"].shape[1]
+        for k in range(1, depth + 1):
+            units = arrays[f"b_{k}"].shape[1]
+            check_array(arrays, f"W_{k}", (members, units, inputs))
+            check_array(arrays, f"b_{k}", (members, units))
+            if k < depth:
+                check_array(arrays, f"noise_{k}", (members, paths, units))
+            inputs = units
+        return PathMixture(*(tuple(arrays[f"{n}_{k}"] for k in range(1, c + 1)) for n, c in counts.items()), info=info)
+
+    def __post_init__(self) -> None:
+        K, c = self.info.labels.n_classes, int(self.biases[-1].shape[1])
+        if (c == 1) != (K == 2) or not (K - 1).bit_length() <= c <= MOST_NEURONS:
+            raise ValueError(f"{c} output neurons do not tell {K} classes apart.")
+        super().__post_init__()
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.weights[0].shape[2])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes: any number fits the outputs that its code fits."""
+        return self.info.labels.n_classes
+
+    @property
+    def n_paths(self) -> int:
+        """Number of paths of all members."""
+        return int(self.noise[0].shape[0] * self.noise[0].shape[1])
+
+    def networks(self) -> tuple[BAM, ...]:
+        """The members."""
+        members = range(len(self.weights[0]))
+        return tuple(BAM(tuple(W[m] for W in self.weights), tuple(b[m] for b in self.biases)) for m in members)
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mean output of all fixed paths."""
+        table = class_table(self.n_classes, self.biases[-1].shape[1])
+        total: Any = 0
+        for m, network in enumerate(self.networks()):
+            total = total + self._member(network.layers, X, tuple(noise[m] for noise in self.noise), table)
+        return np.asarray(total / len(self.weights[0]))
+
+    def _member(self, layers: Any, X: NDArray[np.float64], noise: tuple[Any, ...], table: Any) -> NDArray[np.float64]:
+        paths = len(noise[0])
+        step = block_rows(layers, paths)
+        blocks = [
+            path_outputs(layers, X[start : start + step], paths, lambda k, shape: noise[k], table).mean(axis=1)
+            for start in range(0, len(X), step)
+        ]
+        return np.concatenate(blocks) if blocks else np.empty((0, *([] if table is None else [self.n_classes])))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``W_k``, ``b_k`` and ``noise_k`` by layer."""
+        return layered_arrays(W=self.weights, b=self.biases, noise=self.noise)

@@ -1,0 +1,134 @@
+"""Learning the members of a mixture from a lesson: soft targets, centred inputs, one cosine of the rate."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bam import BAM
+from abnet.training.aggregation_learner import Objective
+from abnet.training.coordinates import Centring
+from abnet.training.loop import Limits, Span, bucket, open_runs, pad_rows
+from abnet.training.mixture_learner import MixtureLearner, start_mixture
+from abnet.training.stage import Report, best_of, run_stage
+from abnet.training.trainer import NEVER, new_keys, stack
+
+__all__ = ["MixtureOutcome", "MixturePlan", "learn_members", "random_members"]
+
+LEAST_INPUTS = 32
+"""Networks with fewer inputs are padded to so many."""
+
+WATCHED = 1024
+"""Rows of the lesson that are not learned from: they say which epoch to keep."""
+
+
+@dataclass(frozen=True)
+class MixturePlan:
+    """How the members are trained.
+
+    Parameters
+    ----------
+    steps : int
+        Minibatches in all, rounded to whole epochs.
+    batch_size : int
+    rate : float
+        Of Adam, at the start of the cosine.
+    """
+
+    steps: int = 2000
+    batch_size: int = 128
+    rate: float = 0.1
+
+    def epochs(self, n_rows: int) -> int:
+        """Whole epochs of about `steps` minibatches.
+
+        Examples
+        --------
+        >>> [MixturePlan().epochs(n) for n in (4_150, 22_000, 10**7)]
+        [61, 12, 1]
+        """
+        return max(round(self.steps / -(-n_rows // self.batch_size)), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureOutcome:
+    """The members on lifted rows, the watched loss after each epoch, and whether training was interrupted."""
+
+    networks: tuple[BAM, ...]
+    curve: list[float]
+    interrupted: bool
+
+
+def random_members(rng: np.random.Generator, count: int, sizes: tuple[int, ...]) -> tuple[BAM, ...]:
+    """Starts for centred inputs: standard normal weights in the first layer and above one hidden layer, else Glorot's.
+
+    Examples
+    --------
+    >>> [network.sizes for network in random_members(np.random.default_rng(0), 2, (5, 3, 1))]
+    [(5, 3, 1), (5, 3, 1)]
+    """
+    members = []
+    for _ in range(count):
+        network = BAM.init(rng, sizes)
+        first = rng.standard_normal(network.weights[0].shape, np.float32)
+        bias = 0.5 * rng.standard_normal(network.biases[0].shape, np.float32)
+        last = rng.standard_normal(network.weights[-1].shape, np.float32)
+        members.append(BAM((first, *network.weights[1:-1], last), (bias, *network.biases[1:])))
+    return tuple(members)
+
+
+def learn_members(
+    learner: MixtureLearner,
+    n_members: int,
+    lifted: NDArray[np.float32],
+    targets: NDArray[Any],
+    plan: MixturePlan,
+    rng: np.random.Generator,
+    report: Report | None = None,
+) -> MixtureOutcome:
+    """Train a mixture on lifted rows with soft targets, by the log loss.
+
+    Parameters
+    ----------
+    learner : MixtureLearner
+        Its sizes are those of the members.
+    n_members : int
+    lifted : array (n, d_0 + 1)
+    targets : array (n,) in [-1, 1], or (n, K)
+    plan : MixturePlan
+    rng : numpy.random.Generator
+        Starts, shuffles and chooses the watched rows.
+    report : callable, optional
+        As for `abnet.training.stage.run_stage`.
+    """
+    centring, n_inputs = Centring.of(lifted), learner.sizes[0]
+    padding = bucket(n_inputs, least=LEAST_INPUTS) - n_inputs
+    padded = replace(learner, sizes=(n_inputs + padding, *learner.sizes[1:]))
+    order = rng.permutation(len(lifted))
+    rows = pad_rows(_with_columns(centring.apply(lifted[order]), padding), targets[order])
+    watched = min(WATCHED, len(lifted) // 8)
+    train = Span(watched, len(lifted) - watched)
+    watch = Span(0, watched) if watched else train
+    starts = random_members(rng, n_members, learner.sizes)
+    wide = tuple(BAM.from_layers((_with_columns(n.layers[0], padding), *n.layers[1:])) for n in starts)
+    state = start_mixture(wide, wide, Objective.LOG, train.size, 0.05)
+    epochs = plan.epochs(train.size)
+    limits = Limits(0.0, NEVER, halving_patience=NEVER, max_epochs=epochs, cosine_epochs=epochs)
+    runs = open_runs(stack([state]), [plan.rate], new_keys(rng, 1))
+    outcome = run_stage(
+        (padded,), (runs,), rows, train, watch, rng=rng, batch_size=plan.batch_size, limits=limits, report=report
+    )
+    members = [_narrowed(network, n_inputs) for network in padded.networks(best_of(outcome.runs[0]))]
+    curve = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
+    return MixtureOutcome(tuple(map(centring.network, members)), curve, outcome.interrupted)
+
+
+def _with_columns(matrix: NDArray[Any], count: int) -> NDArray[np.float32]:
+    """Columns of zeros before the last one, the constant's: programs are shared by tables of similar width."""
+    zeros = np.zeros((len(matrix), count), np.float32)
+    return np.concatenate([matrix[:, :-1], zeros, matrix[:, -1:]], axis=1, dtype=np.float32)
+
+
+def _narrowed(network: BAM, n_inputs: int) -> BAM:
+    return BAM((network.weights[0][:, :n_inputs], *network.weights[1:]), network.biases)

@@ -1,0 +1,71 @@
+"""Features and codes side by side: the signs of thresholds, the same from a file, row by row."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.preprocessing import StandardScaler
+
+from abnet.data.preparation import preparation_from_dict, stored_form
+from abnet.data.preparation.coded import CodedMap, thresholds_of
+
+
+@pytest.fixture
+def sample(rng: np.random.Generator) -> np.ndarray:
+    columns = [rng.normal(size=200), rng.integers(0, 2, 200), rng.integers(0, 5, 200), np.full(200, 3.0)]
+    return np.column_stack(columns)
+
+
+def coded(X: np.ndarray) -> CodedMap:
+    base = stored_form(StandardScaler().fit(X))
+    return CodedMap.of(base, base.transform(X))
+
+
+def test_signs_by_the_definition(sample: np.ndarray) -> None:
+    fitted = coded(sample)
+    prepared = np.asarray(fitted.base.transform(sample), np.float32)
+    expected = [prepared] + [
+        np.where(prepared[:, j : j + 1] >= np.array(t)[None], 1.0, -1.0) for j, t in enumerate(fitted.thresholds) if t
+    ]
+    np.testing.assert_array_equal(fitted.transform(sample), np.hstack(expected))
+    assert [len(t) for t in fitted.thresholds] == [32, 0, 4, 0]
+    assert fitted.n_features_out == 4 + 36
+
+
+def test_thresholds_are_spaced_by_rank_not_by_rows() -> None:
+    column = np.concatenate([np.zeros(990), np.arange(1.0, 11.0)])[:, None]
+    assert thresholds_of(column, 4) == ((0.5, 3.5, 6.5, 9.5),)
+
+
+def test_record_comes_back(sample: np.ndarray) -> None:
+    fitted = coded(sample)
+    again = preparation_from_dict(fitted.to_dict())
+    assert again == fitted
+    np.testing.assert_array_equal(again.transform(sample), fitted.transform(sample))
+    assert stored_form(fitted) is fitted
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 20))
+def test_pieces_give_the_whole(seed: int, at: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(21, 3)).round(1)
+    fitted = coded(X)
+    pieces = np.vstack([fitted.transform(X[:at]), fitted.transform(X[at:])])
+    np.testing.assert_array_equal(pieces, fitted.transform(X))
+
+
+def test_missing_numbers_stay_missing(sample: np.ndarray) -> None:
+    row = sample[:1].copy()
+    row[0, 0] = np.nan
+    assert np.isnan(coded(sample).transform(row)).any()
+
+
+@pytest.mark.parametrize("change", [{"thresholds": [[1.0]]}, {"thresholds": [[2.0, 1.0], [], [], []]}, {"extra": 1}])
+def test_other_records_are_refused(sample: np.ndarray, change: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="stored preparation"):
+        preparation_from_dict({**coded(sample).to_dict(), **change})
+
+
+def test_codes_of_codes_are_refused(sample: np.ndarray) -> None:
+    record = coded(sample).to_dict()
+    with pytest.raises(ValueError, match="codes of codes"):
+        preparation_from_dict({"kind": "coded", "base": record, "thresholds": []})

@@ -1,0 +1,62 @@
+"""Code words: all different, far apart, the same every time, and decoded to the nearest."""
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from abnet.codebook import MOST_NEURONS, code_length, code_words, decode_table, nearest_word
+
+CASES = [(2, 1), (2, 3), (3, 2), (3, 8), (4, 8), (5, 3), (7, 10), (10, 12), (11, 12)]
+
+
+def distances(words: np.ndarray) -> list[int]:
+    return [int((a != b).sum()) for a, b in itertools.combinations(words, 2)]
+
+
+@pytest.mark.parametrize(("K", "c"), CASES)
+def test_words_are_signs_and_differ(K: int, c: int) -> None:
+    words = code_words(K, c)
+    assert words.shape == (K, c)
+    assert words.dtype == np.int8
+    assert set(np.unique(words)) <= {-1, 1}
+    assert min(distances(words)) >= 1
+
+
+@pytest.mark.parametrize("K", range(3, 13))
+def test_the_usual_length_corrects_the_error_of_any_one_neuron(K: int) -> None:
+    words = code_words(K, code_length(K)).astype(float)
+    assert min(distances(words)) >= 3
+    for neuron in range(words.shape[1]):
+        flipped = words.copy()
+        flipped[:, neuron] *= -1
+        np.testing.assert_array_equal(nearest_word(words.astype(np.int8), flipped), np.arange(K))
+
+
+@pytest.mark.parametrize(("K", "c"), CASES)
+def test_table_decodes_by_enumeration(K: int, c: int) -> None:
+    words = code_words(K, c)
+    table = decode_table(words)
+    for row, signs in zip(table, itertools.product((-1, 1), repeat=c), strict=True):
+        apart = [sum(a != b for a, b in zip(signs, word, strict=True)) for word in words.tolist()]
+        expected = [float(j == apart.index(min(apart))) for j in range(K)]
+        assert row.tolist() == expected
+
+
+def test_another_process_finds_the_same_words() -> None:
+    program = "from abnet.codebook import code_words; print(code_words(10, 12).tolist())"
+    printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == str(code_words(10, 12).tolist())
+
+
+@pytest.mark.parametrize(("K", "c"), [(1, 1), (3, 1), (5, 2), (3, MOST_NEURONS + 1), (2, 0)])
+def test_impossible_lengths_are_refused(K: int, c: int) -> None:
+    with pytest.raises(ValueError, match="code_length must lie between"):
+        code_words(K, c)
+
+
+def test_two_classes_keep_one_neuron() -> None:
+    assert code_length(2) == 1
+    np.testing.assert_array_equal(decode_table(code_words(2, 1)), np.eye(2))

@@ -1,0 +1,106 @@
+"""Teachers: fitted on the rows given and no others, honest about them, cells moved as a whole."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+
+from abnet.training import teachers
+from abnet.training.teachers import Teaching, recombined_rows, stack_weights, teach, teachers_named
+
+
+class Parrot(ClassifierMixin, BaseEstimator):
+    """Knows the labels of the rows it was fitted on by heart, and nothing else."""
+
+    seen: list[np.ndarray] = []  # noqa: RUF012 shared by all clones on purpose
+
+    def fit(self, X: Any, y: Any) -> "Parrot":
+        Parrot.seen.append(np.asarray(X))
+        self.classes_ = np.unique(y)
+        self.known_ = {row.tobytes(): label for row, label in zip(np.asarray(X), y, strict=True)}
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        equal = np.full(len(self.classes_), 1 / len(self.classes_))
+        rows = [self.known_.get(row.tobytes()) for row in np.asarray(X)]
+        return np.array([equal if label is None else (self.classes_ == label) * 1.0 for label in rows])
+
+
+@pytest.fixture
+def sample(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.normal(size=(90, 3))
+    return X, (X[:, 0] + 0.5 * rng.normal(size=90) > 0).astype(np.intp)
+
+
+def test_what_is_said_of_own_rows_was_not_learned_from_them(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    teaching = Teaching.of({"parrot": Parrot()}, *sample, 2, 0)
+    assert teaching is not None
+    np.testing.assert_array_equal(teaching.unseen, 0.5)
+    np.testing.assert_array_equal(teaching.probabilities(sample[0])[:, 1], sample[1])
+
+
+def test_forest_uses_its_bags(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    teaching = Teaching.of(teachers_named("forest", 0), *sample, 2, 0)
+    assert teaching is not None
+    own = np.mean(teaching.probabilities(sample[0]).argmax(1) != sample[1])
+    unseen = np.mean(teaching.unseen.argmax(1) != sample[1])
+    assert own == 0 < unseen < 0.4
+
+
+def test_targets_are_halfway_and_made_rows_have_the_teachers(
+    sample: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
+) -> None:
+    X, codes = sample
+    teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 2, 0)
+    assert teaching is not None
+    lesson = teach(teaching, X, codes, np.arange(3), rng)
+    np.testing.assert_array_equal(lesson.X[: lesson.n_own], X)
+    np.testing.assert_allclose(lesson.targets[:90, 1], (codes + teaching.unseen[:, 1]) / 2)
+    np.testing.assert_allclose(
+        lesson.targets[90:], LogisticRegression().fit(X, codes).predict_proba(lesson.X[90:]), atol=1e-6
+    )
+
+
+def test_made_rows_hold_cells_of_the_table(rng: np.random.Generator) -> None:
+    X = np.arange(40.0).reshape(10, 4)
+    made = recombined_rows(X, np.array([0, 1, 1, 2]), rng)
+    assert all(set(made[:, j]) <= set(X[:, j]) for j in range(4))
+    np.testing.assert_array_equal(made[:, 2] - made[:, 1], 1)
+    moved = np.mean(made[:, 0] != made[:, 3] - 3)
+    assert 0.3 < moved < 0.55  # either cell moved (.51), but for draws of the same row
+
+
+def test_weights_minimise_the_log_loss(rng: np.random.Generator) -> None:
+    chances = rng.uniform(0.2, 0.95, (3, 200)) * np.array([[1.0], [0.8], [0.9]])
+    weights = stack_weights(chances, steps=3000)
+    grid = [np.array([a, b, 1 - a - b]) for a in np.linspace(0, 1, 41) for b in np.linspace(0, 1 - a, 41)]
+    best = min(-np.log(w @ chances).mean() for w in grid)
+    assert -np.log(weights @ chances).mean() < best + 1e-4
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_interrupt_keeps_the_teachers_that_are_ready(
+    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = teachers._fit
+
+    def interrupted(model: Any, X: Any, codes: Any) -> Any:
+        if isinstance(model, Parrot):
+            raise KeyboardInterrupt
+        return real(model, X, codes)
+
+    monkeypatch.setattr(teachers, "_fit", interrupted)
+    teaching = Teaching.of({"linear": LogisticRegression(), "parrot": Parrot()}, *sample, 2, 0)
+    assert teaching is not None
+    assert list(teaching.models) == ["linear"]
+    assert Teaching.of({"parrot": Parrot()}, *sample, 2, 0) is None
+
+
+def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generator) -> None:
+    X, codes = rng.normal(size=(41, 2)), np.array([0] * 20 + [1] * 20 + [2])
+    teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 3, 0)
+    assert teaching is not None
+    np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
+    assert teaching.unseen[40, 2] == 0
