@@ -33,18 +33,18 @@ def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table:
     assert isinstance(preparation, TableMap)
     clf = abnet.ABNetClassifier((2,), random_state=0)
     first = parts_of(clf, ROWS)[0]
-    column = pd.to_numeric(read_table(table)["size, cm"].iloc[first])
+    column = pd.to_numeric(read_table(table).to_pandas()["size, cm"].iloc[first])
     stored = preparation.to_dict()["columns"][0]
     assert stored["fill"] == pytest.approx(column.median(), rel=1e-12)
     assert stored["mean"] == pytest.approx(column.fillna(column.median()).mean(), rel=1e-12)
-    assert stored["mean"] != pytest.approx(pd.to_numeric(read_table(table)["size, cm"]).mean(), rel=1e-6)
+    assert stored["mean"] != pytest.approx(pd.to_numeric(read_table(table).to_pandas()["size, cm"]).mean(), rel=1e-6)
 
 
 def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> None:
     from abnet.data.preparation import TablePreparation
     from abnet.data.tables import split_target
 
-    X, y = split_target(read_table(table), "mood today")
+    X, y, _ = split_target(read_table(table), "mood today")
     clf = abnet.ABNetClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=0).fit(X, y)
     assert abnet.load(model).certificate_ == clf.certificate_
     assert abnet.load(model).predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()

@@ -10,6 +10,8 @@ __all__ = ["spoken"]
 
 _HOMES = {
     **dict.fromkeys((*PARAMETERS, "max_categories"), "abnet fit"),
+    **dict.fromkeys(("decimal", "use"), "abnet fit"),
+    "unseen": "abnet predict",
     **dict.fromkeys(("data_dir", "download"), "abnet data"),
 }
 """Parameters that are options of some command, and the command to name where the one at work lacks them."""

@@ -126,11 +126,11 @@ def rivals_of(classifier: Any, data: Labelled, max_categories: int) -> tuple[tup
     """Hold-out bounds on the classifier's own two parts, or where it has none, on two halves; notices on columns."""
     split = classifier.certificate_ is not None and classifier.certificate_.prior == "split"
     parts = parts_of(classifier, len(data.y)) if split else two_random_parts(len(data.y), 0.5, classifier.random_state)
-    preparation = TablePreparation(max_categories=max_categories).fit(data.X.iloc[parts[0]])
+    preparation = TablePreparation(max_categories=max_categories).fit(data.X[parts[0]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
         prepared = preparation.transform(data.X)
     same = frozen_network(classifier, prepared, data.y, parts) if split else ()
     rivals = (*same, logistic_regression(prepared, data.y, parts, classifier.delta))
     of_model = preparation if split else TablePreparation(max_categories=max_categories).fit(data.X)
-    return rivals, tuple(of_model.notices_)
+    return rivals, tuple(map(str, of_model.notes_))
