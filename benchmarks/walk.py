@@ -25,7 +25,7 @@ ROWS = 200
 
 
 def table() -> str:
-    """A CSV of numbers, text, truths and dates, with missing cells."""
+    """A CSV of numbers, text, booleans and dates, with missing cells."""
     lines = ["age,city,smoker,visit,ill"]
     for i in range(ROWS):
         age, smoker = 18 + 37 * i % 70, i % 3 == 0

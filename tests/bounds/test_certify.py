@@ -17,7 +17,9 @@ RISKS = RNG.beta(1.0, 12.0, N)
 LABELS = np.where(RNG.random(N) < 0.25, 1, -1)
 WRONG: NDArray[np.bool_] = np.less(RNG.random(N), 0.04)
 MEAN, SQUARE = float(RISKS.mean()), float((RISKS**2).mean())
+CODES = RNG.choice(5, N, p=[0.6, 0.2, 0.1, 0.1, 0.0])
 PATHS = SampledRisk.from_values(RNG.random((N, 8)) < RISKS[:, None], LABELS)
+FIVE = SampledRisk.from_values(RNG.random((N, 8)) < RISKS[:, None], CODES, 5)
 
 
 def every_certificate() -> dict[str, Certificate]:
@@ -26,13 +28,15 @@ def every_certificate() -> dict[str, Certificate]:
         "trained": bounds.certify_trained(RISKS, LABELS, 4.0, prior="split", **wanted),
         "trained, counted": bounds.certify_trained(RISKS, LABELS, 4.0, prior="init", wrong=WRONG, **wanted),
         "frozen": bounds.certify_frozen(RISKS, LABELS, WRONG, prior="split", **wanted),
-        "hold-out": bounds.certify_holdout(RISKS, LABELS, WRONG, **wanted),
+        "test set": bounds.certify_test_set(RISKS, LABELS, WRONG, **wanted),
         "trained, sampled": bounds.certify_trained_sampled(PATHS, 4.0, prior="split", **wanted),
         "trained, fresh paths": bounds.certify_trained_sampled(PATHS, 4.0, prior="init", vote="fresh paths", **wanted),
         "trained, expectation": bounds.certify_trained_sampled(PATHS, 4.0, prior="init", vote="expectation", **wanted),
         "frozen, sampled": bounds.certify_frozen_sampled(PATHS, LABELS, WRONG, prior="split", **wanted),
         "frozen, Gibbs only": bounds.certify_frozen_sampled(PATHS, prior="split", **wanted),
         "one class": bounds.certify_frozen(RISKS, np.ones(N), WRONG, prior="split", **wanted),
+        "five classes": bounds.certify_frozen(RISKS, CODES, WRONG, prior="split", n_classes=5, **wanted),
+        "five classes, sampled": bounds.certify_trained_sampled(FIVE, 4.0, prior="init", vote="expectation", **wanted),
         "one example": bounds.certify_trained([0.3], [-1], 0.0, prior="init", **wanted),
     }
 
@@ -61,7 +65,8 @@ def test_trained_class_part_is_the_same_at_half_delta(label: int) -> None:
     c = bounds.certify_trained(RISKS, LABELS, 4.0, delta=0.1, prior="split", wrong=WRONG)
     mine = label == LABELS
     alone = bounds.certify_trained(RISKS[mine], LABELS[mine], 4.0, delta=0.05, prior="split")
-    (part,) = (part for part in c.per_class if part.label == label)
+    part = c.per_class[max(label, 0)]
+    assert (part.label, part.delta) == (max(label, 0), 0.05)
     assert part.n_examples == np.sum(mine)
     assert part.vote_errors == np.sum(WRONG[mine])
     assert (part.gibbs_risk_bound, part.vote_error_bound) == (alone.gibbs_risk_bound, alone.vote_error_bound)
@@ -70,21 +75,27 @@ def test_trained_class_part_is_the_same_at_half_delta(label: int) -> None:
 def test_frozen_certificate_is_the_chernoff_and_the_test_set_bound() -> None:
     c = bounds.certify_frozen(RISKS, LABELS, WRONG, delta=0.1, prior="split", n_candidates=2)
     assert c.gibbs_risk_bound == pytest.approx(bounds.gibbs_bound_frozen(MEAN, N, 0.05))
-    assert c.vote_error_bound == c.test_set_bound == bounds.test_set_bound(int(WRONG.sum()), N, 0.05)
+    assert c.vote_error_bound == c.test_set_bound == bounds.clopper_pearson_bound(int(WRONG.sum()), N, 0.05)
     assert c.twice_gibbs_bound == pytest.approx(bounds.twice_gibbs_bound_frozen(MEAN, N, 0.025))
     assert c.tandem_bound == pytest.approx(bounds.tandem_bound_frozen(SQUARE, N, 0.025))
     assert (c.vote_method, c.vote_errors, c.kl) == ("test set", WRONG.sum(), 0.0)
     for part in c.per_class:
-        mine = part.label == LABELS
-        assert part.vote_error_bound == bounds.test_set_bound(int(np.sum(WRONG[mine])), int(np.sum(mine)), 0.025)
+        mine = 2 * part.label - 1 == LABELS
+        assert part.vote_error_bound == bounds.clopper_pearson_bound(int(np.sum(WRONG[mine])), int(np.sum(mine)), 0.025)
         assert part.gibbs_risk_bound == pytest.approx(
             bounds.gibbs_bound_frozen(float(RISKS[mine].mean()), int(np.sum(mine)), 0.025)
         )
 
 
-def test_holdout_is_the_frozen_form() -> None:
+def test_a_test_set_has_the_frozen_form() -> None:
     frozen = bounds.certify_frozen(RISKS, LABELS, WRONG, delta=0.1, prior="split")
-    assert bounds.certify_holdout(RISKS, LABELS, WRONG, delta=0.1) == replace(frozen, prior="hold-out")
+    assert bounds.certify_test_set(RISKS, LABELS, WRONG, delta=0.1) == replace(frozen, prior="test set")
+
+
+def test_the_old_name_of_a_test_set_certificate_warns() -> None:
+    with pytest.warns(DeprecationWarning, match="now called certify_test_set"):
+        old = bounds.certify_holdout(RISKS, LABELS, WRONG, delta=0.1)
+    assert old == bounds.certify_test_set(RISKS, LABELS, WRONG, delta=0.1)
 
 
 def test_sampled_certificate_pays_for_sampling() -> None:
@@ -108,7 +119,7 @@ def test_sampled_vote_gets_only_the_bounds_that_cover_it() -> None:
 
 def test_frozen_sampled_vote_is_counted_at_full_delta() -> None:
     c = bounds.certify_frozen_sampled(PATHS, LABELS, WRONG, delta=0.1, prior="split")
-    assert c.vote_error_bound == bounds.test_set_bound(int(WRONG.sum()), N, 0.1)
+    assert c.vote_error_bound == bounds.clopper_pearson_bound(int(WRONG.sum()), N, 0.1)
     assert c.gibbs_risk_bound == bounds.sampled_gibbs_bound_frozen(PATHS.mean, 8 * N, N, 0.1)
 
 
@@ -116,7 +127,49 @@ def test_balanced_bound_is_the_mean_of_the_classes() -> None:
     c = bounds.certify_frozen(RISKS, LABELS, WRONG, delta=0.1, prior="split")
     votes = [part.vote_error_bound or 0.0 for part in c.per_class]
     assert c.balanced_vote_bound == pytest.approx(np.mean(votes))
-    assert c.balanced_gibbs_bound == pytest.approx(np.mean([part.gibbs_risk_bound for part in c.per_class]))
+
+
+def test_five_classes_share_delta_and_hold_their_own_bounds() -> None:
+    c = bounds.certify_frozen(RISKS, CODES, WRONG, delta=0.1, prior="split", n_classes=5)
+    assert c.class_names == ("0", "1", "2", "3", "4")
+    assert [part.label for part in c.per_class] == [0, 1, 2, 3, 4]
+    assert sum(part.delta for part in c.per_class) == pytest.approx(0.1)
+    for part in c.per_class[:4]:
+        mine = part.label == CODES
+        k, n = int(np.sum(WRONG[mine])), int(np.sum(mine))
+        assert (part.n_examples, part.vote_errors) == (n, k)
+        assert part.vote_error_bound == bounds.clopper_pearson_bound(k, n, 0.02)
+        assert part.gibbs_risk_bound == pytest.approx(bounds.gibbs_bound_frozen(float(RISKS[mine].mean()), n, 0.02))
+    assert (c.per_class[4].n_examples, c.per_class[4].vote_error_bound) == (0, 1.0)
+    assert c.balanced_vote_bound == pytest.approx(np.mean([part.vote_error_bound or 0.0 for part in c.per_class]))
+    # All rows together know nothing of classes.
+    assert replace(c, per_class=()) == replace(
+        bounds.certify_frozen(RISKS, LABELS, WRONG, delta=0.1, prior="split"), per_class=(), class_names=c.class_names
+    )
+
+
+def test_codes_and_signs_give_one_certificate() -> None:
+    signs = bounds.certify_frozen(RISKS, LABELS.astype(float), WRONG, delta=0.1, prior="split")
+    assert bounds.certify_frozen(RISKS, (LABELS + 1) // 2, WRONG, delta=0.1, prior="split") == signs
+
+
+def test_losses_and_errors_must_be_of_the_same_classes() -> None:
+    with pytest.raises(ValueError, match="codes must lie between 0 and 1"):
+        bounds.certify_frozen_sampled(PATHS, CODES, WRONG, delta=0.05, prior="split")
+
+
+def test_other_shares_of_the_classes_are_verified_as_they_are() -> None:
+    c = bounds.certify_frozen(RISKS, LABELS, WRONG, delta=0.1, prior="split")
+    small, large = c.per_class
+    assert small.vote_errors is not None
+    bound = bounds.clopper_pearson_bound(small.vote_errors, small.n_examples, 0.02)
+    gibbs = bounds.gibbs_bound_frozen(small.empirical_gibbs_risk or 0.0, small.n_examples, 0.02)
+    shared = replace(small, delta=0.02, vote_error_bound=bound, gibbs_risk_bound=gibbs)
+    bounds.verify_certificate(replace(c, per_class=(shared, large)))
+    with pytest.raises(ValueError, match="does not follow from its own observations: per_class"):
+        bounds.verify_certificate(replace(c, per_class=(replace(small, delta=0.02), large)))
+    with pytest.raises(ValueError, match="add up to more than delta"):
+        replace(c, per_class=(replace(small, delta=0.06), large))
 
 
 def test_a_class_without_examples_has_vacuous_bounds() -> None:
@@ -130,7 +183,7 @@ def test_a_class_without_examples_has_vacuous_bounds() -> None:
 def test_small_samples_give_a_valid_certificate(n: int, risk: float) -> None:
     c = bounds.certify_trained(np.full(n, risk), np.ones(n), 1e6, delta=0.05, prior="init")
     assert c.gibbs_risk_bound == c.vote_error_bound == 1.0
-    assert "says nothing" in str(c)
+    assert "This bound is vacuous" in " ".join(str(c).split())
 
 
 @every
@@ -147,7 +200,7 @@ def test_a_tampered_certificate_is_found_out(certificate: Certificate, name: str
         "delta": certificate.delta / 2,
         "n_examples": 2 * certificate.n_examples,
     }
-    with pytest.raises(ValueError, match=r"does not follow|n_examples"):
+    with pytest.raises(ValueError, match=r"does not follow|n_examples|more than delta"):
         bounds.verify_certificate(replace(certificate, **{name: flattered[name]}))
 
 
@@ -156,22 +209,23 @@ def test_a_tampered_certificate_is_found_out(certificate: Certificate, name: str
     [
         ({"delta": 0.0}, "^delta must"),
         ({"kl": -1.0}, "^kl must"),
-        ({"kl": float("inf")}, "^kl must be finite"),
+        ({"kl": float("inf")}, "^kl must be a finite number"),
         ({"kl": float("nan")}, "^kl must"),
         ({"prior": "guess"}, "^prior must"),
-        ({"prior": "hold-out"}, "hold-out"),
+        ({"prior": "test set"}, "no test set"),
+        ({"prior": "hold-out"}, "^prior must"),
         ({"n_candidates": 0}, "^n_candidates must"),
         ({"risks": [[0.1]]}, "shape"),
     ],
 )
 def test_wrong_arguments_are_named(change: dict[str, object], message: str) -> None:
-    arguments: dict[str, Any] = {"risks": RISKS, "labels": LABELS, "kl": 1.0, "delta": 0.05, "prior": "init"}
+    arguments: dict[str, Any] = {"risks": RISKS, "codes": LABELS, "kl": 1.0, "delta": 0.05, "prior": "init"}
     with pytest.raises(ValueError, match=message):
         bounds.certify_trained(**{**arguments, **change})
 
 
-def test_errors_of_the_vote_need_labels() -> None:
-    with pytest.raises(ValueError, match="labels and wrong"):
+def test_errors_of_the_vote_need_classes() -> None:
+    with pytest.raises(ValueError, match="codes and wrong"):
         bounds.certify_frozen_sampled(PATHS, None, WRONG, delta=0.05, prior="split")
 
 

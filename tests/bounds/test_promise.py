@@ -26,7 +26,7 @@ COUNTED: dict[str, Counted] = {
     "gibbs": lambda k: bounds.gibbs_bound(k / N, 0.0, N, DELTA),
     "gibbs frozen": lambda k: bounds.gibbs_bound_frozen(k / N, N, DELTA),
     "catoni": lambda k: bounds.catoni_bound(k / N, 0.0, N, DELTA),
-    "test set": lambda k: bounds.test_set_bound(k, N, DELTA),
+    "test set": lambda k: bounds.clopper_pearson_bound(k, N, DELTA),
     "single network": lambda k: bounds.single_network_bound(k / N, 0.0, N, DELTA),
 }
 MUTANTS: dict[str, Counted] = {
@@ -158,7 +158,7 @@ def test_choice_among_candidates_is_safe_only_if_paid_for(paid: int, broken: boo
     def failed(rng: np.random.Generator) -> bool:
         wrong = rng.random((30, N)) < 0.5  # thirty unrelated models, each of them a coin
         best = int(wrong.sum(axis=1).min())
-        return bounds.test_set_bound(best, N, DELTA, n_candidates=paid) < 0.5
+        return bounds.clopper_pearson_bound(best, N, DELTA, n_candidates=paid) < 0.5
 
     assert surely_more_than_delta(repeat(failed)) == broken
 
@@ -187,6 +187,22 @@ def test_single_network_keeps_its_promise(world: World) -> None:
         return bounds.single_network_bound(error, float(ratio), N, DELTA) < world.vote_error(h)
 
     assert not surely_more_than_delta(repeat(failed))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_many_classes_hold_at_once_only_if_they_share_delta(shared: bool) -> None:
+    """Five classes of coins: one of their bounds fails in at most δ of the samples, in many more with δ for each."""
+
+    def failed(rng: np.random.Generator) -> bool:
+        codes, wrong = rng.integers(5, size=5 * N), np.less(rng.random(5 * N), 0.5)
+        parts = bounds.certify_test_set(np.full(5 * N, 0.5), codes, wrong, delta=DELTA, n_classes=5).per_class
+        deltas = [part.delta if shared else DELTA for part in parts]
+        counts = [(part.vote_errors or 0, part.n_examples) for part in parts]
+        values = [bounds.clopper_pearson_bound(*seen, delta) for seen, delta in zip(counts, deltas, strict=True)]
+        assert not shared or values == [part.vote_error_bound for part in parts]
+        return min(values) < 0.5
+
+    assert surely_more_than_delta(repeat(failed)) == (not shared)
 
 
 def test_both_classes_keep_their_promise_at_once() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from abnet.bounds import test_set_bound as clopper_pearson
+from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.cli.jobs.contender import Contender
 from abnet.cli.show import show_contenders
 from cli.tables import ROWS, SMALL, Failure, Run

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import abnet
-from abnet.bounds import test_set_bound as clopper_pearson
+from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.cli.jobs.rivals import parts_of
 from abnet.data.preparation import TableMap
 from abnet.data.tables import read_table
@@ -76,7 +76,7 @@ def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: 
     path.write_text("something older")
     text = run("fit", table, "--target", "mood today", "--output", path, *SMALL).stdout
     certificate = abnet.load(path).certificate_
-    assert certificate is not None
+    assert isinstance(certificate, abnet.Certificate)
     assert certificate.describe(classes=("good", "not so good")) in text
     assert re.search(r"this model +[0-9.]+ %", text)
     assert "logistic regression" in text

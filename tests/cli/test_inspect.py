@@ -4,7 +4,7 @@ from typing import Any
 
 from abnet.files import save
 from cli.tables import Failure, Run
-from files.predictors import KINDS, predictor
+from files.predictors import ALL, drawn_certificate, predictor
 
 
 def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> None:
@@ -28,12 +28,22 @@ def test_the_record_is_complete(run: Run, model: Path, fitted: dict[str, Any]) -
 
 
 def test_every_kind_of_model_is_shown(run: Run, tmp_path: Path) -> None:
-    for kind in KINDS:
+    for kind in ALL:
         save(predictor(kind, certificate=None), tmp_path / "model.abnet")
         text = run("inspect", tmp_path / "model.abnet").stdout
         assert kind in text
         assert "no certificate" in text
         assert "höhe" in text
+
+
+def test_a_drawn_network_is_shown_with_its_certificate(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "drawn.abnet"
+    save(predictor("drawn network"), path)
+    text, certificate = run("inspect", path).stdout, drawn_certificate()
+    assert "drawn network" in text
+    assert certificate.describe() in text
+    record = json.loads(run("inspect", path, "--json").stdout)["certificate"]
+    assert record == {"kind": "drawn network", **certificate.to_dict(), "error_bound": certificate.error_bound}
 
 
 def test_a_damaged_model_is_one_line(failure: Failure, model: Path, tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_an_interrupted_prediction_leaves_no_output(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(features, "scores", interrupt)
+    monkeypatch.setattr(job, "scores", interrupt)
     result = run("predict", model, table, "--output", tmp_path / "out.csv", code=130)
     assert result.stderr == "interrupted.\n"
     assert not list(tmp_path.iterdir())
@@ -216,7 +216,7 @@ def test_a_model_without_preparation_takes_numbers_by_name(run: Run, tmp_path: P
 
 
 def test_a_model_without_names_takes_all_columns(run: Run, failure: Failure, tmp_path: Path) -> None:
-    model = plain(tmp_path, feature_names=None, classes=np.array([0, 1]))
+    model = plain(tmp_path, feature_names=None, labels=np.array([0, 1]))
     (tmp_path / "numbers.csv").write_text("a,b,c\n1,2,3\n")
     assert run("predict", model, tmp_path / "numbers.csv").stdout.splitlines()[1] in "01"
     (tmp_path / "numbers.csv").write_text("a,b\n1,2\n")

@@ -42,9 +42,9 @@ def test_small_samples_are_certified(n: int, share: float, settings: dict[str, A
         assert np.all((np.array(numbers) > 0) & (np.array(numbers) <= 1))
         assert sum(part.n_examples for part in c.per_class) == c.n_examples
         if c.vote_error_bound >= 0.5:
-            assert "This says nothing" in str(c)
+            assert "This bound is vacuous" in " ".join(str(c).split())
         if share == 0.0 and c.per_class[1].n_examples == 0:
-            assert "class 1: no examples, so nothing is known" in " ".join(str(c).split())
+            assert "class 1 100 % no rows" in " ".join(str(c).split())
             assert c.per_class[1].vote_error_bound == 1.0
 
 
@@ -67,8 +67,8 @@ def test_the_text_names_the_users_labels(labels: tuple[Any, Any], tmp_path: Any)
     fitted = classifier(0).fit(X, np.array(labels)[y])
     for certificate in (fitted.certificate_, fitted.certify(X, np.array(labels)[y])):
         text = " ".join(str(certificate).split())
-        assert f"class {labels[0]}: error of" in text
-        assert f"class {labels[1]}: error of" in text
+        assert f"class {labels[0]} " in text
+        assert f"class {labels[1]} " in text
     fitted.save(tmp_path / "model.abnet")
     assert str(abnet.load(tmp_path / "model.abnet").certificate_) == str(fitted.certificate_)
 

@@ -79,7 +79,7 @@ def test_a_choice_is_safe_only_if_paid_for() -> None:
         c = seed_search(seed, 6).fit(*NOISE.draw(np.random.default_rng([seed, 5]))).certificate_
         assert c is not None
         assert c.vote_errors is not None
-        unpaid = bounds.test_set_bound(c.vote_errors, c.n_examples, DELTA)
+        unpaid = bounds.clopper_pearson_bound(c.vote_errors, c.n_examples, DELTA)
         return [(c.vote_error_bound or 0.0) < 0.5, unpaid < 0.5]
 
     paid, unpaid = count(FEWER, broken)

@@ -3,12 +3,9 @@
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from abnet.experiments import Group, Result, RunStore, Setting, groups_of, sweep
-
-Progress = Callable[[str], None] | None
+from abnet.experiments import Result, RunStore, Setting, SettingGroup, groups_of, sweep
 
 
 def fingerprint_of(name: str) -> str:
@@ -34,17 +31,17 @@ def result_of(setting: Setting) -> Result:
     )
 
 
-def train(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+def train(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     return [result_of(setting) for setting in group.settings]
 
 
-def train_all_but_wide_bc(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+def train_all_but_wide_bc(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     if group.models == ("BC",) and group.settings[0].architecture == "wide":
         raise RuntimeError("not today")
     return train(group, data_dir=data_dir)
 
 
-def train_and_tell(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+def train_and_tell(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     """Leave a file for each training, with the process in it, and take a while."""
     assert data_dir is not None
     mark = Path(data_dir) / f"{group.name} {time.monotonic_ns()}"
@@ -53,7 +50,7 @@ def train_and_tell(group: Group, *, data_dir: str | None, progress: Progress = N
     return train(group, data_dir=data_dir)
 
 
-def train_or_hang(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+def train_or_hang(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     """Hang on one of the groups the first time, until someone kills the process; the mark says which to kill."""
     assert data_dir is not None
     mark = Path(data_dir) / str(os.getpid())
@@ -71,13 +68,13 @@ def meet(folder: str, count: int) -> None:
         time.sleep(0.005)
 
 
-def train_or_fail(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+def train_or_fail(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     if group.repetition == 1:
         raise FloatingPointError("the loss is not a number")
     return train(group, data_dir=data_dir)
 
 
-def train_or_die(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+def train_or_die(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     """Kill the own process on one of the groups, as running out of memory does."""
     if group.repetition == 1:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -85,11 +82,11 @@ def train_or_die(group: Group, *, data_dir: str | None, progress: Progress = Non
     return train(group, data_dir=data_dir)
 
 
-def train_other_data(group: Group, *, data_dir: str | None, progress: Progress = None) -> list[Result]:
+def train_other_data(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     return [Result(s, 0.1, 0.1, 0.1, 1, 1, 0.1, fingerprint="other data") for s in group.settings]
 
 
-def groups(repetitions: int, *, dataset: str = "ads") -> list[Group]:
+def groups(repetitions: int, *, dataset: str = "ads") -> list[SettingGroup]:
     """Groups of 8 runs each."""
     rates = (0.1, 0.01, 0.001, 0.0001)
     models = ("PBGNet", "ABNet")

@@ -19,7 +19,7 @@ from abnet.experiments.certificates import (
     preparation_of,
     preprocessor_of,
     summarise,
-    write_summary,
+    summary_to_csv,
 )
 
 TINY: dict[str, Any] = {"hidden_layer_sizes": (2,), "posterior": "frozen", "max_iter": 4}
@@ -56,20 +56,37 @@ def test_recipes_name_known_preparations_and_pay_for_the_tries() -> None:
         assert recipe["n_candidates"] > 1, f"{dataset}: none of these recipes was the first"
 
 
+def pretended(dataset: str, split: int, parameters: Any, **_: Any) -> Measurement:
+    return Measurement(dataset, split, 0.1 + split, 0.2 + split, 0.3, 0.4, "8-8", "exact", "frozen", 0.5, 1, 1.0)
+
+
 def test_finished_splits_are_taken_from_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "log.jsonl"
     monkeypatch.setattr(certificates, "RECIPES", {"wine": TINY})
-    first = measure_all(["wine"], 1, log=log)
-    with log.open("a") as file:
-        file.write('{"key": "broken off')  # a line that a crash cut short
+    monkeypatch.setattr(certificates, "measure", pretended)
+    first = measure_all(["wine"], 2, log=log)
     monkeypatch.setattr(certificates, "measure", lambda *a, **k: pytest.fail("measured again"))
-    assert measure_all(["wine"], 1, log=log) == first
+    assert measure_all(["wine"], 2, log=log) == first
 
 
-def test_the_summary_has_a_row_for_the_gibbs_risk_and_one_for_the_vote(tmp_path: Path) -> None:
+@pytest.mark.parametrize("torn", ['{"key": "broken off', '{"key": "{\\"dataset\\": 1}', "{", ""])
+def test_a_log_goes_on_after_a_line_that_a_crash_cut_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: str
+) -> None:
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setattr(certificates, "RECIPES", {"wine": TINY})
+    monkeypatch.setattr(certificates, "measure", pretended)
+    measure_all(["wine"], 1, log=log)
+    with log.open("a") as file:
+        file.write(torn)
+    all_three = measure_all(["wine"], 3, log=log)
+    monkeypatch.setattr(certificates, "measure", lambda *a, **k: pytest.fail("measured again"))
+    assert measure_all(["wine"], 3, log=log) == all_three == [pretended("wine", split, TINY) for split in range(3)]
+
+
+def test_the_summary_has_a_row_for_the_gibbs_risk_and_one_for_the_vote() -> None:
     halves = [Measurement("ads", s, 0.1 + s, 0.2 + s, 0.3, 0.4, "8-8", "exact", "frozen", 0.5, 1, 1.0) for s in (0, 1)]
-    write_summary(summarise(halves), tmp_path / "c.csv")
-    rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
+    rows = list(csv.DictReader(summary_to_csv(summarise(halves)).splitlines()))
     assert [(row["kind"], row["certificate"]) for row in rows] == [("gibbs", "0.6"), ("vote", "0.7")]
     assert rows[0]["splits"] == "2"
     wanted = "dataset,kind,certificate,test_error,test_gibbs_risk,hidden_layer_sizes,aggregation,prior_fraction"

@@ -29,7 +29,7 @@ def fake() -> Iterator[ModuleType]:
 @pytest.fixture(scope="module")
 def scheduler(fake: ModuleType) -> Iterator[Any]:
     """A cluster; its workers are started after `fake`, whose folder they inherit on their path."""
-    options = {"processes": True, "host": "127.0.0.1", "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {"processes": True, "host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
         yield cluster
 

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from abnet.experiments import MODELS, Group, Setting, fig4_grid, groups_of, key, select, table1_grid
+from abnet.experiments import MODELS, Setting, SettingGroup, fig4_grid, groups_of, key, select, table1_grid
 from abnet.experiments.grid import DATASETS
 from abnet.experiments.protocol import Protocol, definition, key_of_definition, protocol_of
 
@@ -91,20 +91,20 @@ def test_impossible_settings_are_refused(changes: dict[str, object], message: st
 
 def test_a_group_refuses_members_that_share_too_little_or_too_much() -> None:
     with pytest.raises(ValueError, match="must share"):
-        Group((SETTING, replace(SETTING, repetition=4)))
+        SettingGroup((SETTING, replace(SETTING, repetition=4)))
     with pytest.raises(ValueError, match="must share"):
-        Group((SETTING, replace(SETTING, model="ABNet_l")))
+        SettingGroup((SETTING, replace(SETTING, model="ABNet_l")))
     with pytest.raises(ValueError, match="must share"):
-        Group(())
+        SettingGroup(())
     with pytest.raises(ValueError, match="twice"):
-        Group((SETTING, SETTING))
+        SettingGroup((SETTING, SETTING))
 
 
 def test_a_part_of_a_group_keeps_its_order() -> None:
-    group = Group(tuple(replace(SETTING, learning_rate=rate) for rate in (0.1, 0.01, 0.001)))
+    group = SettingGroup(tuple(replace(SETTING, learning_rate=rate) for rate in (0.1, 0.01, 0.001)))
     part = group.only([group.settings[2], group.settings[0]])
     assert part is not None
-    assert part.learning_rates == (0.1, 0.001)
+    assert [setting.learning_rate for setting in part.settings] == [0.1, 0.001]
     assert group.only([]) is None
 
 

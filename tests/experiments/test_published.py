@@ -10,6 +10,7 @@ import pytest
 from abnet.experiments.exchange import read_runs
 from abnet.experiments.figures import depth_points
 from abnet.experiments.figures.depth import depth_to_csv
+from abnet.experiments.protocol import NUMERICS_VERSION, key
 from abnet.experiments.result import Result
 from abnet.experiments.table1 import table1, to_csv
 
@@ -39,3 +40,16 @@ def test_the_table_follows_from_the_runs(runs: list[Result]) -> None:
 
 def test_figure_4_follows_from_the_runs(runs: list[Result]) -> None:
     assert same(depth_to_csv(depth_points(runs)), (RESULTS / "fig4.csv").read_text(encoding="utf-8"))
+
+
+def test_every_published_key_is_that_of_its_run(runs: list[Result]) -> None:
+    """Read by hand: key, data and setting of each line, and the JSON text that the key is the hash of."""
+    lines = (RESULTS / "runs.csv").read_text(encoding="utf-8").splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    prints = {words[2]: words[3] for words in map(str.split, comments) if words[1] == "data"}
+    records = list(csv.DictReader(lines[len(comments) :]))
+    assert len(records) == len(runs) > 9_000
+    for record, run in zip(records, runs, strict=True):
+        found = key(run.setting, prints[record["dataset"]])
+        assert found.startswith(record["key"])
+    assert not key(runs[0].setting, prints["adult"], NUMERICS_VERSION + 1).startswith(records[0]["key"])

@@ -13,30 +13,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abnet.experiments import Group, Result, RunStore, Setting, StoreError, key
+from abnet.experiments import Result, RunStore, Setting, SettingGroup, StoreError, key
 from abnet.experiments.owners import Owner, is_dead, this_process
 
 HERE = Path(__file__).parent
-GROUP = Group(tuple(Setting("ads", model, (2, 2), rate, 0) for model in ("PBGNet", "ABNet") for rate in (0.1, 0.01)))
+GROUP = SettingGroup(
+    tuple(Setting("ads", model, (2, 2), rate, 0) for model in ("PBGNet", "ABNet") for rate in (0.1, 0.01))
+)
 
 
 def result(setting: Setting, test_error: float = 0.04) -> Result:
     return Result(setting, 0.01, test_error, 0.05, epochs=30, best_epoch=10, seconds=2.5, bound=0.2, C=1.5)
 
 
-def results(group: Group) -> list[Result]:
+def results(group: SettingGroup) -> list[Result]:
     return [result(setting) for setting in group.settings]
 
 
 def process(code: str, *arguments: str) -> subprocess.Popen[str]:
     """A Python process that finds the fake trainers."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
 def test_a_result_comes_back_as_it_went_in(tmp_path: Path) -> None:
-    group = Group(GROUP.settings[:1])
+    group = SettingGroup(GROUP.settings[:1])
     full = Result(
         group.settings[0],
         train_error=0.125,
@@ -67,7 +70,7 @@ def test_a_result_comes_back_as_it_went_in(tmp_path: Path) -> None:
 
 
 def test_a_diverged_run_is_kept_but_has_no_score(tmp_path: Path) -> None:
-    group = Group(GROUP.settings[:1])
+    group = SettingGroup(GROUP.settings[:1])
     with RunStore(tmp_path / "runs.sqlite") as store:
         claim = store.claim(group, fingerprint="f")
         assert claim is not None
@@ -79,7 +82,7 @@ def test_a_diverged_run_is_kept_but_has_no_score(tmp_path: Path) -> None:
 
 
 def test_what_is_claimed_or_done_is_not_claimed_again(tmp_path: Path) -> None:
-    part = Group(GROUP.settings[:1])
+    part = SettingGroup(GROUP.settings[:1])
     with RunStore(tmp_path / "runs.sqlite") as mine, RunStore(tmp_path / "runs.sqlite") as other:
         held = mine.claim(part, fingerprint="f")
         assert held is not None
@@ -246,7 +249,9 @@ def test_the_claim_of_a_killed_process_is_taken_over_at_once(tmp_path: Path) -> 
         "import sys, time, fake_training as f; from abnet.experiments import RunStore; s = RunStore(sys.argv[1]); "
         "s.claim(f.groups(1)[0], fingerprint='f'); print('claimed', flush=True); time.sleep(60)"
     )
-    group = Group(tuple(Setting("ads", m, (2,), r, 0) for m in ("PBGNet", "ABNet") for r in (0.1, 0.01, 0.001, 0.0001)))
+    group = SettingGroup(
+        tuple(Setting("ads", m, (2,), r, 0) for m in ("PBGNet", "ABNet") for r in (0.1, 0.01, 0.001, 0.0001))
+    )
     with process(code, str(path)) as child, RunStore(path) as store:
         assert child.stdout is not None
         assert child.stdout.readline() == "claimed\n"

@@ -115,7 +115,7 @@ def test_ctrl_c_leaves_a_store_to_continue_from(fake: ModuleType, tmp_path: Path
     code = f"import sys, fake_training as f; sys.exit(f.sweep_in_process(sys.argv[1], sys.argv[2], 50, jobs={jobs}))"
     with subprocess.Popen(
         [sys.executable, "-c", code, str(path), str(marks)],
-        env={**os.environ, "PYTHONPATH": str(HERE)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])},
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # a terminal sends the signal to the workers too, so the test does the same

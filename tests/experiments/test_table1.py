@@ -12,7 +12,7 @@ from rich.console import Console
 
 from abnet.experiments import MODELS, Result, RunStore, Setting, groups_of, select, table1_grid
 from abnet.experiments.agreement import (
-    Comparison,
+    TableComparison,
     compare,
     to_markdown,
     to_terminal,
@@ -202,7 +202,7 @@ def test_markdown_and_terminal_show_both_tables_and_what_is_incomplete() -> None
 
 def test_a_difference_that_rounds_to_nothing_has_no_minus() -> None:
     row = Row("ads", "narrow", "ABNet", 1, 2, 0.1919, 0.1, 0.1409, 0.001, 0.14)
-    assert "-0.000" not in to_markdown([Comparison(row, paper_table()[2])])
+    assert "-0.000" not in to_markdown([TableComparison(row, paper_table()[2])])
 
 
 def test_only_current_runs_count() -> None:

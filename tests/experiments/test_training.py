@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from abnet import data
-from abnet.experiments import Group, Result, RunStore, Setting, groups_of
+from abnet.experiments import Result, RunStore, Setting, SettingGroup, groups_of
 from abnet.experiments import run_group as training
 from abnet.experiments.exchange import export_runs
 from abnet.experiments.protocol import protocol_of
@@ -28,8 +28,8 @@ def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "protocol_of", lambda s: replace(protocol_of(s), max_epochs=12, patience=2))
 
 
-def group(sizes: tuple[int, ...], models: tuple[str, ...], rates: tuple[float, ...] = RATES) -> Group:
-    return Group(tuple(Setting("circles", model, sizes, rate, 0) for model in models for rate in rates))
+def group(sizes: tuple[int, ...], models: tuple[str, ...], rates: tuple[float, ...] = RATES) -> SettingGroup:
+    return SettingGroup(tuple(Setting("circles", model, sizes, rate, 0) for model in models for rate in rates))
 
 
 def close(a: Result, b: Result) -> None:
@@ -67,7 +67,7 @@ def test_programs_are_kept_for_the_repetitions_of_a_group_only(monkeypatch: pyte
     settings = [Setting("circles", "ABNet", (2,), 0.1, repetition) for repetition in (0, 1)]
     counts = []
     for setting in (*settings, replace(settings[0], hidden_layer_sizes=(1,)), settings[0]):
-        run_group(Group((setting,)), data_dir=None)
+        run_group(SettingGroup((setting,)), data_dir=None)
         counts.append(len(cleared))
     assert counts == [1, 1, 2, 3]
 

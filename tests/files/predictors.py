@@ -1,6 +1,7 @@
 """Small predictors of every kind, and files altered on purpose."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,51 @@ from safetensors import safe_open
 from safetensors.numpy import save as pack
 
 from abnet.bam import BAM
-from abnet.bounds import certify_trained
+from abnet.bounds import DrawnCertificate, certify_trained
 from abnet.files.container import digest
+from abnet.predictors.binary_network import Affine, BinaryNetwork, Ramp, Step
 from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.mean_field_network import MeanFieldNetwork
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
+from abnet.predictors.paths import PathPredictor
+from abnet.predictors.posterior_average import PosteriorAverage
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.uniform_draws import CompactUniform
 
 KINDS: dict[str, Any] = {"compact ABNet": CompactABNet, "compact MAP": CompactMAP, "mean field": MeanFieldNetwork}
+"""Those made from a network alone."""
+
+Make = Callable[[BAM, np.random.Generator, ModelInfo], Predictor]
+
+
+def binary_network(network: BAM, info: ModelInfo) -> BinaryNetwork:
+    """Signs of the weights; ramps in the first layer, steps in the others, the biases as shifts."""
+    weights = tuple(np.where(W >= 0, 1, -1) for W in network.weights)
+    affine = [Affine(np.zeros(len(b)), np.full(len(b), 0.5), np.asarray(b, np.float64)) for b in network.biases]
+    steps = (Step.from_affine(each) for each in affine[1:-1])
+    return BinaryNetwork(weights, (Ramp(affine[0]), *steps, affine[-1]), info=info)
+
+
+ALL: dict[str, Make] = {
+    "compact ABNet": lambda network, rng, info: CompactABNet.from_network(network, info),
+    "compact MAP": lambda network, rng, info: CompactMAP.from_network(network, info),
+    "mean field": lambda network, rng, info: MeanFieldNetwork.from_network(network, info),
+    "paths": lambda network, rng, info: PathPredictor.from_network(network, rng, n_paths=9, info=info),
+    "compact stochastic ABNet": lambda network, rng, info: CompactUniform.from_network(
+        network, rng, n_samples=9, info=info
+    ),
+    "stochastic mean field": lambda network, rng, info: SampledMeanField.from_network(
+        network, rng, n_samples=9, info=info
+    ),
+    "posterior average": lambda network, rng, info: PosteriorAverage(network.astype(np.float64), 1.0, info=info),
+    "binary network": lambda network, rng, info: binary_network(network, info),
+    "drawn network": lambda network, rng, info: DrawnNetwork(network, info=info),
+}
+"""A predictor of every kind, from a network of any depth of at least two layers."""
+
+
+def drawn_certificate() -> DrawnCertificate:
+    return DrawnCertificate(3, 50, -1.5, delta=0.05, prior="split", posterior="train", n_candidates=2)
 
 
 def certificate() -> Any:
@@ -24,7 +63,7 @@ def certificate() -> Any:
 
 def information(**changes: Any) -> ModelInfo:
     values = {
-        "classes": np.array(["no", "yes"]),
+        "labels": np.array(["no", "yes"]),
         "feature_names": ("age", "size, cm", "höhe"),
         "certificate": certificate(),
         "details": {"sizes": [3, 3, 2, 1], "note": "ü", "rate": 0.1},
@@ -33,10 +72,10 @@ def information(**changes: Any) -> ModelInfo:
 
 
 def predictor(kind: str = "compact ABNet", **changes: Any) -> Predictor:
-    network = BAM.init(np.random.default_rng(3), (3, 3, 2, 1))
-    made = KINDS[kind].from_network(network, information(**changes))
-    assert isinstance(made, Predictor)
-    return made
+    rng = np.random.default_rng(3)
+    if kind == "drawn network":
+        changes.setdefault("certificate", drawn_certificate())
+    return ALL[kind](BAM.init(rng, (3, 3, 2, 1)), rng, information(**changes))
 
 
 def rows() -> np.ndarray:

@@ -13,10 +13,10 @@ from abnet.data.preparation import TablePreparation
 from abnet.data.preparation.thermometer import ThermometerCodes
 from abnet.files import save
 from abnet.predictors.compact import CompactABNet
-from files.predictors import KINDS, information, predictor, rows
+from files.predictors import ALL, information, predictor, rows
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL)
 def test_predictions_come_back_bit_for_bit(kind: str, tmp_path: Path) -> None:
     before = predictor(kind)
     save(before, tmp_path / "model.abnet")
@@ -29,7 +29,7 @@ def test_predictions_come_back_bit_for_bit(kind: str, tmp_path: Path) -> None:
         assert after.arrays()[name].tobytes() == array.tobytes()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL)
 def test_everything_else_comes_back(kind: str, tmp_path: Path) -> None:
     before = predictor(kind)
     save(before, tmp_path / "model.abnet")
@@ -67,7 +67,7 @@ LABELS = [
 
 @pytest.mark.parametrize("labels", LABELS, ids=lambda labels: f"{labels.dtype.str}")
 def test_labels_come_back_with_their_type(labels: Any, tmp_path: Path) -> None:
-    save(predictor(classes=labels), tmp_path / "model.abnet")
+    save(predictor(labels=labels), tmp_path / "model.abnet")
     after = abnet.load(tmp_path / "model.abnet").classes_
     assert after.dtype == labels.dtype
     assert after.tolist() == labels.tolist()
@@ -81,13 +81,13 @@ def test_labels_come_back_with_their_type(labels: Any, tmp_path: Path) -> None:
         (np.array([b"a", b"b"]), "cannot be stored"),
         (np.array([1.0, np.inf]), "not of the type"),
         (np.array([1, 1]), "must differ"),
-        (np.array([1, 2, 3]), "list of two"),
+        (np.array([1, 2, 3]), "there are 3 labels"),
         (np.array([None, "a"], object), "not of the type"),
     ],
 )
 def test_other_labels_are_refused(labels: Any, complaint: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=complaint):
-        save(predictor(classes=labels), tmp_path / "model.abnet")
+        save(predictor(labels=labels), tmp_path / "model.abnet")
     assert not list(tmp_path.iterdir())
 
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from abnet.experiments import Group, Result, Setting
+from abnet.experiments import Result, Setting, SettingGroup
 from abnet.experiments.grid import LEARNING_RATES
 from abnet.experiments.run_group import run_group
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNE
 
 def train(dataset: str, model: str, sizes: tuple[int, ...]) -> list[Result]:
     rates = (None,) if model == "EBP" else LEARNING_RATES
-    return run_group(Group(tuple(Setting(dataset, model, sizes, rate, 0) for rate in rates)), data_dir=None)
+    return run_group(SettingGroup(tuple(Setting(dataset, model, sizes, rate, 0) for rate in rates)), data_dir=None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.special import erf, ndtr
 
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
-from abnet.predictors.binary_network import ebp_output
+from abnet.predictors.posterior_average import PosteriorAverage, posterior_average
 
 
 def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> BAM:
@@ -22,7 +22,7 @@ def test_equals_the_learners_output(e: float) -> None:
     rng = np.random.default_rng(2)
     network, X = random_network(rng, (5, 4, 3, 1)), rng.normal(size=(20, 5))
     expected = jax.jit(EBP(e=e).output)(network, X, jax.random.key(0))
-    np.testing.assert_allclose(ebp_output(network, X, e=e), expected, rtol=1e-12)
+    np.testing.assert_allclose(posterior_average(network, X, e=e), expected, rtol=1e-12)
 
 
 def test_two_layers_by_hand_in_mpmath() -> None:
@@ -31,7 +31,9 @@ def test_two_layers_by_hand_in_mpmath() -> None:
     v = mpmath.erf(a_1 / s_1 / mpmath.sqrt(2))
     s_2 = mpmath.sqrt(2 + 4 * (1 - v**2) + 0.75)
     expected = mpmath.erf((2 * v - 0.5) / s_2 / mpmath.sqrt(2))
-    np.testing.assert_allclose(ebp_output(network, [[3.0, 2.0]], e=0.75), [float(expected)], rtol=1e-14)
+    np.testing.assert_allclose(
+        posterior_average(network, np.array([[3.0, 2.0]]), e=0.75), [float(expected)], rtol=1e-14
+    )
 
 
 def exact_average(network: BAM, x: np.ndarray) -> float:
@@ -49,18 +51,18 @@ def test_consistent_variance_is_closer_to_the_exact_average_than_the_authors() -
     rng = np.random.default_rng(0)
     pairs = [(random_network(rng, (6, 4, 1)), rng.normal(size=6)) for _ in range(300)]
     exact = np.array([exact_average(*pair) for pair in pairs])
-    error = {e: np.abs([ebp_output(net, [x], e=e)[0] for net, x in pairs] - exact).mean() for e in (0.0, 1.0)}
+    error = {
+        e: np.abs([posterior_average(net, x[None], e=e)[0] for net, x in pairs] - exact).mean() for e in (0.0, 1.0)
+    }
     assert error[0.0] == pytest.approx(0.011, abs=0.004)
     assert error[1.0] == pytest.approx(0.023, abs=0.006)
 
 
-def test_rows_do_not_depend_on_their_batch() -> None:
+def test_the_predictor_computes_in_float64_from_single_precision_means_of_either_library() -> None:
     rng = np.random.default_rng(4)
-    network, X = random_network(rng, (5, 4, 1)), rng.normal(size=(9, 5))
-    one_by_one = np.concatenate([ebp_output(network, X[i : i + 1]) for i in range(9)])
-    np.testing.assert_allclose(ebp_output(network, X), one_by_one, rtol=1e-13)
-
-
-def test_wrong_number_of_columns_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"X must have shape \(rows, 5\)"):
-        ebp_output(random_network(np.random.default_rng(0), (5, 1)), np.zeros((2, 4)))
+    network, X = random_network(rng, (5, 4, 1)).astype(np.float32), rng.normal(size=(9, 5)).astype(np.float32)
+    expected = posterior_average(network.astype(np.float64), X.astype(np.float64), e=1.0)
+    for means in (network, jax.tree.map(jax.numpy.asarray, network)):
+        scores = PosteriorAverage(means, 1.0).decision_function(X)
+        assert scores.dtype == np.float64
+        np.testing.assert_allclose(scores, expected, rtol=1e-13)

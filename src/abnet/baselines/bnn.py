@@ -60,7 +60,7 @@ class BNN(BinaryLearner):
     >>> for _ in range(50):
     ...     state = step(state, x, y, jnp.ones(2), 0.01, jax.random.key(1))
     >>> learner.fold(state).predict([[1.0, 1.0], [-1.0, -1.0]])
-    array([ 1., -1.])
+    array([ 1, -1])
     """
 
     average: float = 0.1

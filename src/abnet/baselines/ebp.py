@@ -8,23 +8,15 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jax.scipy.special import erf
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from abnet.adam import ADAM
 from abnet.bam import BAM
-from abnet.baselines.binary_weights import ADAM
 from abnet.baselines.losses import check_single_output, zero_one_error
 from abnet.baselines.mills import inverse_mills_ratio, normal_density
+from abnet.predictors.posterior_average import layer_moments, posterior_average
 
-__all__ = ["EBP", "EBPAdam", "EBPAdamState", "ascent_direction", "posterior_average", "uniform_means"]
-
-
-class LayerMoments(NamedTuple):
-    """One layer of the forward pass: mean inputs ``v_{l-1}``, deviations ``s_l`` and ``z_l = a_l / s_l``."""
-
-    v: Float[Array, "batch inputs"]
-    s: Float[Array, "batch outputs"]
-    z: Float[Array, "batch outputs"]
+__all__ = ["EBP", "EBPAdam", "EBPAdamState", "ascent_direction", "uniform_means"]
 
 
 def uniform_means(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BAM:
@@ -46,29 +38,6 @@ def uniform_means(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BAM:
         tuple((2 * u - 1) * bound for u, bound in zip(weights, bounds, strict=True)),
         tuple(jnp.zeros(outputs) for outputs, _ in shapes),
     )
-
-
-def forward(network: BAM, inputs: Float[Array, "batch inputs"], *, e: float) -> list[LayerMoments]:
-    """Propagate means and variances through the layers, as if the units of a layer were independent Gaussians.
-
-    ``a_l = M_l v_{l-1} + b_l``, ``s_1² = ‖x‖² + 1``, ``s_l² = (d_{l-1} + 1) + M_l² (1 - v_{l-1}²) + e`` for l ≥ 2,
-    ``v_l = 2Φ(a_l/s_l) - 1``.
-    """
-    v, layers = inputs, list[LayerMoments]()
-    for M, b in zip(network.weights, network.biases, strict=True):
-        if layers:
-            s = jnp.sqrt(M.shape[1] + 1 + e + (1 - v * v) @ (M * M).T)
-        else:
-            s = jnp.sqrt(jnp.sum(v * v, axis=1, keepdims=True) + 1)
-        z = (v @ M.T + b[None, :]) / s
-        layers.append(LayerMoments(v, s, z))
-        v = erf(z / math.sqrt(2))
-    return layers
-
-
-def posterior_average(network: BAM, inputs: Float[Array, "batch inputs"], *, e: float) -> Float[Array, " batch"]:
-    """EBP's output ``v_L = erf(z_L/√2)``, approximately the mean output of networks drawn from the posterior."""
-    return erf(forward(network, inputs, e=e)[-1].z[:, 0] / math.sqrt(2))
 
 
 def ascent_direction(
@@ -101,7 +70,7 @@ def ascent_direction(
     BAM
         ``(ΔM_l, Δb_l)``, a sum over the batch, not a mean.
     """
-    layers = forward(network, inputs, e=e)
+    layers = layer_moments(network, inputs, e=e)
     z, s = layers[-1].z, layers[-1].s
     delta = (weights * targets)[:, None] * inverse_mills_ratio(targets[:, None] * z) / s
     steps = [(delta.T @ layers[-1].v, delta.sum(0))]

@@ -1,7 +1,8 @@
 """PAC-Bayes and test-set bounds, and the certificates made of them.
 
 One function per bound, plain float64 numbers in and out, rounded outward; ``catoni_objective`` alone is JAX. Names are
-loaded when they are first used, so that importing this package is cheap.
+loaded when they are first used, so that importing this package is cheap. ``test_set_bound`` and ``certify_holdout``,
+names of version 0.1, still work and warn.
 """
 
 from typing import TYPE_CHECKING
@@ -13,12 +14,11 @@ if TYPE_CHECKING:
     from abnet.bounds.certify import (
         certify_frozen,
         certify_frozen_sampled,
-        certify_holdout,
+        certify_test_set,
         certify_trained,
         certify_trained_sampled,
     )
-    from abnet.bounds.clopper_pearson import test_set_bound
-    from abnet.bounds.drawn_network import DrawnCertificate, single_network_bound
+    from abnet.bounds.clopper_pearson import clopper_pearson_bound
     from abnet.bounds.evidence import SampledRisk
     from abnet.bounds.fixed_paths import fixed_paths_tandem_bound, fixed_paths_threshold, fixed_paths_vote_bound
     from abnet.bounds.gibbs import catoni_bound, gibbs_bound, gibbs_bound_frozen, xi
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         sampled_tandem_bound,
         sampled_tandem_bound_frozen,
     )
+    from abnet.bounds.single_network import DrawnCertificate, single_network_bound
     from abnet.bounds.training_objective import catoni_objective
     from abnet.bounds.vote import (
         tandem_bound,
@@ -51,9 +52,10 @@ __all__ = [
     "catoni_objective",
     "certify_frozen",
     "certify_frozen_sampled",
-    "certify_holdout",
+    "certify_test_set",
     "certify_trained",
     "certify_trained_sampled",
+    "clopper_pearson_bound",
     "fixed_paths_tandem_bound",
     "fixed_paths_threshold",
     "fixed_paths_vote_bound",
@@ -69,7 +71,6 @@ __all__ = [
     "single_network_bound",
     "tandem_bound",
     "tandem_bound_frozen",
-    "test_set_bound",
     "twice_gibbs_bound",
     "twice_gibbs_bound_frozen",
     "verify_certificate",
@@ -83,9 +84,9 @@ __getattr__, __dir__ = lazy_names(
         "abnet.bounds.kl_inverse": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],
         "abnet.bounds.training_objective": ["catoni_objective"],
         "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "MonteCarlo"],
-        "abnet.bounds.certify": [name for name in __all__ if name.startswith("certify_")],
-        "abnet.bounds.clopper_pearson": ["test_set_bound"],
-        "abnet.bounds.drawn_network": ["DrawnCertificate", "single_network_bound"],
+        "abnet.bounds.certify": ["certify_holdout", *(name for name in __all__ if name.startswith("certify_"))],
+        "abnet.bounds.clopper_pearson": ["clopper_pearson_bound", "test_set_bound"],
+        "abnet.bounds.single_network": ["DrawnCertificate", "single_network_bound"],
         "abnet.bounds.evidence": ["SampledRisk"],
         "abnet.bounds.fixed_paths": [name for name in __all__ if name.startswith("fixed_paths_")],
         "abnet.bounds.gibbs": ["catoni_bound", "gibbs_bound", "gibbs_bound_frozen", "xi"],

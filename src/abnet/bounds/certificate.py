@@ -1,22 +1,27 @@
 """`Certificate`: what is promised about a fitted model, with everything needed to check it by hand."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from abnet.bounds.checks import (
+from abnet.bounds import shares
+from abnet.bounds.outward import round_up
+from abnet.records import (
     Check,
+    amount,
     apply,
     count,
     exactly,
-    finite,
     instance,
     level,
+    list_of,
     one_of,
     optional,
     probability,
+    refusal,
+    tally,
 )
-from abnet.bounds.outward import round_up
 
 __all__ = ["Certificate", "ClassCertificate", "MonteCarlo"]
 
@@ -53,14 +58,14 @@ class MonteCarlo:
 
 @dataclass(frozen=True)
 class ClassCertificate:
-    """The part of a certificate about the examples of one class, at δ/2.
+    """The part of a certificate about the rows of one class.
 
     Attributes
     ----------
     label : int
-        -1 or +1.
+        The place of the class, 0 to K-1.
     n_examples : int
-        Number of bound examples of the class; may be 0, and then the bounds are 1.
+        Number of bound rows of the class; may be 0, and then the bounds are 1.
     empirical_gibbs_risk, empirical_tandem_risk : float or None
         Mean losses on them, None where there are none.
     vote_errors : int or None
@@ -71,6 +76,8 @@ class ClassCertificate:
         Bound on the error of ``predict`` among new data of the class.
     vote_method : str or None
         As in `Certificate`.
+    delta : float
+        Share of the certificate's δ that these bounds hold at.
     """
 
     label: int
@@ -81,6 +88,7 @@ class ClassCertificate:
     gibbs_risk_bound: float
     vote_error_bound: float | None
     vote_method: str | None
+    delta: float
 
     def __post_init__(self) -> None:
         apply(_CLASS_CHECKS, self)
@@ -90,8 +98,8 @@ class ClassCertificate:
 class Certificate:
     """Bounds on the error of a fitted model on new data, and what they were computed from.
 
-    ``gibbs_risk_bound`` and ``vote_error_bound`` each hold with probability at least 1-δ over the bound examples, not
-    both at once. ``str()`` says in plain English what is promised, under which assumptions.
+    ``gibbs_risk_bound`` and ``vote_error_bound`` each hold with probability at least 1-δ over the bound rows, not both
+    at once. ``str()`` says in plain English what is promised, under which assumptions.
 
     Attributes
     ----------
@@ -103,33 +111,33 @@ class Certificate:
         The bound it comes from: "twice Gibbs", "tandem" or "test set"; the first two with ", fixed paths" where the
         vote is one of paths drawn once and kept, whose factors are a little larger than 2 and 4.
     empirical_gibbs_risk : float
-        Mean loss on the bound examples; for a sampled network the mean over the paths.
+        Mean loss on the bound rows; for a sampled network the mean over the paths.
     kl : float
         Divergence of the posterior from the prior, in nats; 0 for a frozen posterior.
     n_examples : int
-        Number of bound examples.
+        Number of bound rows.
     delta : float
         Probability with which a bound may fail.
     prior : str
-        "init", "split" or "hold-out".
+        "init", "split", or "test set" where a finished model is certified on rows that had no part in learning.
     n_candidates : int
-        Number of candidates among which the model was chosen by means of the bound examples; every bound pays for it.
+        Number of candidates among which the model was chosen by means of the bound rows; every bound accounts for it.
     monte_carlo : MonteCarlo or None
         How the risk was sampled; None where it was computed exactly.
     posterior : str
-        "train" if the posterior was trained on the bound examples, "frozen" if it never saw them.
+        "train" if the posterior learned from the bound rows, "frozen" if it never did.
     twice_gibbs_bound, tandem_bound : float or None
         First- and second-order bound on the vote. Where both stand, each is at δ/2, so that both hold at once.
     test_set_bound : float or None
         Bound on the vote by its errors; frozen posterior only, at δ.
     vote_errors : int or None
-        Number of bound examples that the deployed vote gets wrong, where it was counted.
+        Number of bound rows that the deployed vote gets wrong, where it was counted.
     empirical_tandem_risk : float or None
         Mean of the products of two independent losses.
     per_class : tuple of ClassCertificate
-        Negative and positive class, at δ/2 each, or empty.
-    class_names : tuple of two str
-        The user's labels of the classes -1 and +1, for the text.
+        One part for each of the K classes, in their order, all of which hold at once; or empty.
+    class_names : tuple of K str
+        The user's labels, in the order of the classes, for the text.
     drawn : {"network", "mean field"}
         Whose error the Gibbs risk is: that of one network, or of one mean-field draw (PBGNet with several hidden
         layers), in which every neuron reads its own draw of the layer below.
@@ -152,7 +160,7 @@ class Certificate:
     vote_errors: int | None
     empirical_tandem_risk: float | None
     per_class: tuple[ClassCertificate, ...]
-    class_names: tuple[str, str] = ("negative", "positive")
+    class_names: tuple[str, ...] = ("negative", "positive")
     drawn: str = "network"
 
     def __post_init__(self) -> None:
@@ -162,20 +170,33 @@ class Certificate:
                 raise ValueError(f"not a certificate: {complaint}")
 
     @property
-    def balanced_gibbs_bound(self) -> float | None:
-        """Bound on the mean of the two classes' Gibbs risks, with probability 1-δ."""
-        return _mean([part.gibbs_risk_bound for part in self.per_class])
+    def balanced_vote_bound(self) -> float | None:
+        """Bound on the balanced error of ``predict``, the mean of the classes' errors, with probability 1-δ."""
+        bounds = [part.vote_error_bound for part in self.per_class if part.vote_error_bound is not None]
+        if not bounds or len(bounds) < len(self.per_class):
+            return None
+        return min(1.0, round_up(sum(bounds) / len(bounds)))
 
     @property
-    def balanced_vote_bound(self) -> float | None:
-        """Bound on the balanced error of ``predict``, with probability 1-δ."""
-        return _mean([part.vote_error_bound for part in self.per_class])
+    def base_rate(self) -> float | None:
+        """Share of the bound rows on which always answering their commonest class errs; None if not known by class."""
+        if not self.per_class:
+            return None
+        return 1.0 - max(part.n_examples for part in self.per_class) / self.n_examples
 
-    def describe(self, *, classes: tuple[str, str] | None = None) -> str:
-        """Say in plain English what is promised; ``classes`` are other names of the classes -1 and +1."""
+    def describe(self, *, details: bool = False, classes: Sequence[str] | None = None) -> str:
+        """Say in plain English what is promised.
+
+        Parameters
+        ----------
+        details : bool
+            With the Gibbs risk, which is about one network drawn at random, not about ``predict``.
+        classes : sequence of K str, optional
+            Other names of the classes.
+        """
         from abnet.bounds.wording import describe
 
-        return describe(self, classes or self.class_names)
+        return describe(self, details=details, classes=classes)
 
     def __str__(self) -> str:
         return self.describe()
@@ -187,37 +208,47 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
-        values = exactly(cls, record)
+        """Read what `to_dict` wrote, in this version or in 0.1.
+
+        Anything missing, unknown, of a wrong type or out of range is a ValueError.
+        """
+        values = _fields(cls, record)
+        delta = level("delta", values["delta"])
         if values["monte_carlo"] is not None:
-            values["monte_carlo"] = MonteCarlo(**exactly(MonteCarlo, values["monte_carlo"]))
-        for name in ("per_class", "class_names"):
-            if not isinstance(values[name], list):
-                raise ValueError(f"{name} must be a list, got {values[name]!r}")
-        values["class_names"] = tuple(values["class_names"])
-        values["per_class"] = tuple(ClassCertificate(**exactly(ClassCertificate, part)) for part in values["per_class"])
+            values["monte_carlo"] = MonteCarlo(**_fields(MonteCarlo, values["monte_carlo"]))
+        if values["prior"] == _TEST_SET_IN_0_1:
+            values["prior"] = "test set"
+        values["class_names"] = list_of(lambda name, value: value)("class_names", values["class_names"])
+        values["per_class"] = list_of(lambda name, part: _class_part(part, delta))("per_class", values["per_class"])
         return cls(**values)
 
 
-def _mean(bounds: list[float] | list[float | None]) -> float | None:
-    known = [bound for bound in bounds if bound is not None]
-    return min(1.0, round_up(sum(known) / 2.0)) if len(known) == 2 else None
+_TEST_SET_IN_0_1 = "hold-out"
+
+
+def _fields(cls: type, record: Any) -> dict[str, Any]:
+    return exactly(cls.__name__, record, [field.name for field in fields(cls)])
+
+
+def _class_part(record: Any, delta: float) -> ClassCertificate:
+    """One class; version 0.1 knew two, by the labels -1 and +1, and did not write their share of δ down."""
+    if isinstance(record, Mapping) and "delta" not in record:
+        places = {-1: 0, 1: 1}
+        label = one_of(*places)("label", record.get("label"))
+        record = {**record, "label": places[label], "delta": shares.of_a_class(delta, 2)}
+    return ClassCertificate(**_fields(ClassCertificate, record))
 
 
 def _parts(name: str, value: Any) -> tuple[ClassCertificate, ...]:
     if not isinstance(value, tuple) or not all(isinstance(part, ClassCertificate) for part in value):
-        raise ValueError(f"{name} must be a tuple of ClassCertificate, got {value!r}")
+        raise refusal(name, "be a tuple of ClassCertificate", value)
     return value
 
 
-def _names(name: str, value: Any) -> tuple[str, str]:
-    if not isinstance(value, tuple) or len(value) != 2 or not all(isinstance(label, str) for label in value):
-        raise ValueError(f"{name} must be a tuple of two strings, got {value!r}")
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, tuple) or len(value) < 2 or not all(isinstance(label, str) for label in value):
+        raise refusal(name, "be a tuple of two or more texts", value)
     return value
-
-
-def _number(name: str, value: Any) -> int:
-    return count(name, value, least=0)
 
 
 def _base(method: str | None) -> str | None:
@@ -226,18 +257,25 @@ def _base(method: str | None) -> str | None:
 
 def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
     votes = {"twice Gibbs": c.twice_gibbs_bound, "tandem": c.tandem_bound, "test set": c.test_set_bound, None: None}
-    labels = [part.label for part in c.per_class]
     return [
         (c.gibbs_risk_bound >= c.empirical_gibbs_risk, "gibbs_risk_bound is below empirical_gibbs_risk"),
         (c.vote_error_bound == votes[_base(c.vote_method)], f"vote_error_bound is not the bound of {c.vote_method!r}"),
         ((c.vote_errors or 0) <= c.n_examples, "vote_errors exceeds n_examples"),
         (c.posterior == "train" or c.kl == 0.0, "a frozen posterior has no kl"),
         (c.posterior == "frozen" or c.test_set_bound is None, "a trained posterior has no test_set_bound"),
-        (c.posterior == "frozen" or c.prior != "hold-out", "a trained posterior has no hold-out prior"),
-        (labels in ([], [-1, 1]), "per_class must hold the classes -1 and +1, in this order"),
+        (c.posterior == "frozen" or c.prior != "test set", "the prior of a trained posterior is no test set"),
+        *(_contradictions_by_class(c) if c.per_class else []),
+    ]
+
+
+def _contradictions_by_class(c: Certificate) -> list[tuple[bool, str]]:
+    labels, names = [part.label for part in c.per_class], len(c.class_names)
+    return [
+        (labels == list(range(names)), f"per_class must hold the classes 0 to {names - 1} of class_names, in order"),
+        (sum(p.n_examples for p in c.per_class) == c.n_examples, "per_class counts differ from n_examples"),
         (
-            not labels or sum(p.n_examples for p in c.per_class) == c.n_examples,
-            "per_class counts differ from n_examples",
+            math.fsum(p.delta for p in c.per_class) <= c.delta * (1.0 + 1e-9),
+            "the shares of the classes add up to more than delta",
         ),
     ]
 
@@ -252,31 +290,32 @@ _MONTE_CARLO_CHECKS: dict[str, Check] = {
     "vote_paths": optional(count),
 }
 _CLASS_CHECKS: dict[str, Check] = {
-    "label": one_of(-1, 1),
-    "n_examples": _number,
+    "label": tally,
+    "n_examples": tally,
     "empirical_gibbs_risk": _PROBABILITY,
     "empirical_tandem_risk": _PROBABILITY,
-    "vote_errors": optional(_number),
+    "vote_errors": optional(tally),
     "gibbs_risk_bound": probability,
     "vote_error_bound": _PROBABILITY,
     "vote_method": _METHOD,
+    "delta": level,
 }
 _CHECKS: dict[str, Check] = {
     "gibbs_risk_bound": probability,
     "vote_error_bound": _PROBABILITY,
     "vote_method": _METHOD,
     "empirical_gibbs_risk": probability,
-    "kl": finite,
+    "kl": amount,
     "n_examples": count,
     "delta": level,
-    "prior": one_of("init", "split", "hold-out"),
+    "prior": one_of("init", "split", "test set"),
     "n_candidates": count,
     "monte_carlo": optional(instance(MonteCarlo)),
     "posterior": one_of("train", "frozen"),
     "twice_gibbs_bound": _PROBABILITY,
     "tandem_bound": _PROBABILITY,
     "test_set_bound": _PROBABILITY,
-    "vote_errors": optional(_number),
+    "vote_errors": optional(tally),
     "empirical_tandem_risk": _PROBABILITY,
     "per_class": _parts,
     "class_names": _names,

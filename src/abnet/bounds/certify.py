@@ -1,4 +1,11 @@
-"""From losses on the bound examples to a `Certificate`: one function for each way a model was made."""
+"""From losses on the bound rows to a `Certificate`: one function for each way a model was made.
+
+Classes are given as codes 0 to K-1; two classes may also be given as signs, -1 for the first and +1 for the second
+(`abnet.bounds.evidence.class_codes`).
+"""
+
+import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +17,7 @@ from abnet.bounds.rules import Terms, assemble
 __all__ = [
     "certify_frozen",
     "certify_frozen_sampled",
-    "certify_holdout",
+    "certify_test_set",
     "certify_trained",
     "certify_trained_sampled",
 ]
@@ -18,32 +25,36 @@ __all__ = [
 
 def certify_trained(
     risks: ArrayLike,
-    labels: ArrayLike,
+    codes: ArrayLike,
     kl: float,
     *,
     delta: float,
     prior: str,
     n_candidates: int = 1,
     wrong: ArrayLike | None = None,
+    n_classes: int | None = None,
 ) -> Certificate:
-    """Certify a posterior that was trained on the bound examples, and its vote sgn(F).
+    """Certify a posterior that was trained on the bound rows, and its vote: sgn(F), or the likeliest class.
 
     Parameters
     ----------
     risks : array of shape (n,)
-        Losses ``p_i = (1 - y_i F(x_i)) / 2`` on the bound examples, in float64.
-    labels : array of shape (n,)
-        Their labels, -1 or +1.
+        Losses on the bound rows, in float64: the probability ``p_i`` that one draw from the posterior errs, which is
+        ``(1 - y_i F(x_i)) / 2`` for two classes.
+    codes : array of shape (n,)
+        Their classes, 0 to K-1, or signs.
     kl : float
         Divergence of the posterior from the prior, in nats.
     delta : float
         Probability with which a bound may fail.
     prior : {"init", "split"}
-        How the prior was made, before any of these examples were used.
+        How the prior was made, before any of these rows were used.
     n_candidates : int
-        Number of priors among which one was chosen by means of these examples.
+        Number of priors among which one was chosen by means of these rows.
     wrong : boolean array of shape (n,), optional
         The vote's errors, for the record only: they do not enter any bound.
+    n_classes : int, optional
+        Number K of classes; by default one more than the largest code, and at least 2.
 
     Examples
     --------
@@ -51,28 +62,35 @@ def certify_trained(
     >>> round(certificate.gibbs_risk_bound, 3), round(certificate.vote_error_bound, 3), certificate.vote_method
     (0.176, 0.275, 'tandem')
     """
-    errors = None if wrong is None else VoteErrors.from_values(wrong, labels)
+    errors = None if wrong is None else VoteErrors.from_values(wrong, codes, n_classes)
     terms = Terms(kl, delta, prior, n_candidates, "train", "expectation")
-    return assemble(ExactRisk.from_values(risks, labels), errors, terms)
+    return assemble(ExactRisk.from_values(risks, codes, n_classes), errors, terms)
 
 
 def certify_frozen(
-    risks: ArrayLike, labels: ArrayLike, wrong: ArrayLike, *, delta: float, prior: str, n_candidates: int = 1
+    risks: ArrayLike,
+    codes: ArrayLike,
+    wrong: ArrayLike,
+    *,
+    delta: float,
+    prior: str,
+    n_candidates: int = 1,
+    n_classes: int | None = None,
 ) -> Certificate:
-    """Certify a posterior that had no part of the bound examples, and the deployed vote by its errors on them.
+    """Certify a posterior that never learned from the bound rows, and the deployed vote by its errors on them.
 
     Parameters
     ----------
-    risks, labels
+    risks, codes, n_classes
         As for `certify_trained`.
     wrong : boolean array of shape (n,)
         Where the deployed vote errs.
     delta : float
         Probability with which a bound may fail.
-    prior : {"init", "split", "hold-out"}
+    prior : {"init", "split", "test set"}
         Where the posterior comes from.
     n_candidates : int
-        Number of models judged on these examples.
+        Number of models judged on these rows.
 
     Examples
     --------
@@ -82,14 +100,33 @@ def certify_frozen(
     (0.075, 0.047, 'test set')
     """
     terms = Terms(0.0, delta, prior, n_candidates, "frozen", "expectation")
-    return assemble(ExactRisk.from_values(risks, labels), VoteErrors.from_values(wrong, labels), terms)
+    return assemble(
+        ExactRisk.from_values(risks, codes, n_classes), VoteErrors.from_values(wrong, codes, n_classes), terms
+    )
 
 
-def certify_holdout(
-    risks: ArrayLike, labels: ArrayLike, wrong: ArrayLike, *, delta: float, n_candidates: int = 1
+def certify_test_set(
+    risks: ArrayLike,
+    codes: ArrayLike,
+    wrong: ArrayLike,
+    *,
+    delta: float,
+    n_candidates: int = 1,
+    n_classes: int | None = None,
 ) -> Certificate:
-    """Certify a finished model on examples that it never saw: `certify_frozen` with the prior "hold-out"."""
-    return certify_frozen(risks, labels, wrong, delta=delta, prior="hold-out", n_candidates=n_candidates)
+    """Certify a finished model on rows that had no part in learning: `certify_frozen` with the prior "test set"."""
+    options: Any = {"delta": delta, "n_candidates": n_candidates, "n_classes": n_classes}
+    return certify_frozen(risks, codes, wrong, prior="test set", **options)
+
+
+def certify_holdout(*args: Any, **options: Any) -> Certificate:
+    """The former name of `certify_test_set`, for one more version."""
+    warnings.warn(
+        "certify_holdout is now called certify_test_set; the old name goes in version 0.3.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return certify_test_set(*args, **options)
 
 
 def certify_trained_sampled(
@@ -102,7 +139,7 @@ def certify_trained_sampled(
     vote: str | None = None,
     vote_paths: int | None = None,
 ) -> Certificate:
-    """Certify a posterior that was trained on the bound examples and whose risk on them is sampled.
+    """Certify a posterior that was trained on the bound rows and whose risk on them is sampled.
 
     Parameters
     ----------
@@ -130,21 +167,21 @@ def certify_trained_sampled(
 
 def certify_frozen_sampled(
     sampled: SampledRisk,
-    labels: ArrayLike | None = None,
+    codes: ArrayLike | None = None,
     wrong: ArrayLike | None = None,
     *,
     delta: float,
     prior: str,
     n_candidates: int = 1,
 ) -> Certificate:
-    """Certify a posterior that had no part of the bound examples and whose risk on them is sampled.
+    """Certify a posterior that never learned from the bound rows and whose risk on them is sampled.
 
     Parameters
     ----------
     sampled : SampledRisk
         Losses of fresh independent paths, drawn after the posterior was fixed.
-    labels, wrong : arrays of shape (n,), optional
-        Labels of -1 and +1, and where the deployed vote errs, whatever paths it uses; without them there is no
+    codes, wrong : arrays of shape (n,), optional
+        Classes of the rows, and where the deployed vote errs, whatever paths it uses; without them there is no
         certificate of the vote.
     delta, prior, n_candidates
         As for `certify_frozen`; a tenth of δ is spent on the sampling, in the bound on the Gibbs risk only.
@@ -155,9 +192,10 @@ def certify_frozen_sampled(
     >>> round(certify_frozen_sampled(sampled, delta=0.05, prior="split").gibbs_risk_bound, 3)
     0.075
     """
-    if (wrong is None) != (labels is None):
-        raise ValueError("labels and wrong must be given both or not at all")
-    errors = None if wrong is None or labels is None else VoteErrors.from_values(wrong, labels)
+    if (wrong is None) != (codes is None):
+        raise ValueError("codes and wrong must be given both or not at all.")
     if wrong is not None and np.size(wrong) != sampled.n_examples:
-        raise ValueError(f"wrong has {np.size(wrong)} rows, but {sampled.n_examples} examples were sampled")
+        raise ValueError(f"wrong has {np.size(wrong)} rows, but {sampled.n_examples} examples were sampled.")
+    n_classes = len(sampled.by_class) or None
+    errors = None if wrong is None or codes is None else VoteErrors.from_values(wrong, codes, n_classes)
     return assemble(sampled, errors, Terms(0.0, delta, prior, n_candidates, "frozen", None))

@@ -1,19 +1,22 @@
-"""The test-set bound: what counting errors on untouched examples proves."""
+"""The test-set bound: what counting errors on rows that had no part in learning proves."""
+
+import warnings
+from typing import Any
 
 from scipy.special import betaincc
 
-from abnet.bounds.checks import count, level
 from abnet.bounds.outward import adjacent_floats
+from abnet.records import count, level, tally
 
-__all__ = ["test_set_bound"]
+__all__ = ["clopper_pearson_bound"]
 
 
 # betaincc errs by less than this share of its value; a shorter tail is asked for by as much.
 _MARGIN = 1e-9
 
 
-def test_set_bound(errors: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:  # noqa: PT028 no test
-    r"""Clopper-Pearson upper limit of an error rate.
+def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Clopper-Pearson upper limit of an error rate, the test-set bound.
 
     .. math:: R \le \max\{p : \Pr(\mathrm{Bin}(n, p) \le k) \ge \delta / K\} = \mathrm{BetaInv}(1 - \delta/K; k+1, n-k)
 
@@ -38,7 +41,7 @@ def test_set_bound(errors: int, n: int, delta: float = 0.05, *, n_candidates: in
 
     Examples
     --------
-    >>> round(test_set_bound(0, 100), 6), round(test_set_bound(31, 1230), 4)
+    >>> round(clopper_pearson_bound(0, 100), 6), round(clopper_pearson_bound(31, 1230), 4)
     (0.029513, 0.0339)
 
     References
@@ -46,13 +49,26 @@ def test_set_bound(errors: int, n: int, delta: float = 0.05, *, n_candidates: in
     C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits; J. Langford (2005), Tutorial on
     practical prediction theory for classification.
     """
-    errors, n = count("errors", errors, least=0), count("n", n)
+    errors, n = tally("errors", errors), count("n", n)
     share = level("delta", delta) / count("n_candidates", n_candidates)
     if errors > n:
-        raise ValueError(f"errors must not exceed n = {n}, got {errors}")
+        raise ValueError(f"errors must not exceed n = {n}; got {errors}.")
     if errors == n:
         return 1.0
     return _smallest_with_tail(errors, n, share * (1.0 - _MARGIN))
+
+
+def test_set_bound(*args: Any, **options: Any) -> float:
+    """The former name of `clopper_pearson_bound`, for one more version."""
+    warnings.warn(
+        "test_set_bound is now called clopper_pearson_bound; the old name goes in version 0.3.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return clopper_pearson_bound(*args, **options)
+
+
+test_set_bound.__test__ = False  # type: ignore[attr-defined]  # its name looks like a test's to pytest
 
 
 def _smallest_with_tail(errors: int, n: int, tail: float) -> float:

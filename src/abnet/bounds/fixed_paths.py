@@ -15,14 +15,11 @@ with ``g(p)/p²`` gives ``E[p²]/τ²``. One event of probability δ' serves bot
 
 import math
 
-from abnet.bounds.checks import count, level, probability
 from abnet.bounds.kl_inverse import kl_inverse_lower
 from abnet.bounds.outward import round_up
+from abnet.records import count, level, probability
 
-__all__ = ["FIXED_PATHS_SHARE", "fixed_paths_tandem_bound", "fixed_paths_threshold", "fixed_paths_vote_bound"]
-
-#: The share of δ that is spent on the draw of the kept paths.
-FIXED_PATHS_SHARE = 0.1
+__all__ = ["fixed_paths_tandem_bound", "fixed_paths_threshold", "fixed_paths_vote_bound"]
 
 
 def fixed_paths_threshold(n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:

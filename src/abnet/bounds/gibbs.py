@@ -11,15 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from abnet.bounds.checks import (
-    count,
-    level,
-    nonnegative,
-    probability,
-    real,
-)
 from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.outward import round_up
+from abnet.records import count, level, nonnegative, positive, probability
 
 __all__ = ["catoni_bound", "gibbs_bound", "gibbs_bound_frozen", "xi"]
 
@@ -135,7 +129,7 @@ def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *
 
 
 def gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Chernoff bound on the Gibbs risk of a posterior that had no part of these examples.
+    r"""Chernoff bound on the Gibbs risk of a frozen posterior, which never learned from these examples.
 
     .. math:: r \le k^+\Big(\hat r, \frac{\ln(K / \delta)}{n}\Big)
 
@@ -215,16 +209,9 @@ def catoni_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, 
     complexity = round_up((kl + math.log(2.0) + 0.5 * math.log(n) - math.log(delta)) / n)
     if C is None:
         return kl_inverse_upper(empirical_risk, complexity)
-    return _at(_positive(C), empirical_risk, complexity)
+    return _at(positive("C", C), empirical_risk, complexity)
 
 
 def _at(C: float, empirical_risk: float, complexity: float) -> float:
     bound = math.expm1(-round_up(C * empirical_risk + complexity)) / math.expm1(-C)
     return min(1.0, max(empirical_risk, round_up(bound)))
-
-
-def _positive(C: float) -> float:
-    C = real("C", C)
-    if not 0.0 < C < math.inf:
-        raise ValueError(f"C must be positive and finite, got {C!r}")
-    return C

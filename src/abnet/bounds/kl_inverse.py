@@ -2,8 +2,8 @@
 
 import math
 
-from abnet.bounds.checks import nonnegative, probability
 from abnet.bounds.outward import adjacent_floats
+from abnet.records import nonnegative, probability
 
 __all__ = ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"]
 

@@ -1,37 +1,26 @@
-"""Which bounds a model gets, and at which share of δ: fixed by how it was made, before the bound examples are used.
+"""Which bounds a model gets: fixed by how it was made, before the bound rows are used.
 
-Every rule takes the evidence of one group of examples, the errors of the deployed vote on them or None, and the terms;
-`assemble` makes a certificate of what a rule gives for all examples and for those of either class, and
-`verify_certificate` computes the bounds of a certificate again from its own record.
+Every rule takes the evidence of one group of rows, the errors of the deployed vote on them or None, and the terms;
+`assemble` makes a certificate of what a rule gives for all rows and for those of each class, and `verify_certificate`
+computes the bounds of a certificate again from its own record. How δ is divided is said in `abnet.bounds.shares`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from abnet.bounds import shares
 from abnet.bounds.certificate import Certificate, ClassCertificate, MonteCarlo
-from abnet.bounds.checks import count, finite, level, one_of
-from abnet.bounds.clopper_pearson import test_set_bound
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.evidence import ExactRisk, SampledRisk, VoteErrors
-from abnet.bounds.fixed_paths import FIXED_PATHS_SHARE, fixed_paths_tandem_bound, fixed_paths_vote_bound
-from abnet.bounds.sampled import MONTE_CARLO_SHARE, sampled_risk_bound
+from abnet.bounds.fixed_paths import fixed_paths_tandem_bound, fixed_paths_vote_bound
+from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.sampled import sampled_risk_bound
+from abnet.bounds.vote import tandem_bound, tandem_bound_frozen, twice_gibbs_bound, twice_gibbs_bound_frozen
+from abnet.records import amount, count, level, one_of
 
-__all__ = [
-    "Bounds",
-    "Risk",
-    "Rule",
-    "Terms",
-    "assemble",
-    "frozen",
-    "frozen_any_vote",
-    "rule_for",
-    "trained",
-    "trained_fixed",
-    "trained_fresh",
-    "trained_gibbs",
-    "verify_certificate",
-]
+__all__ = ["Bounds", "Risk", "Rule", "Terms", "assemble", "rule_for", "verify_certificate"]
 
 
 Risk = ExactRisk | SampledRisk
@@ -39,7 +28,7 @@ Risk = ExactRisk | SampledRisk
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds about one group of examples; the one for ``predict`` is named by ``vote_method``."""
+    """The bounds about one group of rows; the one for ``predict`` is named by ``vote_method``."""
 
     gibbs: float
     twice_gibbs: float | None = None
@@ -70,59 +59,94 @@ class Terms:
 Rule = Callable[[Risk, int | None, Terms], Bounds]
 
 
-def trained(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
-    """Posterior trained on the examples, vote sgn(F): the smaller of twice Gibbs and tandem, at δ/2 each."""
-    twice = min(1.0, 2.0 * risk.gibbs_bound(terms.kl, terms.delta / 2.0, terms.n_candidates))
-    tandem = risk.tandem_bound(terms.kl, terms.delta / 2.0, terms.n_candidates)
+def _observed(risk: Risk, terms: Terms, delta: float) -> tuple[float, float, float]:
+    """Empirical Gibbs risk, empirical tandem risk, and the δ that is left for a bound made of one of them.
+
+    Means that were sampled are replaced by upper bounds on what would have been computed, at their share of δ.
+    """
+    if isinstance(risk, ExactRisk):
+        return risk.mean, risk.pair_mean, delta
+    spent, left = shares.for_sampling(delta)
+    mean = sampled_risk_bound(risk.mean, risk.n_losses, spent, n_candidates=terms.n_candidates)
+    if risk.pair_mean is None:  # one path for each example makes no pairs, and nothing is known of them
+        return mean, 1.0, left
+    return mean, sampled_risk_bound(risk.pair_mean, risk.n_pairs, spent, n_candidates=terms.n_candidates), left
+
+
+def _gibbs(risk: Risk, terms: Terms, delta: float) -> float:
+    mean, _, left = _observed(risk, terms, delta)
+    if terms.posterior == "frozen":
+        return gibbs_bound_frozen(mean, risk.n_examples, left, n_candidates=terms.n_candidates)
+    return gibbs_bound(mean, terms.kl, risk.n_examples, left, n_candidates=terms.n_candidates)
+
+
+def _twice_gibbs(risk: Risk, terms: Terms, delta: float) -> float:
+    mean, _, left = _observed(risk, terms, delta)
+    if terms.posterior == "frozen":
+        return twice_gibbs_bound_frozen(mean, risk.n_examples, left, n_candidates=terms.n_candidates)
+    return twice_gibbs_bound(mean, terms.kl, risk.n_examples, left, n_candidates=terms.n_candidates)
+
+
+def _tandem(risk: Risk, terms: Terms, delta: float) -> float:
+    _, pairs, left = _observed(risk, terms, delta)
+    if terms.posterior == "frozen":
+        return tandem_bound_frozen(pairs, risk.n_examples, left, n_candidates=terms.n_candidates)
+    return tandem_bound(pairs, terms.kl, risk.n_examples, left, n_candidates=terms.n_candidates)
+
+
+def _trained(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
+    """Posterior trained on the bound rows, vote sgn(F): the smaller of twice Gibbs and tandem."""
+    share = shares.of_an_order(terms.delta)
+    twice, tandem = _twice_gibbs(risk, terms, share), _tandem(risk, terms, share)
     method = "twice Gibbs" if twice <= tandem else "tandem"
-    return Bounds(risk.gibbs_bound(terms.kl, terms.delta, terms.n_candidates), twice, tandem, vote_method=method)
+    return Bounds(_gibbs(risk, terms, terms.delta), twice, tandem, vote_method=method)
 
 
-def trained_fresh(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
-    """Posterior trained on the examples, vote of fresh sampled paths: twice Gibbs at δ; tandem does not cover it."""
-    gibbs = risk.gibbs_bound(terms.kl, terms.delta, terms.n_candidates)
-    return Bounds(gibbs, min(1.0, 2.0 * gibbs), vote_method="twice Gibbs")
+def _trained_fresh(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
+    """Posterior trained on the bound rows, vote of fresh sampled paths: twice Gibbs; tandem does not cover it."""
+    twice = _twice_gibbs(risk, terms, terms.delta)
+    return Bounds(_gibbs(risk, terms, terms.delta), twice, vote_method="twice Gibbs")
 
 
-def trained_fixed(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
-    """Posterior trained on the examples, vote of kept paths: a tenth of δ for their draw, the rest as for sgn(F)."""
-    spent, paths, chosen = FIXED_PATHS_SHARE * terms.delta, terms.vote_paths or 0, terms.n_candidates
-    left = (terms.delta - spent) / 2.0
+def _trained_fixed(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
+    """Posterior trained on the bound rows, vote of kept paths: as for sgn(F), with what their draw leaves of δ."""
+    spent, left = shares.for_fixed_paths(terms.delta)
+    share, paths, chosen = shares.of_an_order(left), terms.vote_paths or 0, terms.n_candidates
+    twice = fixed_paths_vote_bound(_gibbs(risk, terms, share), paths, spent, n_candidates=chosen)
     # The tandem bound is four times a bound on the tandem risk, cut at 1; where it is cut, so is what follows.
-    tandem_risk = risk.tandem_bound(terms.kl, left, chosen) / 4.0
-    twice = fixed_paths_vote_bound(risk.gibbs_bound(terms.kl, left, chosen), paths, spent, n_candidates=chosen)
-    tandem = fixed_paths_tandem_bound(tandem_risk, paths, spent, n_candidates=chosen)
+    tandem = fixed_paths_tandem_bound(_tandem(risk, terms, share) / 4.0, paths, spent, n_candidates=chosen)
     method = "twice Gibbs, fixed paths" if twice <= tandem else "tandem, fixed paths"
-    return Bounds(risk.gibbs_bound(terms.kl, terms.delta, chosen), twice, tandem, vote_method=method)
+    return Bounds(_gibbs(risk, terms, terms.delta), twice, tandem, vote_method=method)
 
 
-def trained_gibbs(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
-    """Posterior trained on the examples, a vote that no bound on the posterior covers."""
-    return Bounds(risk.gibbs_bound(terms.kl, terms.delta, terms.n_candidates))
+def _trained_gibbs(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
+    """Posterior trained on the bound rows, a vote that no bound on the posterior covers."""
+    return Bounds(_gibbs(risk, terms, terms.delta))
 
 
-def frozen(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
-    """Posterior that never saw the examples, vote sgn(F): the test-set bound at δ, the other two for the record."""
-    twice = min(1.0, 2.0 * risk.gibbs_bound_frozen(terms.delta / 2.0, terms.n_candidates))
-    tandem = risk.tandem_bound_frozen(terms.delta / 2.0, terms.n_candidates)
-    counted = frozen_any_vote(risk, errors, terms)
-    return Bounds(counted.gibbs, twice, tandem, counted.test_set, counted.vote_method)
+def _frozen(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
+    """Frozen posterior, vote sgn(F): the test-set bound, the other two for the record."""
+    share = shares.of_an_order(terms.delta)
+    counted = _frozen_any_vote(risk, errors, terms)
+    return replace(counted, twice_gibbs=_twice_gibbs(risk, terms, share), tandem=_tandem(risk, terms, share))
 
 
-def frozen_any_vote(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
-    """Posterior that never saw the examples, any vote: the test-set bound at δ, if its errors were counted."""
-    gibbs = risk.gibbs_bound_frozen(terms.delta, terms.n_candidates)
+def _frozen_any_vote(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
+    """Frozen posterior, any vote: the test-set bound, if its errors were counted."""
+    gibbs = _gibbs(risk, terms, terms.delta)
     if errors is None:
         return Bounds(gibbs)
-    counted = test_set_bound(errors, risk.n_examples, terms.delta, n_candidates=terms.n_candidates)
+    counted = clopper_pearson_bound(errors, risk.n_examples, terms.delta, n_candidates=terms.n_candidates)
     return Bounds(gibbs, test_set=counted, vote_method="test set")
 
 
 def rule_for(terms: Terms, *, sampled: bool) -> Rule:
     """Return the rule for a way of making a model."""
     if terms.posterior == "frozen":
-        return frozen_any_vote if sampled else frozen
-    rules = {"expectation": trained, "fresh paths": trained_fresh, "fixed paths": trained_fixed, None: trained_gibbs}
+        return _frozen_any_vote if sampled else _frozen
+    rules = {
+        "expectation": _trained, "fresh paths": _trained_fresh, "fixed paths": _trained_fixed, None: _trained_gibbs,
+    }  # fmt: skip
     return rules[terms.vote]
 
 
@@ -130,12 +154,25 @@ def rule_for(terms: Terms, *, sampled: bool) -> Rule:
 _TOLERANCE = 1e-12
 
 
-def assemble(risk: Risk, errors: VoteErrors | None, terms: Terms) -> Certificate:
-    """Apply the rule that the terms ask for to all examples at δ, and to either class at δ/2."""
+def assemble(
+    risk: Risk, errors: VoteErrors | None, terms: Terms, class_deltas: Sequence[float] | None = None
+) -> Certificate:
+    """Apply the rule that the terms ask for to all rows at δ, and to each class at its share.
+
+    Parameters
+    ----------
+    risk : ExactRisk or SampledRisk
+    errors : VoteErrors or None
+    terms : Terms
+    class_deltas : sequence of K float, optional
+        The shares of the classes, where they were decided before; by default those of `abnet.bounds.shares`.
+    """
     terms = _checked(terms)
     rule = rule_for(terms, sampled=isinstance(risk, SampledRisk))
     wrong = errors.total if errors else None
     bounds = rule(risk, wrong, terms)
+    parts = _per_class(risk, errors, rule, terms, bounds.vote_method, class_deltas)
+    names = tuple(map(str, range(len(parts)))) if len(parts) > 2 else ("negative", "positive")
     return Certificate(
         gibbs_risk_bound=bounds.gibbs,
         vote_error_bound=bounds.vote,
@@ -153,7 +190,8 @@ def assemble(risk: Risk, errors: VoteErrors | None, terms: Terms) -> Certificate
         test_set_bound=bounds.test_set,
         vote_errors=wrong,
         empirical_tandem_risk=risk.pair_mean,
-        per_class=_per_class(risk, errors, rule, terms, bounds.vote_method),
+        per_class=parts,
+        class_names=names,
     )
 
 
@@ -169,7 +207,8 @@ def verify_certificate(certificate: Certificate) -> None:
     Traceback (most recent call last):
     ValueError: the certificate does not follow from its own observations: gibbs_risk_bound
     """
-    again = assemble(_risk(certificate), _errors(certificate), _terms(certificate))
+    deltas = [part.delta for part in certificate.per_class]
+    again = assemble(_risk(certificate), _errors(certificate), _terms(certificate), deltas)
     again = replace(again, class_names=certificate.class_names, drawn=certificate.drawn)
     ours, theirs = certificate.to_dict(), again.to_dict()
     unearned = [name for name in ours if not _agree(ours[name], theirs[name])]
@@ -180,44 +219,46 @@ def verify_certificate(certificate: Certificate) -> None:
 def _checked(terms: Terms) -> Terms:
     one_of(None, "expectation", "fresh paths", "fixed paths")("vote", terms.vote)
     if (terms.vote == "fixed paths") != (terms.vote_paths is not None):
-        raise ValueError(f"vote_paths must be given just for a vote of fixed paths, got {terms.vote_paths!r}")
+        raise ValueError(f"vote_paths must be given only for a vote of fixed paths; got {terms.vote_paths!r}.")
     return replace(
         terms,
-        kl=finite("kl", terms.kl),
+        kl=amount("kl", terms.kl),
         delta=level("delta", terms.delta),
         n_candidates=count("n_candidates", terms.n_candidates),
     )
 
 
 def _monte_carlo(risk: SampledRisk, terms: Terms) -> MonteCarlo:
-    spent = MONTE_CARLO_SHARE * terms.delta
-    bound = sampled_risk_bound(risk.mean, risk.n_examples * risk.n_paths, spent, n_candidates=terms.n_candidates)
+    spent, _ = shares.for_sampling(terms.delta)
+    bound, _, _ = _observed(risk, terms, terms.delta)
     return MonteCarlo(risk.n_paths, spent, bound, terms.vote, terms.vote_paths)
 
 
 def _per_class(
-    risk: Risk, errors: VoteErrors | None, rule: Rule, terms: Terms, method: str | None
+    risk: Risk,
+    errors: VoteErrors | None,
+    rule: Rule,
+    terms: Terms,
+    method: str | None,
+    deltas: Sequence[float] | None,
 ) -> tuple[ClassCertificate, ...]:
-    if risk.negative is None and risk.positive is None:
-        return ()
-    half = replace(terms, delta=terms.delta / 2.0)
-    wrong = (errors.negative, errors.positive) if errors else (None, None)
-    negative, positive = (
-        _class_part(label, part, mistakes, rule, half) if part else _empty_class(label, mistakes, method)
-        for label, part, mistakes in zip((-1, 1), (risk.negative, risk.positive), wrong, strict=True)
+    classes = len(risk.by_class)
+    wrong = errors.by_class if errors else (None,) * classes
+    if classes and len(wrong) != classes:
+        raise ValueError(f"the losses are of {classes} classes, but the errors of {len(wrong)}.")
+    deltas = deltas or [shares.of_a_class(terms.delta, classes) for _ in range(classes)]
+    return tuple(
+        _class_part(label, part, wrong[label], rule, replace(terms, delta=deltas[label]))
+        if part
+        else ClassCertificate(label, 0, None, None, wrong[label], 1.0, 1.0 if method else None, method, deltas[label])
+        for label, part in enumerate(risk.by_class)
     )
-    return negative, positive
 
 
 def _class_part(label: int, part: Risk, wrong: int | None, rule: Rule, terms: Terms) -> ClassCertificate:
-    bounds = rule(part, wrong, terms)
-    return ClassCertificate(
-        label, part.n_examples, part.mean, part.pair_mean, wrong, bounds.gibbs, bounds.vote, bounds.vote_method
-    )
-
-
-def _empty_class(label: int, wrong: int | None, method: str | None) -> ClassCertificate:
-    return ClassCertificate(label, 0, None, None, wrong, 1.0, 1.0 if method else None, method)
+    bounds, n = rule(part, wrong, terms), part.n_examples
+    seen = (part.mean, part.pair_mean, wrong)
+    return ClassCertificate(label, n, *seen, bounds.gibbs, bounds.vote, bounds.vote_method, terms.delta)
 
 
 def _terms(c: Certificate) -> Terms:
@@ -229,24 +270,22 @@ def _terms(c: Certificate) -> Terms:
 def _errors(c: Certificate) -> VoteErrors | None:
     if c.vote_errors is None:
         return None
-    negative, positive = (part.vote_errors or 0 for part in c.per_class) if c.per_class else (0, 0)
-    return VoteErrors(c.vote_errors, positive, negative)
+    return VoteErrors(c.vote_errors, tuple(part.vote_errors or 0 for part in c.per_class))
 
 
 def _risk(c: Certificate) -> Risk:
     paths = c.monte_carlo.n_paths if c.monte_carlo else None
-    negative, positive = (_group(part, paths, None, None) for part in c.per_class) if c.per_class else (None, None)
-    whole = _group(c, paths, positive, negative)
-    assert whole is not None  # a certificate has at least one example
+    whole = _group(c, paths, tuple(_group(part, paths, ()) for part in c.per_class))
+    assert whole is not None  # a certificate has at least one bound row
     return whole
 
 
-def _group(c: Certificate | ClassCertificate, paths: int | None, positive: Any, negative: Any) -> Risk | None:
+def _group(c: Certificate | ClassCertificate, paths: int | None, by_class: tuple[Any, ...]) -> Risk | None:
     if c.empirical_gibbs_risk is None:
         return None
     if paths is not None:
-        return SampledRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk, c.n_examples, paths, positive, negative)
-    return ExactRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk or 0.0, c.n_examples, positive, negative)
+        return SampledRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk, c.n_examples, paths, by_class)
+    return ExactRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk or 0.0, c.n_examples, by_class)
 
 
 def _agree(one: Any, other: Any) -> bool:

@@ -1,20 +1,17 @@
 """Bounds where the empirical Gibbs risk itself is known only from sampled paths."""
 
-from abnet.bounds.checks import count, level, nonnegative
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.shares import for_sampling
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
+from abnet.records import count, level, nonnegative
 
 __all__ = [
-    "MONTE_CARLO_SHARE",
     "sampled_gibbs_bound",
     "sampled_gibbs_bound_frozen",
     "sampled_risk_bound",
     "sampled_tandem_bound",
     "sampled_tandem_bound_frozen",
 ]
-
-#: The share of δ that is spent on not knowing the empirical risk exactly.
-MONTE_CARLO_SHARE = 0.1
 
 
 def sampled_risk_bound(mean: float, n_values: int, delta_prime: float, *, n_candidates: int = 1) -> float:
@@ -67,7 +64,7 @@ def sampled_gibbs_bound(
     >>> round(sampled - exact, 4)
     0.0009
     """
-    spent, left = _shares(delta)
+    spent, left = for_sampling(delta)
     risk = sampled_risk_bound(mean, n_values, spent, n_candidates=n_candidates)
     return gibbs_bound(risk, kl, n, left, n_candidates=n_candidates)
 
@@ -89,7 +86,7 @@ def sampled_gibbs_bound_frozen(
     >>> round(sampled_gibbs_bound_frozen(0.03, 24_600, 1230), 4)
     0.0481
     """
-    spent, left = _shares(delta)
+    spent, left = for_sampling(delta)
     risk = sampled_risk_bound(mean, n_values, spent, n_candidates=n_candidates)
     return gibbs_bound_frozen(risk, n, left, n_candidates=n_candidates)
 
@@ -113,7 +110,7 @@ def sampled_tandem_bound(
     >>> round(sampled_tandem_bound(0.002, 12_300, 0.0, 1230), 4)
     0.0563
     """
-    spent, left = _shares(delta)
+    spent, left = for_sampling(delta)
     tandem = sampled_risk_bound(pair_mean, n_pairs, spent, n_candidates=n_candidates)
     return tandem_bound(tandem, nonnegative("kl", kl), n, left, n_candidates=n_candidates)
 
@@ -135,11 +132,6 @@ def sampled_tandem_bound_frozen(
     >>> round(sampled_tandem_bound_frozen(0.002, 12_300, 1230), 4)
     0.0387
     """
-    spent, left = _shares(delta)
+    spent, left = for_sampling(delta)
     tandem = sampled_risk_bound(pair_mean, n_pairs, spent, n_candidates=n_candidates)
     return tandem_bound_frozen(tandem, n, left, n_candidates=n_candidates)
-
-
-def _shares(delta: float) -> tuple[float, float]:
-    spent = MONTE_CARLO_SHARE * level("delta", delta)
-    return spent, delta - spent

@@ -1,7 +1,8 @@
 """Bounds on the error of the vote sgn(F), which is what ``predict`` returns, by a posterior trained on the examples."""
 
-from abnet.bounds.checks import level, nonnegative, probability
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.shares import of_an_order
+from abnet.records import nonnegative, probability
 
 __all__ = ["tandem_bound", "tandem_bound_frozen", "twice_gibbs_bound", "twice_gibbs_bound_frozen", "vote_bound"]
 
@@ -28,7 +29,7 @@ def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0
 
 
 def twice_gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""First-order bound on the vote of a posterior that had no part of these examples.
+    r"""First-order bound on the vote of a frozen posterior, which never learned from these examples.
 
     .. math:: R(\mathrm{sgn}\,F) \le 2\, k^+\Big(\hat r, \frac{\ln(K/\delta)}{n}\Big)
 
@@ -74,7 +75,7 @@ def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05
 
 
 def tandem_bound_frozen(empirical_tandem: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Second-order bound on the vote of a posterior that had no part of these examples.
+    r"""Second-order bound on the vote of a frozen posterior, which never learned from these examples.
 
     .. math:: R(\mathrm{sgn}\,F) \le 4\, k^+\Big(\hat e, \frac{\ln(K/\delta)}{n}\Big)
 
@@ -99,8 +100,8 @@ def vote_bound(
 ) -> float:
     r"""Smaller of :func:`twice_gibbs_bound` and :func:`tandem_bound`, each at δ/2.
 
-    Half of δ each pays for taking the smaller one after having seen both. Twice Gibbs wins for a confident network,
-    tandem for a diverse one.
+    The halves of δ (`abnet.bounds.shares`) cover taking the smaller one after having seen both. Twice Gibbs wins for a
+    confident network, tandem for a diverse one.
 
     Parameters
     ----------
@@ -117,6 +118,6 @@ def vote_bound(
     >>> round(vote_bound(0.03, 0.002, 0.0, 1230), 4)
     0.0462
     """
-    half = level("delta", delta) / 2.0
-    first = twice_gibbs_bound(empirical_risk, kl, n, half, n_candidates=n_candidates)
-    return min(first, tandem_bound(empirical_tandem, kl, n, half, n_candidates=n_candidates))
+    share = of_an_order(delta)
+    first = twice_gibbs_bound(empirical_risk, kl, n, share, n_candidates=n_candidates)
+    return min(first, tandem_bound(empirical_tandem, kl, n, share, n_candidates=n_candidates))

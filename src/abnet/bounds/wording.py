@@ -1,25 +1,116 @@
-"""A certificate in plain English, with every percentage rounded to the safe side."""
+"""A certificate in plain English: a table, a few sentences, the assumptions; every bound is rounded up."""
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from abnet.bounds.certificate import Certificate, ClassCertificate
+from abnet.bounds.certificate import Certificate
+from abnet.bounds.single_network import DrawnCertificate
 
-__all__ = ["PREMISES", "confidence", "describe", "percent", "percent_up", "vacuous"]
+__all__ = [
+    "BoundLine",
+    "assumptions",
+    "confidence",
+    "describe",
+    "number_of",
+    "percent",
+    "percent_up",
+    "sentences",
+    "table",
+]
 
 _WIDTH = 100
+_LONGEST_NAME = 40
 
 
-def describe(certificate: Certificate, classes: tuple[str, str]) -> str:
-    """Write the sentences that a certificate allows, and no more."""
-    sections = [
-        _vote(certificate),
-        _gibbs(certificate),
-        _jointly(certificate),
-        _per_class(certificate, classes),
-        _assumptions(certificate),
+@dataclass(frozen=True)
+class BoundLine:
+    """One line of the table: about all classes, about one class, or about a drawn network.
+
+    Attributes
+    ----------
+    name : str
+        What the line is about.
+    error_bound : float or None
+        Bound on the error of ``predict``, or of the drawn network; None where there is none.
+    errors : int or None
+        Errors seen, where they were counted.
+    n_rows : int
+        Bound rows of the line.
+    base_rate : float or None
+        Error of always answering the commonest class of the bound rows; None for one class.
+    gibbs_risk_bound : float or None
+        Bound on the Gibbs risk; None for a drawn network.
+    """
+
+    name: str
+    error_bound: float | None
+    errors: int | None
+    n_rows: int
+    base_rate: float | None = None
+    gibbs_risk_bound: float | None = None
+
+
+def describe(
+    certificate: Certificate | DrawnCertificate, *, details: bool = False, classes: Sequence[str] | None = None
+) -> str:
+    """Write what a certificate allows, and no more; `classes` are other names of its classes."""
+    if classes is not None and isinstance(certificate, Certificate):
+        certificate = replace(certificate, class_names=tuple(classes))
+    promise = sentences(certificate)
+    more = sentences(certificate, details=details)[len(promise) :]
+    paragraphs = [_filled(part) for part in (promise, more, assumptions(certificate)) if part]
+    return "\n\n".join([_aligned(_cells(certificate, details)), *paragraphs])
+
+
+def table(certificate: Certificate | DrawnCertificate) -> list[BoundLine]:
+    """The numbers of a certificate: a line for all classes, then one for each.
+
+    Examples
+    --------
+    >>> from abnet.bounds import certify_frozen
+    >>> certificate = certify_frozen([0.1] * 4, [0, 0, 0, 1], [False] * 3 + [True], delta=0.05, prior="split")
+    >>> [(line.name, line.errors, line.n_rows, line.base_rate) for line in table(certificate)]
+    [('all classes', 1, 4, 0.25), ('class negative', 0, 3, None), ('class positive', 1, 1, None)]
+    """
+    c = certificate
+    if isinstance(c, DrawnCertificate):
+        return [BoundLine("drawn network", c.error_bound, c.errors, c.n_examples)]
+    whole = BoundLine("all classes", c.vote_error_bound, c.vote_errors, c.n_examples, c.base_rate, c.gibbs_risk_bound)
+    parts = (
+        BoundLine(
+            f"class {name}", part.vote_error_bound, part.vote_errors, part.n_examples, None, part.gibbs_risk_bound
+        )
+        for name, part in zip(c.class_names, c.per_class, strict=False)
+    )
+    return [whole, *parts]
+
+
+def sentences(certificate: Certificate | DrawnCertificate, *, details: bool = False) -> list[str]:
+    """What is promised: at most three sentences, and with `details` those about the Gibbs risk."""
+    if isinstance(certificate, DrawnCertificate):
+        return _drawn(certificate)
+    c = certificate
+    if c.vote_error_bound is None:
+        return ["There is no certificate for `predict`: no bound covers the way it votes.", *_gibbs(c)]
+    more = [*_gibbs(c), _jointly(c)] if details else []
+    return [_promise(c), *_judgement(c.vote_error_bound, c), *_by_class(c), *more]
+
+
+def assumptions(certificate: Certificate | DrawnCertificate) -> list[str]:
+    """What the promise rests on, in sentences."""
+    c = certificate
+    drawn = isinstance(c, DrawnCertificate)
+    last = ", and that the network was drawn once, not picked among several draws" if drawn else ""
+    link = "," if drawn else ", and"
+    choice = f"The choice among {c.n_candidates:,} candidates is accounted for by a union bound."
+    return [
+        f"This assumes that the {number_of(c.n_examples, 'bound row')} and the new data are independent draws from one "
+        f"source{link} that {_PREMISES[c.prior, c.posterior]}{last}.",
+        *([choice] if c.n_candidates > 1 else []),
+        "Every row counts once: sample weights were not used.",
     ]
-    return "\n\n".join(textwrap.fill(section, _WIDTH) for section in sections if section)
 
 
 def percent_up(bound: float) -> str:
@@ -63,113 +154,162 @@ def _plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _vote(c: Certificate) -> str:
-    if c.vote_error_bound is None:
-        return "There is no certificate for `predict`: no bound covers the way it votes."
-    promise = f"With {confidence(c.delta)} confidence, {_subject(c)} is at most {percent_up(c.vote_error_bound)}"
-    return f"{promise} ({_reason(c)}).{vacuous(c.vote_error_bound)}"
+def number_of(count: int, thing: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> number_of(1, "error"), number_of(2, "error"), number_of(1000, "bound row")
+    ('1 error', '2 errors', '1,000 bound rows')
+    """
+    return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
-def _subject(c: Certificate) -> str:
-    if c.monte_carlo and c.monte_carlo.vote == "fresh paths":
-        return "the error of `predict` on new data from the same source, averaged over its random paths,"
-    return "the error of `predict` on new data from the same source"
+def _cells(certificate: Certificate | DrawnCertificate, details: bool) -> list[list[str]]:
+    """The table as text, header first, without the columns that are not wanted or not known."""
+    lines = table(certificate)
+    drawn = isinstance(certificate, DrawnCertificate)
+    gibbs = not drawn and (details or lines[0].error_bound is None)
+    wanted = [True, True, True, lines[0].base_rate is not None, gibbs]
+    error = "error, at most" if drawn else "error of predict, at most"
+    rows = [["", error, "errors seen", "base rate", "Gibbs risk, at most"], *map(_line_cells, lines)]
+    return [[cell for cell, want in zip(row, wanted, strict=True) if want] for row in rows]
+
+
+def _line_cells(line: BoundLine) -> list[str]:
+    name = " ".join(line.name.split())
+    name = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    seen = "not counted" if line.errors is None else f"{line.errors:,} of {line.n_rows:,}"
+    return [
+        name,
+        "no bound" if line.error_bound is None else percent_up(line.error_bound),
+        seen if line.n_rows else "no rows",
+        "" if line.base_rate is None else percent(line.base_rate),
+        "" if line.gibbs_risk_bound is None else percent_up(line.gibbs_risk_bound),
+    ]
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    """Columns of equal width, the first flush left, the others flush right.
+
+    Examples
+    --------
+    >>> print(_aligned([["", "error"], ["class no", "3 %"]]))
+              error
+    class no    3 %
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    pads = [str.ljust, *[str.rjust] * (len(widths) - 1)]
+    lines = ([pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)] for row in rows)
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _filled(paragraph: list[str]) -> str:
+    """Sentences as lines of a page, where no line begins with the sign of a percentage."""
+    text = " ".join(paragraph).replace(" %", "\N{NO-BREAK SPACE}%")
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}%", " %")
+
+
+def _promise(c: Certificate) -> str:
+    fresh = c.monte_carlo is not None and c.monte_carlo.vote == "fresh paths"
+    mean = ", averaged over its random paths," if fresh else ""
+    return (
+        f"With {confidence(c.delta)} confidence, the error of `predict` on new data from the same source{mean} is "
+        f"at most {percent_up(c.vote_error_bound or 0.0)} ({_reason(c)})."
+    )
 
 
 def _reason(c: Certificate) -> str:
-    n, seen = f"{c.n_examples:,}", f"{percent(c.empirical_gibbs_risk)}"
     if c.vote_method == "test set":
-        return f"test-set bound: {c.vote_errors:,} errors on {n} examples that had no part in learning"
+        seen = f"{number_of(c.vote_errors or 0, 'error')} on {number_of(c.n_examples, 'bound row')}"
+        return f"test-set bound: {seen}, which had no part in learning"
+    order = "first" if (c.vote_method or "").startswith("twice Gibbs") else "second"
+    bound = f"{order}-order PAC-Bayes bound"
     if c.monte_carlo and c.monte_carlo.vote == "fixed paths":
-        what = "tandem risk" if c.vote_method == "tandem, fixed paths" else "Gibbs risk"
-        return (
-            f"from the bound on the {what}, with a factor for predicting by {c.monte_carlo.vote_paths:,} sampled paths "
-            f"that were drawn once and kept; the Gibbs risk was {seen} on the {n} bound examples"
-        )
-    if c.vote_method == "tandem":
-        return f"tandem bound: how often two {_what(c)}s drawn at random were both wrong on the {n} bound examples"
-    return f"twice the bound on the Gibbs risk, which was {seen} on the {n} bound examples"
+        return f"{bound} on a vote of {c.monte_carlo.vote_paths:,} sampled paths, drawn once and kept"
+    if order == "first":
+        return f"{bound}: twice the error of one {_what(c)} drawn at random"
+    return f"{bound}: four times the chance that two {_what(c)}s drawn at random both err"
 
 
-def _gibbs(c: Certificate) -> str:
-    seen = f"{percent(c.empirical_gibbs_risk)} on the {c.n_examples:,} bound examples"
+def _judgement(bound: float, c: Certificate) -> list[str]:
+    """One sentence where a bound on the error of `predict` is of no use, or of less use than it looks."""
+    guess, base = 1.0 - 1.0 / len(c.class_names), c.base_rate
+    if base is None or bound <= base:
+        return _vacuous(bound, guess)
+    vacuous = "This bound is vacuous, and it exceeds" if bound >= guess else "This bound exceeds"
+    commonest = max(c.per_class, key=lambda part: part.n_examples).label
+    answer = c.class_names[commonest]
+    return [f"{vacuous} the base rate: always answering {answer} errs on {percent(base)} of the bound rows."]
+
+
+def _vacuous(bound: float, guess: float) -> list[str]:
+    if bound >= 1.0:
+        return ["This bound is vacuous."]
+    if bound >= guess:
+        return [f"This bound is vacuous: a guess at random errs in {percent(guess)} of cases."]
+    return []
+
+
+def _by_class(c: Certificate) -> list[str]:
+    if c.balanced_vote_bound is None:
+        return []
+    return [
+        f"The bounds of the single classes hold all at once with {confidence(c.delta)} confidence, but not together "
+        "with the one for all classes; the balanced error, which is the mean over the classes, is then at most "
+        f"{percent_up(c.balanced_vote_bound)}."
+    ]
+
+
+def _gibbs(c: Certificate) -> list[str]:
+    seen = f"{percent(c.empirical_gibbs_risk)} on {number_of(c.n_examples, 'bound row')}"
     if c.monte_carlo:
-        seen += f", sampled with {c.monte_carlo.n_paths:,} paths for each, which the bound allows for"
-    return (
+        seen += f", sampled with {number_of(c.monte_carlo.n_paths, 'path')} for each, which the bound allows for"
+    risk = (
         f"With {confidence(c.delta)} confidence, the error of one {_what(c)} drawn at random from the learned "
         f"distribution (the Gibbs risk) is at most {percent_up(c.gibbs_risk_bound)} on new data from the same source "
         f"(it was {seen})."
-        f"{vacuous(c.gibbs_risk_bound)}"
-        f"{_mean_field_note(c)}"
     )
+    return [risk, *_vacuous(c.gibbs_risk_bound, 1.0 - 1.0 / len(c.class_names)), *_mean_field_note(c)]
 
 
 def _what(c: Certificate) -> str:
     return "mean-field tree" if c.drawn == "mean field" else "network"
 
 
-def _mean_field_note(c: Certificate) -> str:
+def _mean_field_note(c: Certificate) -> list[str]:
     if c.drawn == "network":
-        return ""
-    return (
-        " In a mean-field tree every neuron reads its own draw of the layer below: this is not the error of a network "
+        return []
+    return [
+        "In a mean-field tree every neuron reads its own draw of the layer below: this is not the error of a network "
         "that `draw_network` returns."
-    )
-
-
-def vacuous(bound: float) -> str:
-    """Say plainly where a bound says nothing."""
-    if bound >= 1.0:
-        return " This says nothing: no error exceeds 100 %."
-    if bound >= 0.5:
-        return " This says nothing of use: tossing a coin errs in 50 % of cases."
-    return ""
+    ]
 
 
 def _jointly(c: Certificate) -> str:
-    if c.vote_error_bound is None:
-        return ""
-    sure = confidence(c.delta)
-    return f"Each of these two statements holds with {sure} confidence by itself, not both at once."
-
-
-def _per_class(c: Certificate, classes: tuple[str, str]) -> str:
-    if not c.per_class:
-        return ""
-    names = dict(zip((-1, 1), classes, strict=True))
-    parts = "; ".join(f"class {names[part.label]}: {_class(part)}" for part in c.per_class)
-    pairs = "both Gibbs risks" if c.vote_error_bound is None else "both errors of `predict`, or both Gibbs risks"
-    return f"By class, with {confidence(c.delta)} confidence for {pairs}: {parts}.{_balanced(c)}"
-
-
-def _class(part: ClassCertificate) -> str:
-    if part.n_examples == 0:
-        return "no examples, so nothing is known"
-    gibbs = f"Gibbs risk at most {percent_up(part.gibbs_risk_bound)} ({part.n_examples:,} examples)"
-    if part.vote_error_bound is None:
-        return gibbs
-    return f"error of `predict` at most {percent_up(part.vote_error_bound)}, {gibbs}"
-
-
-def _balanced(c: Certificate) -> str:
-    if c.balanced_vote_bound is None:
-        return ""
-    return f" The balanced error of `predict` is then at most {percent_up(c.balanced_vote_bound)}."
-
-
-def _assumptions(c: Certificate) -> str:
-    chosen = "" if c.n_candidates == 1 else f" The choice among {c.n_candidates:,} candidates is paid for."
     return (
-        f"This assumes that the {c.n_examples:,} bound examples and the new data are independent draws from one "
-        f"source, and that {PREMISES[c.prior, c.posterior]}.{chosen} Every example counts once: sample weights did not "
-        "enter."
+        f"The bounds on `predict` and on the Gibbs risk each hold with {confidence(c.delta)} confidence by themselves, "
+        "not both at once."
     )
 
 
-PREMISES = {
+def _drawn(c: DrawnCertificate) -> list[str]:
+    promise = (
+        f"With {confidence(c.delta)} confidence, the error of this one drawn network on new data from the same source "
+        f"is at most {percent_up(c.error_bound)} ({c.method} bound: {number_of(c.errors, 'error')} on "
+        f"{number_of(c.n_examples, 'bound row')})."
+    )
+    return [
+        promise,
+        *_vacuous(c.error_bound, 0.5),
+        "It holds by itself, not together with the certificate of the vote.",
+    ]
+
+
+_PREMISES = {
     ("init", "train"): "the random start of learning, and any preparation of the data, did not depend on them",
     ("init", "frozen"): "nothing in the model depends on them",
-    ("split", "train"): "the prior, and any preparation of the data, were learned from other examples alone",
-    ("split", "frozen"): "the model, and any preparation of the data, were learned from other examples alone",
-    ("hold-out", "frozen"): "the model was finished, and chosen, without looking at them",
+    ("split", "train"): "the prior, and any preparation of the data, were learned from other rows alone",
+    ("split", "frozen"): "the model, and any preparation of the data, were learned from other rows alone",
+    ("test set", "frozen"): "the model was finished, and chosen, without looking at them",
 }

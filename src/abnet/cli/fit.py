@@ -58,8 +58,8 @@ def fit(
     abnet fit patients.csv --target diagnosis --drop id --posterior frozen
     abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
     """
+    from abnet.atomic import check_writable
     from abnet.cli.jobs.fit_table import fit_table
-    from abnet.files import check_writable
 
     check_writable(output)
     settings = options.settings(context)

@@ -82,15 +82,10 @@ def table1(
     abnet reproduce table1 --race --jobs 2
     abnet reproduce table1 --only-report
     """
-    from abnet.cli.jobs.reproduce_paper import (
-        Choice,
-        Place,
-        reproduce_table1,
-        words,
-    )
+    from abnet.cli.jobs.reproduce_paper import GridChoice, Place, reproduce_table1, words
     from abnet.experiments.agreement import to_terminal
 
-    choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
+    choice = GridChoice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
     comparisons, files, code = reproduce_table1(choice, place, output_dir, with_trials=race)
     _show(to_terminal(comparisons))
@@ -164,14 +159,9 @@ def fig4(
     abnet reproduce fig4 --widths 4 --data-dir ~/data
     abnet reproduce fig4 --only-report
     """
-    from abnet.cli.jobs.reproduce_paper import (
-        Choice,
-        Place,
-        reproduce_fig4,
-        words,
-    )
+    from abnet.cli.jobs.reproduce_paper import GridChoice, Place, reproduce_fig4, words
 
-    choice = Choice(None, words(models), _numbers("--widths", widths), repetitions)
+    choice = GridChoice(None, words(models), _numbers("--widths", widths), repetitions)
     place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
     _finish(*reproduce_fig4(choice, place, output_dir))
 
@@ -220,14 +210,14 @@ def status(
 
     abnet reproduce status --store runs.sqlite
     """
-    from abnet.cli.jobs.reproduce_paper import Choice, table1_settings, words
+    from abnet.cli.jobs.reproduce_paper import GridChoice, table1_settings, words
     from abnet.experiments import RunStore
     from abnet.experiments import race as races
     from abnet.experiments.selection import current_results
     from abnet.experiments.status import status as progress_of
     from abnet.experiments.status import status_table
 
-    choice = Choice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
+    choice = GridChoice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     settings = table1_settings(choice)
     with RunStore(store, create=False) as runs:
         if race:

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 __all__ = ["deskew", "oriented_gradients"]
 
+BATCH = 1000
+"""Images at a time: the directions of all pixels of 70,000 images would take gigabytes."""
+
 
 def deskew(X: Any, *, side: int = 28, blur: float = 0.7) -> NDArray[np.float32]:
     """Centre every image, shear it so that its strokes stand upright, and smooth it.
@@ -43,25 +46,6 @@ def deskew(X: Any, *, side: int = 28, blur: float = 0.7) -> NDArray[np.float32]:
         affine_transform(images[i], matrix, offset=offset, order=1, output=upright[i])
     smooth = gaussian_filter(upright, (0, blur, blur)) if blur else upright
     return np.asarray(smooth, np.float32).reshape(len(images), side * side)
-
-
-def _shears(images: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Matrix and offset, for each image, from places in the upright image to places in the original."""
-    side = images.shape[1]
-    places = np.arange(side, dtype=np.float64)
-    ink = images.astype(np.float64) / np.maximum(images.sum((1, 2), dtype=np.float64), 1e-9)[:, None, None]
-    rows, columns = ink.sum(2), ink.sum(1)
-    centre = np.stack([rows @ places, columns @ places], axis=1)
-    from_row = places - centre[:, :1]
-    spread = np.maximum((rows * from_row**2).sum(1), 1e-9)
-    slant = np.einsum("nrc,nr,nc->n", ink, from_row, places - centre[:, 1:]) / spread
-    matrix = np.tile(np.eye(2), (len(images), 1, 1))
-    matrix[:, 1, 0] = slant
-    return matrix, centre - np.einsum("nij,j->ni", matrix, np.full(2, (side - 1) / 2))
-
-
-BATCH = 1000
-"""Images at a time: the directions of all pixels of 70,000 images would take gigabytes."""
 
 
 def oriented_gradients(X: Any, *, side: int = 28, cell: int = 4, bins: int = 8) -> NDArray[np.float32]:
@@ -110,6 +94,21 @@ def oriented_gradients(X: Any, *, side: int = 28, cell: int = 4, bins: int = 8) 
     share = _shares(side, cell)
     batches = [_histograms(images[first : first + BATCH], share, bins) for first in range(0, len(images), BATCH)]
     return np.sqrt(np.concatenate(batches)) if batches else np.empty((0, len(share) ** 2 * bins), np.float32)
+
+
+def _shears(images: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Matrix and offset, for each image, from places in the upright image to places in the original."""
+    side = images.shape[1]
+    places = np.arange(side, dtype=np.float64)
+    ink = images.astype(np.float64) / np.maximum(images.sum((1, 2), dtype=np.float64), 1e-9)[:, None, None]
+    rows, columns = ink.sum(2), ink.sum(1)
+    centre = np.stack([rows @ places, columns @ places], axis=1)
+    from_row = places - centre[:, :1]
+    spread = np.maximum((rows * from_row**2).sum(1), 1e-9)
+    slant = np.einsum("nrc,nr,nc->n", ink, from_row, places - centre[:, 1:]) / spread
+    matrix = np.tile(np.eye(2), (len(images), 1, 1))
+    matrix[:, 1, 0] = slant
+    return matrix, centre - np.einsum("nij,j->ni", matrix, np.full(2, (side - 1) / 2))
 
 
 def _shares(side: int, cell: int) -> NDArray[np.float32]:

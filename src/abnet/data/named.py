@@ -18,24 +18,6 @@ from abnet.data.readers import Parsed
 
 __all__ = ["UnknownDatasetError", "load", "names", "standardise_all"]
 
-
-def standardise_all(X: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``(x - mean) / standard deviation``, column by column over all rows; constant columns become 0.
-
-    The result depends on every row, those of the bound and of the test included. A certificate computed on it is void
-    (it is an estimate); fit a scaler on the prior part alone instead.
-
-    Examples
-    --------
-    >>> standardise_all(np.array([[1, 5], [3, 5]], np.float32))
-    array([[-1.,  0.],
-           [ 1.,  0.]], dtype=float32)
-    """
-    mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
-    varies = X.max(axis=0) > X.min(axis=0)  # rounding may leave a constant column a tiny deviation
-    return np.where(varies, (X - mean) / np.where(varies, deviation, 1.0), 0.0).astype(np.float32)
-
-
 _BUNDLED: dict[str, Callable[[str], Dataset]] = {
     "digits": bundled.digits,
     "digits17": lambda name: bundled.digits(name, (1, 7)),
@@ -52,6 +34,11 @@ _FROM_FILES = {
     "mnist49": "mnist",
     "mnist56": "mnist",
     "mnistLH": "mnist",
+}
+
+_TABLES = {
+    "ads": (("ad.", "nonad."), "UCI Internet Advertisements without its first four columns."),
+    "adult": (("<=50K", ">50K"), "UCI Adult, both files; one feature per category, '?' being one of them."),
 }
 
 _UNSCALED = ("ads", "adult", "breast_cancer")
@@ -131,6 +118,23 @@ def load(
     return replace(dataset, X=standardise_all(dataset.X)) if standardise and name in _UNSCALED else dataset
 
 
+def standardise_all(X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(x - mean) / standard deviation``, column by column over all rows; constant columns become 0.
+
+    The result depends on every row, those of the bound and of the test included. A certificate computed on it is void
+    (it is an estimate); fit a scaler on the prior part alone instead.
+
+    Examples
+    --------
+    >>> standardise_all(np.array([[1, 5], [3, 5]], np.float32))
+    array([[-1.,  0.],
+           [ 1.,  0.]], dtype=float32)
+    """
+    mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    varies = X.max(axis=0) > X.min(axis=0)  # rounding may leave a constant column a tiny deviation
+    return np.where(varies, (X - mean) / np.where(varies, deviation, 1.0), 0.0).astype(np.float32)
+
+
 def _dataset(name: str, data_dir: str | os.PathLike[str] | None, download: bool) -> Dataset:
     if name in _BUNDLED:
         return _BUNDLED[name](name)
@@ -191,12 +195,6 @@ def _mnist(name: str, parsed: Parsed, pair: tuple[int, int] | None) -> Dataset:
     X = np.divide(pixels, np.float32(255), dtype=np.float32)
     text = "MNIST, training and test files together, pixels / 255."
     return Dataset(name, X, y, tuple(parsed.feature_names.tolist()), classes, text)
-
-
-_TABLES = {
-    "ads": (("ad.", "nonad."), "UCI Internet Advertisements without its first four columns."),
-    "adult": (("<=50K", ">50K"), "UCI Adult, both files; one feature per category, '?' being one of them."),
-}
 
 
 def _table(name: str, parsed: Parsed) -> Dataset:

@@ -5,7 +5,6 @@ what was parsed.
 import gzip
 import hashlib
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from abnet.atomic import atomic_path
 from abnet.data.readers import ADS_FILES, ADULT_FILES, MNIST_FILES, Parsed, parse_ads, parse_adult, parse_mnist
 
 __all__ = [
@@ -126,7 +126,8 @@ def remember(parsed: Parsed, folder: Path, key: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for field, array in parsed._asdict().items():
-            _write_atomically(folder / f"{key}.{field}.npy", array)
+            with atomic_path(folder / f"{key}.{field}.npy") as temporary, temporary.open("wb") as file:
+                np.save(file, array, allow_pickle=False)
     except OSError:
         pass  # a cache is a convenience: the arrays are in memory all the same
 
@@ -140,15 +141,3 @@ def recall(folder: Path, key: str) -> Parsed | None:
     parsed = Parsed(*arrays)
     n, d = parsed.X.shape if parsed.X.ndim == 2 else (-1, -1)
     return parsed if parsed.y.shape == (n,) and parsed.feature_names.shape == (d,) else None
-
-
-def _write_atomically(path: Path, array: np.ndarray) -> None:
-    """Write beside the final name, then rename: a reader sees the whole file or none."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, array, allow_pickle=False)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

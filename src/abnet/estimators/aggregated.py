@@ -15,7 +15,7 @@ from abnet.bounds import (
     SampledRisk,
     certify_frozen,
     certify_frozen_sampled,
-    certify_holdout,
+    certify_test_set,
     certify_trained,
     certify_trained_sampled,
     gibbs_bound,
@@ -30,7 +30,8 @@ from abnet.estimators.classifier import (
     seeds,
 )
 from abnet.estimators.copies import warn_of_copies
-from abnet.estimators.drawn import DrawnNetwork, Posterior, draw_network
+from abnet.estimators.posterior_draw import Posterior, draw_network
+from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = ["AggregatedClassifier"]
@@ -94,8 +95,9 @@ class AggregatedClassifier(BinaryClassifier):
         self._train(start, sample, train_rng)
         scorer = self._predictor(self.network_, draw_rng)
         self._certify(scorer, sample, path_rng)
-        self.drawn_network_ = self._draw(sample, single_rng)
-        return replace(scorer, info=self._info(sample))
+        info = self._info(sample)
+        self.drawn_network_ = self._draw(sample, single_rng, info)
+        return replace(scorer, info=info)
 
     def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
         """The way to compute the output that this fit uses."""
@@ -241,14 +243,15 @@ class AggregatedClassifier(BinaryClassifier):
         with training_bar(self.verbose, len(y)) as report:
             return sampled_risk(self.network_, X, y, rng, n_paths=fresh_path_count(len(y)), report=report)
 
-    def _draw(self, sample: Sample, rng: np.random.Generator) -> DrawnNetwork:
+    def _draw(self, sample: Sample, rng: np.random.Generator, info: ModelInfo) -> DrawnNetwork:
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
         X, y = sample.X[sample.n_other :], sample.y[sample.n_other :]
         prior = "split" if self._has_split() else "init"
         terms = {"delta": self.delta, "prior": prior, "posterior": self._posterior(), "n_candidates": self.n_candidates}
         network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), X, y, rng)
+        details = {name: value for name, value in info.details.items() if name != "bound_estimate"}  # the vote's
         covered = certificate if sample.untouched else None
-        return DrawnNetwork(network, covered, self.classes_, sample.preparation, self._feature_names())
+        return replace(network, info=replace(info, certificate=covered, details=details))
 
     def draw_network(self) -> DrawnNetwork:
         """One deterministic network drawn from the posterior, with a certificate of its own.
@@ -274,7 +277,7 @@ class AggregatedClassifier(BinaryClassifier):
         }
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
-        return ModelInfo(self.classes_, self._feature_names(), sample.preparation, self.certificate_, details)
+        return ModelInfo(self._labels, self._feature_names(), sample.preparation, self.certificate_, details)
 
     def certify(self, X: Any, y: Any) -> Certificate:
         """A certificate from rows that the model never saw.
@@ -291,26 +294,20 @@ class AggregatedClassifier(BinaryClassifier):
         """
         rows = self._check_rows(X)
         F = self.predictor_.decision_function(rows)
-        labels = np.asarray(y)
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
-            raise ValueError(
-                f"y holds the label {labels[unknown][0]!r}, which the model does not know; it knows {self.classes_}."
-            )
-        signs = np.where(labels == self.classes_[1], 1.0, -1.0)
+        signs = self._labels.signs(y)
         wrong = (F >= 0) != (signs > 0)
         preparation = self.predictor_.info.preparation
         prepared = rows if preparation is None else preparation.transform(rows)
         if not self._has_paths():
             # No output, no claim: a risk of 1 bounds every other.
             risks = np.nan_to_num((1 - signs * self._expected_output(prepared, F)) / 2, nan=1.0)
-            return self._named(certify_holdout(risks, signs, wrong, delta=self.delta))
+            return self._named(certify_test_set(risks, signs, wrong, delta=self.delta))
         sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._holdout_seed))
-        return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="hold-out"))
+        return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="test set"))
 
     def _named(self, certificate: Certificate) -> Certificate:
         """The certificate with the user's labels in its text."""
-        negative, positive = map(str, self.classes_)
+        negative, positive = self._labels.names
         return replace(certificate, class_names=(negative, positive), drawn=self._drawn())
 
     def _drawn(self) -> str:

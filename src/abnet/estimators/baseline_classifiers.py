@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,7 +57,7 @@ class BaselineClassifier(BinaryClassifier):
         rows = prepared[order], y[order], None if weights is None else weights[order]
         state, learner = self._train(sizes, rows, len(watched), init_rng, train_rng)
         details = {"estimator": type(self).__name__, "sizes": list(sizes), "n_training_rows": len(y)}
-        info = ModelInfo(self.classes_, self._feature_names(), preparation, None, details)
+        info = ModelInfo(self._labels, self._feature_names(), preparation, None, details)
         return self._deploy(learner, state, info)
 
     def _check_parameters(self) -> tuple[int, ...]:
@@ -114,11 +115,9 @@ class BinaryWeightsClassifier(BaselineClassifier):
     """A network of binary weights whose batch normalisation is folded into its units for prediction."""
 
     def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
-        from abnet.predictors.binary_network import BinaryNetwork
-
-        folded = learner.fold(state)
-        self.weights_ = list(folded.weights)
-        return BinaryNetwork(folded, info=info)
+        network = replace(learner.fold(state), info=info)
+        self.weights_ = list(network.weights)
+        return network
 
     def _auto_batch(self, n: int) -> int:
         return 100 if n >= 100 else min(32, n)
@@ -329,7 +328,7 @@ class EBPClassifier(BaselineClassifier):
         return EBP(e=self.e) if self.method == "ebp" else EBPAdam(e=self.e)
 
     def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
-        from abnet.predictors.binary_network import PosteriorAverage
+        from abnet.predictors.posterior_average import PosteriorAverage
 
         self.network_ = learner.network(state)
         return PosteriorAverage(self.network_, float(self.e), info=info)

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
 
 __all__ = [
@@ -61,10 +62,14 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         """
         X, labels = self._check_training(X, y)
         weights = None if sample_weight is None else self._check_weights(sample_weight, X)
-        self.classes_ = _two_classes(labels)
-        targets = np.where(labels == self.classes_[1], 1.0, -1.0)
+        known = Labels.of(labels)
+        targets, self.classes_ = known.signs(labels), known.classes
         self.predictor_ = self._learn(X, targets, weights)
         return self
+
+    @property
+    def _labels(self) -> Labels:
+        return Labels(self.classes_)
 
     def _takes_tables(self) -> bool:
         """Whether a transformer of the caller's reads the rows first; otherwise they must be numbers."""
@@ -114,13 +119,13 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the larger share of the vote."""
         scores = self.decision_function(X)
-        return self.classes_[(scores >= 0).astype(int)]
+        return self._labels.from_scores(scores)
 
     @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Shares of the vote, shape (n, 2): ``(1 ∓ F(x))/2``."""
-        p = 0.5 + 0.5 * self.decision_function(X)
-        return np.stack([1 - p, p], axis=1)
+        scores = self.decision_function(X)
+        return self.predictor_.shares_from_scores(scores)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back."""
@@ -135,15 +140,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = not self._takes_tables()
         tags.non_deterministic = False
         return tags
-
-
-def _two_classes(labels: NDArray[Any]) -> NDArray[Any]:
-    classes = np.unique(labels)
-    if len(classes) == 2:
-        return classes
-    named = ", ".join(map(str, classes[:5])) + (", …" if len(classes) > 5 else "")
-    kind = "one class" if len(classes) == 1 else f"{len(classes)} classes"
-    raise ValueError(f"Only binary classification is supported: y holds {kind} ({named}), exactly two are needed.")
 
 
 def _take(X: Any, rows: NDArray[np.intp] | None) -> Any:

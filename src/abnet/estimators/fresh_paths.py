@@ -1,4 +1,4 @@
-"""Losses of fresh ancestral paths on the bound examples: the evidence for a certificate of a sampled network."""
+"""Losses of fresh ancestral paths on the bound rows: the evidence for a certificate of a sampled network."""
 
 from typing import Any
 

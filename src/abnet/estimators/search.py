@@ -17,7 +17,7 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.classifier import check_choice, seeds
-from abnet.estimators.drawn import DrawnNetwork
+from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["ABNetSearch", "count_events", "event_of", "free_parameters"]
@@ -175,7 +175,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if drawn.certificate is not None:
             # A drawn network is not covered for all posteriors at once: it pays for every setting, shared prior or not.
             paid = replace(drawn.certificate, n_candidates=n_settings * self.estimator.n_candidates)
-            best.drawn_network_ = replace(drawn, certificate=paid)
+            best.drawn_network_ = drawn.with_certificate(paid)
         self.best_estimator_, self.best_params_ = best, params
         self.certificate_ = best.certificate_
         self.classes_ = best.classes_

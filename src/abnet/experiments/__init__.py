@@ -3,19 +3,19 @@
 from abnet.experiments.grid import fig4_grid, groups_of, select, table1_grid
 from abnet.experiments.protocol import NUMERICS_VERSION, key
 from abnet.experiments.result import Result
-from abnet.experiments.setting import MODELS, Group, Setting
-from abnet.experiments.store import Run, RunStore, StoreError
+from abnet.experiments.setting import MODELS, Setting, SettingGroup
+from abnet.experiments.store import RunStore, StoredRun, StoreError
 from abnet.experiments.sweep import SweepReport, sweep
 
 __all__ = [
     "MODELS",
     "NUMERICS_VERSION",
-    "Group",
     "Result",
-    "Run",
     "RunStore",
     "Setting",
+    "SettingGroup",
     "StoreError",
+    "StoredRun",
     "SweepReport",
     "fig4_grid",
     "groups_of",

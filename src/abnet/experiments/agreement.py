@@ -10,8 +10,15 @@ from abnet.experiments.table1 import Row, paper_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Comparison", "Disagreement", "agreement_text", "compare", "disagreements", "to_markdown", "to_terminal"]
-
+__all__ = [
+    "Disagreement",
+    "TableComparison",
+    "agreement_text",
+    "compare",
+    "disagreements",
+    "to_markdown",
+    "to_terminal",
+]
 
 Mark: TypeAlias = Literal["better", "worse", ""]
 
@@ -47,8 +54,15 @@ NOTE = (
 )
 
 
+BOUND_MARGIN, ERROR_MARGIN = 0.005, 0.003
+RULE = (
+    "A bound agrees if it is at most 0.005 above the paper's (narrow PBGNet and ABNet), a test error if it is at most "
+    "two of the paper's standard deviations plus 0.003 above the paper's; lower is always fine."
+)
+
+
 @dataclass(frozen=True)
-class Comparison:
+class TableComparison:
     """A row of ours beside the paper's; `paper` is None for data that the paper does not have."""
 
     ours: Row
@@ -82,20 +96,38 @@ class Comparison:
         return self.ours.runs == 3 * len(NARROW_WIDTHS) * rates * REPETITIONS
 
 
-def compare(rows: Iterable[Row]) -> list[Comparison]:
+@dataclass(frozen=True)
+class Disagreement:
+    """A figure of ours that is worse than the paper's by more than the rule allows."""
+
+    comparison: TableComparison
+    figure: str
+    ours: float
+    paper: float
+    allowed: float
+
+    def __str__(self) -> str:
+        row = self.comparison.ours
+        return (
+            f"{row.dataset}, {row.architecture}, {row.model.replace('_l', 'ℓ')}: {self.figure} {self.ours:.3f}, paper "
+            f"{self.paper:.3f} (allowed up to {self.allowed:.3f})"
+        )
+
+
+def compare(rows: Iterable[Row]) -> list[TableComparison]:
     """Set rows beside the paper's rows of the same data set, architecture and model."""
     paper = {row.cell: row for row in paper_table()}
-    return [Comparison(row, paper.get(row.cell)) for row in rows]
+    return [TableComparison(row, paper.get(row.cell)) for row in rows]
 
 
-def to_markdown(comparisons: Sequence[Comparison]) -> str:
+def to_markdown(comparisons: Sequence[TableComparison]) -> str:
     """Return the comparison as a Markdown table with a note on how to read it."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(_cells, comparisons)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"{table}\n\n{NOTE}\n"
 
 
-def to_terminal(comparisons: Sequence[Comparison]) -> "Table":
+def to_terminal(comparisons: Sequence[TableComparison]) -> "Table":
     """Return the comparison as a rich table, with better rows green and worse rows red."""
     from rich.table import Table
 
@@ -109,7 +141,47 @@ def to_terminal(comparisons: Sequence[Comparison]) -> "Table":
     return table
 
 
-def _cells(comparison: Comparison) -> tuple[str, ...]:
+def disagreements(comparisons: Iterable[TableComparison]) -> list[Disagreement]:
+    """Return the figures that do not agree, in the order of the table."""
+    return [found for c in comparisons for found in (_bound(c), _error(c)) if found is not None]
+
+
+def agreement_text(comparisons: Iterable[TableComparison]) -> str:
+    """Return the rule, the number of rows that agree and those that do not, as Markdown.
+
+    Examples
+    --------
+    >>> agreement_text([]).endswith("None of 0 rows breaks the rule.")
+    True
+    """
+    compared = [c for c in comparisons if c.paper is not None]
+    found = disagreements(compared)
+    if not found:
+        return f"{RULE} None of {len(compared)} rows breaks the rule."
+    rows = {e.comparison.ours.cell for e in found}
+    lines = "\n".join(f"- {e}" for e in found)
+    return f"{RULE} {len(compared) - len(rows)} of {len(compared)} rows agree. The others:\n\n{lines}"
+
+
+def _bound(c: TableComparison) -> Disagreement | None:
+    applies = c.ours.model in ("PBGNet", "ABNet") and c.ours.architecture == "narrow"
+    if not applies or c.paper is None or c.ours.bound is None or c.paper.bound is None:
+        return None
+    return _worse(c, "bound", c.ours.bound, c.paper.bound, c.paper.bound + BOUND_MARGIN)
+
+
+def _error(c: TableComparison) -> Disagreement | None:
+    if c.paper is None or c.ours.test_error is None or c.paper.test_error is None:
+        return None
+    allowed = c.paper.test_error + 2 * (c.paper.test_error_std or 0.0) + ERROR_MARGIN
+    return _worse(c, "test error", c.ours.test_error, c.paper.test_error, allowed)
+
+
+def _worse(c: TableComparison, figure: str, ours: float, paper: float, allowed: float) -> Disagreement | None:
+    return Disagreement(c, figure, ours, paper, allowed) if ours > allowed + 1e-12 else None
+
+
+def _cells(comparison: TableComparison) -> tuple[str, ...]:
     ours, paper = comparison.ours, comparison.paper
     return (
         ours.dataset,
@@ -152,71 +224,3 @@ def _signed(value: float | None) -> str:
 
 def _difference(ours: float | None, paper: float | None) -> float | None:
     return None if ours is None or paper is None else ours - paper
-
-
-BOUND_MARGIN = 0.005
-
-ERROR_MARGIN = 0.003
-
-RULE = (
-    "A bound agrees if it is at most 0.005 above the paper's (narrow PBGNet and ABNet), a test error if it is at most "
-    "two of the paper's standard deviations plus 0.003 above the paper's; lower is always fine."
-)
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """A figure of ours that is worse than the paper's by more than the rule allows."""
-
-    comparison: Comparison
-    figure: str
-    ours: float
-    paper: float
-    allowed: float
-
-    def __str__(self) -> str:
-        row = self.comparison.ours
-        return (
-            f"{row.dataset}, {row.architecture}, {row.model.replace('_l', 'ℓ')}: {self.figure} {self.ours:.3f}, paper "
-            f"{self.paper:.3f} (allowed up to {self.allowed:.3f})"
-        )
-
-
-def disagreements(comparisons: Iterable[Comparison]) -> list[Disagreement]:
-    """Return the figures that do not agree, in the order of the table."""
-    return [found for c in comparisons for found in (_bound(c), _error(c)) if found is not None]
-
-
-def agreement_text(comparisons: Iterable[Comparison]) -> str:
-    """Return the rule, the number of rows that agree and those that do not, as Markdown.
-
-    Examples
-    --------
-    >>> agreement_text([]).endswith("None of 0 rows breaks the rule.")
-    True
-    """
-    compared = [c for c in comparisons if c.paper is not None]
-    found = disagreements(compared)
-    if not found:
-        return f"{RULE} None of {len(compared)} rows breaks the rule."
-    rows = {e.comparison.ours.cell for e in found}
-    lines = "\n".join(f"- {e}" for e in found)
-    return f"{RULE} {len(compared) - len(rows)} of {len(compared)} rows agree. The others:\n\n{lines}"
-
-
-def _bound(c: Comparison) -> Disagreement | None:
-    applies = c.ours.model in ("PBGNet", "ABNet") and c.ours.architecture == "narrow"
-    if not applies or c.paper is None or c.ours.bound is None or c.paper.bound is None:
-        return None
-    return _worse(c, "bound", c.ours.bound, c.paper.bound, c.paper.bound + BOUND_MARGIN)
-
-
-def _error(c: Comparison) -> Disagreement | None:
-    if c.paper is None or c.ours.test_error is None or c.paper.test_error is None:
-        return None
-    allowed = c.paper.test_error + 2 * (c.paper.test_error_std or 0.0) + ERROR_MARGIN
-    return _worse(c, "test error", c.ours.test_error, c.paper.test_error, allowed)
-
-
-def _worse(c: Comparison, figure: str, ours: float, paper: float, allowed: float) -> Disagreement | None:
-    return Disagreement(c, figure, ours, paper, allowed) if ours > allowed + 1e-12 else None

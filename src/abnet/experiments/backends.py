@@ -17,20 +17,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from abnet.experiments.machine import describe_machine
 from abnet.experiments.result import Result
-from abnet.experiments.setting import Group
+from abnet.experiments.setting import SettingGroup
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["Backend", "Outcome", "RunGroup", "Task", "on_cluster", "on_this_machine", "perform"]
+__all__ = ["Backend", "TaskOutcome", "GroupTrainer", "Task", "on_cluster", "on_this_machine", "perform"]
 
 
-class RunGroup(Protocol):
+class GroupTrainer(Protocol):
     """The trainer of a group, as `abnet.experiments.run_group.run_group`."""
 
-    def __call__(
-        self, group: Group, *, data_dir: str | None, progress: Callable[[str], None] | None = None
-    ) -> list[Result]:
+    def __call__(self, group: SettingGroup, *, data_dir: str | None) -> list[Result]:
         """Train the settings of the group and return their results."""
         ...
 
@@ -40,13 +38,13 @@ class Task:
     """A group to train; `number` tells the tasks of a sweep apart."""
 
     number: int
-    group: Group
-    run_group: RunGroup
+    group: SettingGroup
+    run_group: GroupTrainer
     data_dir: str | None = None
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """The results of a task, or the error that ended it, and the machine that did it (None if that is unknown)."""
 
     number: int
@@ -55,23 +53,7 @@ class Outcome:
     machine: Mapping[str, str | int] | None
 
 
-def perform(task: Task) -> Outcome:
-    """Train a group; an error is an outcome too, so that the rest of the sweep goes on."""
-    try:
-        results = task.run_group(task.group, data_dir=task.data_dir)
-    except Exception as error:
-        return Outcome(task.number, None, _described(error), describe_machine())
-    return Outcome(task.number, results, None, describe_machine())
-
-
-def _described(error: Exception) -> str:
-    """Kind, message and innermost place, without folders: the store is shared, the paths of a machine are not."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
-    return f"{type(error).__name__}: {error}{where}"
-
-
-Backend: TypeAlias = Callable[[Iterator[Task]], Iterator[Outcome]]
+Backend: TypeAlias = Callable[[Iterator[Task]], Iterator[TaskOutcome]]
 
 
 def on_this_machine(jobs: int = 1) -> Backend:
@@ -81,7 +63,7 @@ def on_this_machine(jobs: int = 1) -> Backend:
     run again, each alone in a pool, so that the one to blame is found and fails, and the others finish.
     """
 
-    def run(tasks: Iterator[Task]) -> Iterator[Outcome]:
+    def run(tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
         feed = _Feed(tasks)
         while True:
             try:
@@ -110,7 +92,7 @@ def on_cluster(address: str, *, timeout: float = 30.0) -> Backend:
     its death (`KilledWorker`), and waits for it for ever.
     """
 
-    def run(tasks: Iterator[Task]) -> Iterator[Outcome]:
+    def run(tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
         client = _client(address, timeout)
         try:
             yield from _through(client, tasks)
@@ -118,6 +100,22 @@ def on_cluster(address: str, *, timeout: float = 30.0) -> Backend:
             client.close()
 
     return run
+
+
+def perform(task: Task) -> TaskOutcome:
+    """Train a group; an error is an outcome too, so that the rest of the sweep goes on."""
+    try:
+        results = task.run_group(task.group, data_dir=task.data_dir)
+    except Exception as error:
+        return TaskOutcome(task.number, None, _described(error), describe_machine())
+    return TaskOutcome(task.number, results, None, describe_machine())
+
+
+def _described(error: Exception) -> str:
+    """Kind, message and innermost place, without folders: the store is shared, the paths of a machine are not."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 class _Feed:
@@ -138,17 +136,17 @@ class _Feed:
             yield task
 
 
-def _pool(jobs: int, tasks: Iterator[Task]) -> Iterator[Outcome]:
+def _pool(jobs: int, tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
     from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 
     threads = max(1, cpu_count() // effective_n_jobs(jobs))
     # One task at a time and few ahead: a claimed group that waits in a queue is lost to other sweeps.
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-    outcomes: Iterator[Outcome] = parallel(delayed(_perform_below)(os.getpid(), threads, task) for task in tasks)
+    outcomes: Iterator[TaskOutcome] = parallel(delayed(_perform_below)(os.getpid(), threads, task) for task in tasks)
     return outcomes
 
 
-def _perform_below(driver: int, threads: int, task: Task) -> Outcome:
+def _perform_below(driver: int, threads: int, task: Task) -> TaskOutcome:
     if os.getpid() != driver:
         _end_with(driver)
         _use_threads(threads)
@@ -176,12 +174,12 @@ def _end_with(driver: int) -> None:
     threading.Thread(target=watch, name="abnet-watch", daemon=True).start()
 
 
-def _alone(task: Task) -> Outcome:
+def _alone(task: Task) -> TaskOutcome:
     try:
         return next(_pool(2, iter([task])))  # 2, as a pool of 1 is this very process
     except BrokenProcessPool as error:
         reason = f"the process that trained it was killed, twice; out of memory? ({type(error).__name__})"
-        return Outcome(task.number, None, reason, None)
+        return TaskOutcome(task.number, None, reason, None)
 
 
 def _client(address: str, timeout: float) -> "Client":
@@ -203,7 +201,7 @@ def _client(address: str, timeout: float) -> "Client":
     return client
 
 
-def _through(client: "Client", tasks: Iterator[Task]) -> Iterator[Outcome]:
+def _through(client: "Client", tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
     from distributed import as_completed
 
     under_way: dict[Future, Task] = {}
@@ -231,11 +229,11 @@ def _through(client: "Client", tasks: Iterator[Task]) -> Iterator[Outcome]:
             client.cancel(list(under_way))
 
 
-def _gathered(future: "Future", task: Task) -> Outcome:
+def _gathered(future: "Future", task: Task) -> TaskOutcome:
     if future.status == "cancelled":
         raise ConnectionError("the connection to the Dask scheduler was lost")
     error: Any = future.exception()
     if error is not None:  # not an error of training, which `perform` turns into an outcome: the worker's death
-        return Outcome(task.number, None, f"{type(error).__name__}: {error}", None)
-    outcome: Outcome = future.result()
+        return TaskOutcome(task.number, None, f"{type(error).__name__}: {error}", None)
+    outcome: TaskOutcome = future.result()
     return outcome

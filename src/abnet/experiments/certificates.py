@@ -5,9 +5,13 @@ part shows. Rows pass through a fixed map, or a preprocessor fitted on the model
 """
 
 import csv
+import io
 import json
 import math
-from collections.abc import Iterable, Mapping
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PREPARATIONS", "RECIPES", "Measurement", "measure", "measure_all", "summarise", "write_summary"]
+__all__ = ["PREPARATIONS", "RECIPES", "Measurement", "measure", "measure_all", "summarise", "summary_to_csv"]
 
 _WIDE: dict[str, Any] = {
     "hidden_layer_sizes": (100,),
@@ -46,8 +50,8 @@ PREPARATIONS: dict[str, str] = {
     "none": "rows as they are",
     "standardise": "columns scaled on the prior part",
     "thermometer": "columns as signs between values of the prior part (`abnet.data.preparation.thermometer`)",
-    "upright": "the fixed map `abnet.data.images`",
-    "gradients": "the fixed maps `abnet.data.images`, then `abnet.data.images`",
+    "upright": "the fixed map `abnet.data.images.deskew`",
+    "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.data.images`",
 }
 """What the rows go through. Usual are "upright" for MNIST, "standardise" for the sets in `SCALED`, "none" otherwise."""
 
@@ -134,8 +138,6 @@ def preprocessor_of(preparation: str) -> Any:
 
 def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir: str | None = None) -> Measurement:
     """Fit on one split and compare certificate and test rows."""
-    import time
-
     from abnet import ABNetClassifier
 
     preparation = preparation_of(dataset, parameters)
@@ -172,23 +174,38 @@ def measure_all(
     datasets: Iterable[str], splits: int, *, log: Path | None = None, data_dir: str | None = None
 ) -> list[Measurement]:
     """All splits of the data sets by their recipes; with a log file, finished ones are taken from it."""
-    done, found = _read_log(log), []
+    done = {} if log is None else dict(_read_log(log))
+    found = []
     for dataset in datasets:
         for split in range(splits):
             key = json.dumps({"dataset": dataset, "split": split, **RECIPES[dataset]}, sort_keys=True)
             found.append(done.get(key) or measure(dataset, split, RECIPES[dataset], data_dir=data_dir))
             if log is not None and key not in done:
-                with log.open("a") as file:
-                    file.write(json.dumps({"key": key, **asdict(found[-1])}) + "\n")
+                _add_to_log(log, key, found[-1])
     return found
 
 
-def _read_log(log: Path | None) -> dict[str, Measurement]:
-    if log is None or not log.exists():
-        return {}
-    lines = [json.loads(line) for line in log.read_text().splitlines() if line.endswith("}")]
+def _read_log(log: Path) -> Iterator[tuple[str, Measurement]]:
+    """Key and measurement of every line; one that a crash cut short is passed over."""
     names = [field.name for field in fields(Measurement)]
-    return {line["key"]: Measurement(**{name: line[name] for name in names}) for line in lines}
+    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
+        with suppress(json.JSONDecodeError):
+            record = json.loads(line)
+            yield record["key"], Measurement(**{name: record[name] for name in names})
+
+
+def _add_to_log(log: Path, key: str, measured: Measurement) -> None:
+    """Append a line; it begins anew where a crash has left half of one.
+
+    Appended, not written anew as other files are: what was finished before must outlive whatever happens now, and
+    several processes may share a log.
+    """
+    line = json.dumps({"key": key, **asdict(measured)}) + "\n"
+    with log.open("a+b") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else "\n" + line
+        file.write(line.encode())
 
 
 def summarise(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
@@ -218,11 +235,10 @@ def _round_up(bound: float) -> float:
     return math.ceil(bound * 1e5 - 1e-6) / 1e5
 
 
-def write_summary(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """The summary as CSV, written atomically."""
-    from abnet.files import atomic_path
-
-    with atomic_path(path) as temporary, Path(temporary).open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def summary_to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the summary as CSV."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()

@@ -14,7 +14,7 @@ from abnet.experiments.protocol import NUMERICS_VERSION, key
 from abnet.experiments.result import METRICS, Result
 from abnet.experiments.selection import current_runs
 from abnet.experiments.setting import Setting
-from abnet.experiments.store import Run, RunStore
+from abnet.experiments.store import RunStore, StoredRun
 
 __all__ = ["ExchangeError", "export_runs", "import_runs", "read_runs"]
 
@@ -30,15 +30,15 @@ class ExchangeError(ValueError):
     """A file of runs that cannot be read: another format or version, or a row that contradicts itself."""
 
 
-def export_runs(runs: Iterable[Run]) -> str:
+def export_runs(runs: Iterable[StoredRun]) -> str:
     """Return the finished runs as CSV, in the order of their settings.
 
     Examples
     --------
-    >>> from abnet.experiments import Group
+    >>> from abnet.experiments import SettingGroup
     >>> setting = Setting("ads", "EBP", (2,), None, 0)
     >>> with RunStore(":memory:") as store:
-    ...     claim = store.claim(Group((setting,)), fingerprint="f" * 64)
+    ...     claim = store.claim(SettingGroup((setting,)), fingerprint="f" * 64)
     ...     store.record(claim, [Result(setting, 0.01, 0.04, 0.05, epochs=30, best_epoch=10, seconds=2.0)])
     ...     print(export_runs(store.runs()).splitlines()[-1].split(",", 1)[1])
     ads,EBP,2,,0,,0.01,0.04,0.05,30,10,2,,,,,,,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import product
 from typing import TypeVar
 
-from abnet.experiments.setting import MODELS, Group, Setting
+from abnet.experiments.setting import MODELS, Setting, SettingGroup
 
 __all__ = [
     "DATASETS",
@@ -12,7 +12,7 @@ __all__ = [
     "NARROW_WIDTHS",
     "REPETITIONS",
     "WIDE_WIDTHS",
-    "Group",
+    "SettingGroup",
     "Setting",
     "fig4_grid",
     "groups_of",
@@ -95,7 +95,7 @@ def select(
     ]
 
 
-def groups_of(settings: Iterable[Setting]) -> list[Group]:
+def groups_of(settings: Iterable[Setting]) -> list[SettingGroup]:
     """Gather settings into groups, ordered so that useful parts of the table are finished first.
 
     Narrow before wide, Table 1's depths before deeper ones, then small data sets, cheap widths and shallow networks
@@ -110,7 +110,7 @@ def groups_of(settings: Iterable[Setting]) -> list[Group]:
     for s in dict.fromkeys(settings):
         shared = (s.dataset, s.hidden_layer_sizes, s.family, s.repetition, s.trial_epochs)
         together.setdefault(shared, []).append(s)
-    return sorted((Group(tuple(members)) for members in together.values()), key=_turn)
+    return sorted((SettingGroup(tuple(members)) for members in together.values()), key=_turn)
 
 
 def _grid(
@@ -123,7 +123,7 @@ def _grid(
     ]
 
 
-def _turn(group: Group) -> tuple[object, ...]:
+def _turn(group: SettingGroup) -> tuple[object, ...]:
     """Sort key of a group; data sets outside the paper come after the paper's, by name."""
     first = group.settings[0]
     known = DATASETS.index(group.dataset) if group.dataset in DATASETS else len(DATASETS)

@@ -5,12 +5,45 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
+from abnet.atomic import atomic_path
 from abnet.experiments.agreement import agreement_text, compare, to_markdown
 from abnet.experiments.table1 import read_csv
 
-__all__ = ["FIGURES", "part_names", "renew_page", "with_part", "write_part"]
+__all__ = ["renew_page", "with_part", "write_parts"]
+
+_FIGURES = {
+    "fig2": "Time of a forward pass by width and by depth",
+    "fig3": "Regions of a 2-2-2-1 network on two circles",
+    "fig4": "Bound and test error by depth on mnistLH",
+}
+
+
+def renew_page(page: Path, results: Path) -> list[str]:
+    """Renew the generated parts of a page from the files in the results folder; return the names of those renewed.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder has no `table1.csv` and no figure.
+    """
+    parts = _table_parts(results) | _figure_parts(page, results)
+    if not parts:
+        raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
+    write_parts(page, parts, title="# Reproduction\n")
+    return list(parts)
+
+
+def write_parts(path: Path, parts: Mapping[str, str], *, title: str) -> None:
+    """Renew parts of a file, by name; a file that is not there begins with `title`."""
+    page = path.read_text(encoding="utf-8") if path.exists() else title
+    for name, text in parts.items():
+        page = with_part(page, name, text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
 def with_part(page: str, name: str, text: str) -> str:
@@ -34,43 +67,6 @@ def with_part(page: str, name: str, text: str) -> str:
     return f"{page.rstrip()}\n\n{part}\n".lstrip()
 
 
-def part_names(page: str) -> list[str]:
-    """Return the names of the generated parts of a page, in order."""
-    return re.findall(r"<!-- (.+?): generated -->", page)
-
-
-def write_part(path: str | os.PathLike[str], name: str, text: str, *, title: str = "") -> Path:
-    """Renew a part of a file; a file that is not there begins with `title`."""
-    path = Path(path)
-    page = path.read_text(encoding="utf-8") if path.exists() else title
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(with_part(page, name, text), encoding="utf-8")
-    return path
-
-
-FIGURES = {
-    "fig2": "Time of a forward pass by width and by depth",
-    "fig3": "Regions of a 2-2-2-1 network on two circles",
-    "fig4": "Bound and test error by depth on mnistLH",
-}
-
-
-def renew_page(page: Path, results: Path) -> list[str]:
-    """Renew the generated parts of a page from the files in the results folder; return the names of those renewed.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder has no `table1.csv` and no figure.
-    """
-    parts = _table_parts(results) | _figure_parts(page, results)
-    if not parts:
-        raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
-    for name, text in parts.items():
-        write_part(page, name, text, title="# Reproduction\n")
-    return list(parts)
-
-
 def _table_parts(results: Path) -> dict[str, str]:
     path = results / "table1.csv"
     if not path.exists():
@@ -91,6 +87,6 @@ def _figure_parts(page: Path, results: Path) -> dict[str, str]:
     folder = Path(os.path.relpath(results, page.parent)).as_posix()
     return {
         name: f"![{title}]({folder}/{name}.svg)"
-        for name, title in FIGURES.items()
+        for name, title in _FIGURES.items()
         if (results / f"{name}.svg").exists()
     }

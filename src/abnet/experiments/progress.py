@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from abnet.experiments.setting import Group
+    from abnet.experiments.setting import SettingGroup
 
 __all__ = ["SweepProgress", "expected_cost"]
 
+_EXAMPLES = {"ads": 3_279, "adult": 48_842, "mnist17": 15_170, "mnist49": 13_782, "mnist56": 13_189, "mnistLH": 70_000}
 
-def expected_cost(group: "Group") -> float:
+
+def expected_cost(group: "SettingGroup") -> float:
     """Return a rough relative cost of training a group, so that the time left is not judged by the cheap half.
 
     Layers times units, with a constant share for the passes over the inputs; a data set counts by its minibatches. A
@@ -25,9 +27,6 @@ def expected_cost(group: "Group") -> float:
     protocol = protocol_of(first)
     minibatches = _EXAMPLES.get(group.dataset, 10_000) / protocol.batch_size * protocol.max_epochs / 100
     return minibatches * (20 + sum(group.hidden_layer_sizes)) * len(group.settings)
-
-
-_EXAMPLES = {"ads": 3_279, "adult": 48_842, "mnist17": 15_170, "mnist49": 13_782, "mnist56": 13_189, "mnistLH": 70_000}
 
 
 class SweepProgress:
@@ -46,8 +45,8 @@ class SweepProgress:
     --------
     >>> import io
     >>> from rich.console import Console
-    >>> from abnet.experiments.setting import Group, Setting
-    >>> group = Group((Setting("ads", "EBP", (2,), None, 0),))
+    >>> from abnet.experiments.setting import SettingGroup, Setting
+    >>> group = SettingGroup((Setting("ads", "EBP", (2,), None, 0),))
     >>> out = io.StringIO()
     >>> with SweepProgress(4, 4 * expected_cost(group), console=Console(file=out)) as progress:
     ...     progress.advance(group, "done")
@@ -89,7 +88,7 @@ class SweepProgress:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def advance(self, group: "Group", note: str) -> None:
+    def advance(self, group: "SettingGroup", note: str) -> None:
         """Count a group as finished (or failed), and say so."""
         self._done += len(group.settings)
         self._spent += expected_cost(group)

@@ -9,7 +9,6 @@ from abnet.experiments.setting import Setting
 
 __all__ = ["NUMERICS_VERSION", "Protocol", "definition", "key", "key_of_definition", "protocol_of"]
 
-
 NUMERICS_VERSION = 1
 """Raise by one, by hand, when a change makes a setting train to a different network; all runs are then done anew."""
 
@@ -32,7 +31,9 @@ _BASELINE_BATCH = {"EBP": 10, "BC": 100, "BNN": 100}  # those of the methods' au
 
 @dataclass(frozen=True)
 class Protocol:
-    """Constants of one run; all of them enter its key, so that changing one makes a new run.
+    """Constants of one run: each of them governs how it is trained or measured, and enters its key.
+
+    The bound's prior is always the random initialisation, and a rate always falls by halves.
 
     Attributes
     ----------
@@ -47,14 +48,12 @@ class Protocol:
         data set's own preparation.
     test_fraction, max_epochs, patience, tolerance
         The 75/25 split; at most 100 epochs; stop after 20 without an improvement of 1e-4.
-    rate_patience, rate_factor
+    rate_patience
         The learning rate is halved after 5 epochs without improvement; None: it stays constant.
     delta
         The bound holds with probability 1 - δ; None where there is no bound.
     n_samples, n_evaluations
         Samples of a stochastic forward pass, and evaluations whose mean is reported; None for exact models.
-    prior
-        The bound's prior: the random initialisation.
     options
         Choices of the method: EBP's `e`, the Glorot-scaled step of BC and BNN.
     """
@@ -68,11 +67,9 @@ class Protocol:
     patience: int = 20
     tolerance: float = 1e-4
     rate_patience: int | None = None
-    rate_factor: float | None = None
     delta: float | None = None
     n_samples: int | None = None
     n_evaluations: int | None = None
-    prior: str | None = None
     options: tuple[tuple[str, float | bool], ...] = ()
 
 
@@ -113,11 +110,9 @@ def _whole_run(setting: Setting) -> Protocol:
         validation_fraction=validation_fraction,
         standardise=False,
         rate_patience=5,
-        rate_factor=0.5,
         delta=0.05,
         n_samples=100 if stochastic else None,
         n_evaluations=20 if stochastic else None,
-        prior="init",
     )
 
 
@@ -138,7 +133,7 @@ def definition(setting: Setting, fingerprint: str, numerics_version: int = NUMER
         del described["trial_epochs"]
     return {
         "setting": described,
-        "protocol": asdict(protocol_of(setting)),
+        "protocol": _constants(protocol_of(setting)),
         "fingerprint": fingerprint,
         "numerics_version": numerics_version,
     }
@@ -160,3 +155,16 @@ def key_of_definition(defined: dict[str, object]) -> str:
     """Return the SHA-256, in hexadecimal, of a `definition`."""
     canonical = json.dumps(defined, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _constants(protocol: Protocol) -> dict[str, object]:
+    """The protocol's fields, and two more that it had when the published runs got their keys.
+
+    `prior` and `rate_factor` never had other values than these and governed nothing; without them no key of
+    `results/runs.csv` would be that of its run.
+    """
+    return {
+        **asdict(protocol),
+        "prior": None if protocol.delta is None else "init",
+        "rate_factor": None if protocol.rate_patience is None else 0.5,
+    }

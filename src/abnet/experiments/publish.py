@@ -7,18 +7,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from abnet.experiments.agreement import Comparison, compare, to_markdown
+from abnet.atomic import atomic_path
+from abnet.experiments.agreement import TableComparison, compare, to_markdown
 from abnet.experiments.exchange import export_runs
-from abnet.experiments.page import write_part
+from abnet.experiments.page import write_parts
 from abnet.experiments.protocol import NUMERICS_VERSION
 from abnet.experiments.result import Result
-from abnet.experiments.store import Run
+from abnet.experiments.store import StoredRun
 from abnet.experiments.table1 import table1, to_csv
 
 if TYPE_CHECKING:
     from abnet.experiments.figures import Timing
 
-__all__ = ["command", "publish_depth", "publish_regions", "publish_runs", "publish_table1", "publish_timings"]
+__all__ = [
+    "command",
+    "publish_certificates",
+    "publish_depth",
+    "publish_regions",
+    "publish_runs",
+    "publish_table1",
+    "publish_timings",
+]
 
 TITLE = "# Results\n\nEach part of this page is written by the command that it names.\n"
 
@@ -42,7 +51,7 @@ def command(name: str, options: Mapping[str, object]) -> str:
     return " ".join(words)
 
 
-def publish_table1(results: Sequence[Result], folder: Path, typed: str) -> tuple[list[Comparison], list[Path]]:
+def publish_table1(results: Sequence[Result], folder: Path, typed: str) -> tuple[list[TableComparison], list[Path]]:
     """Write `table1.csv` and `table1.md`."""
     rows = table1(results)
     comparisons = compare(rows)
@@ -124,12 +133,11 @@ def publish_certificates(
         measure_all,
         preparation_of,
         summarise,
-        write_summary,
+        summary_to_csv,
     )
 
-    path = folder / "certificates.csv"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_summary(summarise(measure_all(datasets, splits, log=log, data_dir=data_dir)), path)
+    measured = measure_all(datasets, splits, log=log, data_dir=data_dir)
+    path = _write(folder / "certificates.csv", summary_to_csv(summarise(measured)))
     prepared = {name: PREPARATIONS[preparation_of(name, RECIPES[name])] for name in datasets}
     recipes = "".join(f"\n- {name} ({prepared[name]}): `{RECIPES[name]}`" for name in datasets)
     what = (
@@ -141,7 +149,7 @@ def publish_certificates(
     return [path]
 
 
-def publish_runs(runs: Sequence[Run], path: Path) -> int:
+def publish_runs(runs: Sequence[StoredRun], path: Path) -> int:
     """Write the runs as CSV (`abnet.experiments.exchange`); return how many there are."""
     text = export_runs(runs)
     _write(path, text)
@@ -150,10 +158,11 @@ def publish_runs(runs: Sequence[Run], path: Path) -> int:
 
 def _note(folder: Path, name: str, typed: str, what: str) -> None:
     text = f"## {name}\n\n`{typed}` (numerics version {NUMERICS_VERSION})\n\n{what}"
-    write_part(folder / "README.md", name, text, title=TITLE)
+    write_parts(folder / "README.md", {name: text}, title=TITLE)
 
 
 def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
     return path

@@ -17,15 +17,15 @@ from abnet.experiments.protocol import NUMERICS_VERSION, definition
 from abnet.experiments.race import best_runs
 from abnet.experiments.result import Result
 from abnet.experiments.setting import Setting
-from abnet.experiments.store import Run
+from abnet.experiments.store import StoredRun
 
-__all__ = ["Choice", "by_cell", "choose", "current_results", "current_runs", "deviation", "mean"]
+__all__ = ["Selected", "by_cell", "choose", "current_results", "current_runs", "deviation", "mean"]
 
 _K = TypeVar("_K", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selected:
     """The chosen setting's results, one for each repetition, and the number of runs that were compared."""
 
     results: tuple[Result, ...]
@@ -37,7 +37,7 @@ class Choice:
         return self.results[0].setting
 
 
-def current_runs(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSION) -> list[Run]:
+def current_runs(runs: Iterable[StoredRun], *, numerics_version: int = NUMERICS_VERSION) -> list[StoredRun]:
     """Return the finished runs of this protocol and version of the numerics, from one version of each data set.
 
     Where runs from several versions of a data set are stored, those of the version of the newest run count.
@@ -47,7 +47,7 @@ def current_runs(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSIO
     return [run for run in current if run.fingerprint == newest[run.setting.dataset]]
 
 
-def current_results(runs: Iterable[Run], *, numerics_version: int = NUMERICS_VERSION) -> list[Result]:
+def current_results(runs: Iterable[StoredRun], *, numerics_version: int = NUMERICS_VERSION) -> list[Result]:
     """Return the results of the `current_runs`, trials included."""
     return [run.result for run in current_runs(runs, numerics_version=numerics_version) if run.result is not None]
 
@@ -60,7 +60,7 @@ def by_cell(results: Iterable[Result], cell: Callable[[Setting], _K]) -> dict[_K
     return cells
 
 
-def choose(results: Iterable[Result]) -> Choice | None:
+def choose(results: Iterable[Result]) -> Selected | None:
     """Return the setting with the best mean score over the repetitions that are compared; None if there is none.
 
     Trials among the results are not runs: they only say which runs are compared.
@@ -78,7 +78,7 @@ def choose(results: Iterable[Result]) -> Choice | None:
     return among_best
 
 
-def _best(results: Iterable[Result]) -> Choice | None:
+def _best(results: Iterable[Result]) -> Selected | None:
     candidates: dict[tuple[tuple[int, ...], float], dict[int, Result]] = {}
     for result in results:
         s = result.setting
@@ -93,7 +93,7 @@ def _best(results: Iterable[Result]) -> Choice | None:
         return round(fmean(result.score for result in compared[name]), 6), len(sizes), max(sizes), rate
 
     best = min(compared, key=rank)
-    return None if math.isinf(rank(best)[0]) else Choice(tuple(compared[best]), r * len(compared))
+    return None if math.isinf(rank(best)[0]) else Selected(tuple(compared[best]), r * len(compared))
 
 
 def mean(results: Sequence[Result], name: str) -> float | None:
@@ -119,7 +119,7 @@ def _compared_repetitions(finished: Sequence[Collection[int]]) -> int:
     return r if used[r] else 0
 
 
-def _is_current(run: Run, numerics_version: int) -> bool:
+def _is_current(run: StoredRun, numerics_version: int) -> bool:
     defined = definition(run.setting, run.fingerprint, numerics_version)
     return _plain(defined) == {name: run.provenance.get(name) for name in defined}
 

@@ -1,10 +1,10 @@
-"""One run of the reproduction (`Setting`) and the runs that train side by side (`Group`)."""
+"""One run of the reproduction (`Setting`) and the runs that train side by side (`SettingGroup`)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["FAMILIES", "MODELS", "Architecture", "Group", "Setting"]
+__all__ = ["FAMILIES", "MODELS", "Architecture", "SettingGroup", "Setting"]
 
 Architecture: TypeAlias = Literal["narrow", "wide"]
 
@@ -84,14 +84,14 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Group:
+class SettingGroup:
     """Settings that share data set, split, sizes and family, and so train side by side.
 
     Examples
     --------
-    >>> group = Group(tuple(Setting("ads", "BC", (2,), rate, 0) for rate in (0.1, 0.01)))
-    >>> group.name, group.learning_rates
-    ('ads 2 BC #0', (0.1, 0.01))
+    >>> group = SettingGroup(tuple(Setting("ads", "BC", (2,), rate, 0) for rate in (0.1, 0.01)))
+    >>> group.name, len(group.settings)
+    ('ads 2 BC #0', 2)
     """
 
     settings: tuple[Setting, ...]
@@ -128,19 +128,14 @@ class Group:
         return tuple(model for model in MODELS if model in present)
 
     @property
-    def learning_rates(self) -> tuple[float | None, ...]:
-        """Learning rates that occur, in the order of the settings."""
-        return tuple(dict.fromkeys(s.learning_rate for s in self.settings))
-
-    @property
     def name(self) -> str:
         """Short label, such as "ads 4-4 PBGNet+ABNet #0"."""
         sizes = "-".join(map(str, self.hidden_layer_sizes))
         kind = "" if self.settings[0].trial_epochs is None else " trial"
         return f"{self.dataset} {sizes} {'+'.join(self.models)} #{self.repetition}{kind}"
 
-    def only(self, settings: Iterable[Setting]) -> "Group | None":
+    def only(self, settings: Iterable[Setting]) -> "SettingGroup | None":
         """Return the group of those members that are in `settings`; None if there are none."""
         wanted = set(settings)
         kept = tuple(s for s in self.settings if s in wanted)
-        return Group(kept) if kept else None
+        return SettingGroup(kept) if kept else None

@@ -21,15 +21,14 @@ from typing import Any, Literal, Self
 
 from abnet.experiments.machine import describe_machine
 from abnet.experiments.owners import Owner, is_dead, this_process
-from abnet.experiments.protocol import NUMERICS_VERSION, definition, key
+from abnet.experiments.protocol import NUMERICS_VERSION, definition, key, key_of_definition
 from abnet.experiments.result import METRICS, Result
-from abnet.experiments.setting import Group, Setting
+from abnet.experiments.setting import Setting, SettingGroup
 from abnet.experiments.store_schema import StoreError, connect
 
-__all__ = ["COLUMNS", "Claim", "Run", "RunStore", "StoreError", "row_of", "run_of"]
+__all__ = ["Claim", "RunStore", "StoreError", "StoredRun"]
 
-
-COLUMNS = (
+_COLUMNS = (
     "key",
     "dataset",
     "model",
@@ -51,14 +50,14 @@ COLUMNS = (
 class Claim:
     """The part of a group that this process may run now, with the key of each setting."""
 
-    group: Group
+    group: SettingGroup
     keys: tuple[str, ...]
     fingerprint: str
     numerics_version: int
 
 
 @dataclass(frozen=True)
-class Run:
+class StoredRun:
     """A stored run; if it failed, `result` is None and `error` says why. Its curve is read by `RunStore.curve`."""
 
     key: str
@@ -71,80 +70,6 @@ class Run:
     machine: Mapping[str, str | int]
     provenance: Mapping[str, object]
     created: str
-
-
-def row_of(
-    claim: Claim,
-    key: str,
-    setting: Setting,
-    outcome: Result | str,
-    machine: Mapping[str, str | int] | None = None,
-) -> dict[str, object]:
-    """Return the row of one run of a claim, by column; `outcome` is its result, or the error it ended with."""
-    result = None if isinstance(outcome, str) else outcome
-    defined = definition(setting, claim.fingerprint, claim.numerics_version)
-    return {
-        "key": key,
-        "dataset": setting.dataset,
-        "model": setting.model,
-        "hidden_layer_sizes": json.dumps(setting.hidden_layer_sizes),
-        "learning_rate": setting.learning_rate,
-        "repetition": setting.repetition,
-        "fingerprint": claim.fingerprint,
-        "numerics_version": claim.numerics_version,
-        "status": "failed" if result is None else "done",
-        "error": outcome if isinstance(outcome, str) else None,
-        **{name: None if result is None else _number(getattr(result, name)) for name in METRICS},
-        "curve": None if result is None else _packed(result.curve),
-        "machine": json.dumps(dict(describe_machine() if machine is None else machine)),
-        "provenance": json.dumps({**defined, "abnet": version("abnet")}),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def run_of(row: Sequence[object]) -> Run:
-    """Return the run that a row, in the order of `COLUMNS`, holds."""
-    cells: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
-    provenance = json.loads(cells["provenance"])
-    setting = Setting(
-        cells["dataset"],
-        cells["model"],
-        tuple(json.loads(cells["hidden_layer_sizes"])),
-        cells["learning_rate"],
-        cells["repetition"],
-        provenance.get("setting", {}).get("trial_epochs"),
-    )
-    return Run(
-        key=cells["key"],
-        setting=setting,
-        fingerprint=cells["fingerprint"],
-        numerics_version=cells["numerics_version"],
-        status=cells["status"],
-        error=cells["error"],
-        result=_result(setting, cells) if cells["status"] == "done" else None,
-        machine=json.loads(cells["machine"]),
-        provenance=provenance,
-        created=cells["created"],
-    )
-
-
-def _result(setting: Setting, cells: Mapping[str, Any]) -> Result:
-    metrics = {name: cells[name] for name in METRICS}
-    for name in ("train_error", "test_error"):  # never absent: here an empty cell is a run that diverged
-        metrics[name] = math.nan if metrics[name] is None else metrics[name]
-    return Result(setting, **metrics)
-
-
-def _number(value: float | None) -> float | None:
-    """Plain number for SQLite, which would store a NumPy integer as bytes; None for what is not finite."""
-    if value is None or not math.isfinite(value):
-        return None
-    return value.__index__() if hasattr(value, "__index__") else float(value)
-
-
-def _packed(curve: Mapping[str, Sequence[float]]) -> bytes:
-    finite = {name: [_number(value) for value in values] for name, values in curve.items()}
-    return zlib.compress(json.dumps(finite, allow_nan=False).encode())
 
 
 class RunStore:
@@ -167,8 +92,7 @@ class RunStore:
 
     Examples
     --------
-    >>> from abnet.experiments import Setting
-    >>> group = Group((Setting("ads", "EBP", (2,), None, 0),))
+    >>> group = SettingGroup((Setting("ads", "EBP", (2,), None, 0),))
     >>> with RunStore(":memory:") as store:
     ...     claim = store.claim(group, fingerprint="f")
     ...     store.record(claim, [Result(group.settings[0], 0.01, 0.04, 0.05, epochs=30, best_epoch=10, seconds=2.0)])
@@ -203,11 +127,11 @@ class RunStore:
         with self._lock:
             return _present(self._connection, "SELECT key FROM runs WHERE status = 'done' AND key IN", keys)
 
-    def runs(self, *, status: Literal["done", "failed"] = "done") -> list[Run]:
+    def runs(self, *, status: Literal["done", "failed"] = "done") -> list[StoredRun]:
         """Return all runs that are done (or have failed), oldest first."""
-        query = f"SELECT {', '.join(COLUMNS)} FROM runs WHERE status = ? ORDER BY rowid"
+        query = f"SELECT {', '.join(_COLUMNS)} FROM runs WHERE status = ? ORDER BY rowid"
         with self._lock:
-            return [run_of(row) for row in self._connection.execute(query, (status,))]
+            return [_run(row) for row in self._connection.execute(query, (status,))]
 
     def curve(self, key: str) -> dict[str, list[float | None]]:
         """Return the figures by epoch of one run; a figure that is not finite is None.
@@ -228,7 +152,7 @@ class RunStore:
 
     # Claims
 
-    def claim(self, group: Group, *, fingerprint: str, numerics_version: int = NUMERICS_VERSION) -> Claim | None:
+    def claim(self, group: SettingGroup, *, fingerprint: str, numerics_version: int = NUMERICS_VERSION) -> Claim | None:
         """Claim the settings of a group that are neither done nor claimed; None if nothing is left of it.
 
         Claims are per setting, so that sweeps that group differently (other models or rates) do not repeat a run.
@@ -291,13 +215,11 @@ class RunStore:
                 f"trained on other data than asked for (fingerprint {strange.pop()}, not "
                 f"{claim.fingerprint}); give all machines the same data files"
             )
-        pairs = zip(claim.keys, claim.group.settings, strict=True)
-        self._write(claim, [row_of(claim, k, s, by_setting[s], machine) for k, s in pairs])
+        self._settle(claim, by_setting, machine)
 
     def record_failure(self, claim: Claim, error: str, *, machine: Mapping[str, str | int] | None = None) -> None:
         """Store that a claimed group failed, and why; the next sweep tries it again."""
-        pairs = zip(claim.keys, claim.group.settings, strict=True)
-        self._write(claim, [row_of(claim, k, s, error, machine) for k, s in pairs])
+        self._settle(claim, dict.fromkeys(claim.group.settings, error), machine)
 
     def add(
         self, results: Sequence[Result], fingerprints: Mapping[str, str], *, machine: Mapping[str, str | int]
@@ -313,19 +235,20 @@ class RunStore:
         """
         keyed = {key(r.setting, fingerprints[r.setting.dataset]): r for r in results}
         there = self.finished(list(keyed))
-        new = {k: r for k, r in keyed.items() if k not in there}
-        rows = []
-        for k, r in new.items():
-            claim = Claim(Group((r.setting,)), (k,), fingerprints[r.setting.dataset], NUMERICS_VERSION)
-            rows.append(row_of(claim, k, r.setting, r, machine))
-        self._insert(rows, done=())
+        new = [r for k, r in keyed.items() if k not in there]
+        self._insert([_row(r.setting, r, fingerprints[r.setting.dataset], NUMERICS_VERSION, machine) for r in new])
         return len(new)
 
-    def _write(self, claim: Claim, rows: Sequence[Mapping[str, object]]) -> None:
-        self._insert(rows, done=(claim,))
+    def _settle(
+        self, claim: Claim, outcomes: Mapping[Setting, Result | str], machine: Mapping[str, str | int] | None
+    ) -> None:
+        """Store how the runs of a claim ended, and give it up."""
+        machine = describe_machine() if machine is None else machine
+        told = claim.fingerprint, claim.numerics_version, machine
+        self._insert([_row(s, outcomes[s], *told) for s in claim.group.settings], done=(claim,))
 
-    def _insert(self, rows: Sequence[Mapping[str, object]], *, done: Sequence[Claim]) -> None:
-        names = [*COLUMNS, "curve"]
+    def _insert(self, rows: Sequence[Mapping[str, object]], *, done: Sequence[Claim] = ()) -> None:
+        names = [*_COLUMNS, "curve"]
         insert = (
             f"INSERT INTO runs ({', '.join(names)}) VALUES ({', '.join(':' + n for n in names)}) "
             f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in names)} WHERE status = 'failed'"
@@ -374,3 +297,77 @@ def _present(connection: sqlite3.Connection, query: str, keys: Sequence[str]) ->
         part = keys[start : start + 500]
         found |= {row[0] for row in connection.execute(f"{query} ({', '.join('?' * len(part))})", part)}
     return found
+
+
+def _row(
+    setting: Setting,
+    outcome: Result | str,
+    fingerprint: str,
+    numerics_version: int,
+    machine: Mapping[str, str | int],
+) -> dict[str, object]:
+    """The row of one run, by column; `outcome` is its result, or the error it ended with."""
+    result = None if isinstance(outcome, str) else outcome
+    defined = definition(setting, fingerprint, numerics_version)
+    return {
+        "key": key_of_definition(defined),
+        "dataset": setting.dataset,
+        "model": setting.model,
+        "hidden_layer_sizes": json.dumps(setting.hidden_layer_sizes),
+        "learning_rate": setting.learning_rate,
+        "repetition": setting.repetition,
+        "fingerprint": fingerprint,
+        "numerics_version": numerics_version,
+        "status": "failed" if result is None else "done",
+        "error": outcome if isinstance(outcome, str) else None,
+        **{name: None if result is None else _number(getattr(result, name)) for name in METRICS},
+        "curve": None if result is None else _packed(result.curve),
+        "machine": json.dumps(dict(machine)),
+        "provenance": json.dumps({**defined, "abnet": version("abnet")}),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _run(row: Sequence[object]) -> StoredRun:
+    """The run that a row, in the order of the columns, holds."""
+    cells: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
+    provenance = json.loads(cells["provenance"])
+    setting = Setting(
+        cells["dataset"],
+        cells["model"],
+        tuple(json.loads(cells["hidden_layer_sizes"])),
+        cells["learning_rate"],
+        cells["repetition"],
+        provenance.get("setting", {}).get("trial_epochs"),
+    )
+    return StoredRun(
+        key=cells["key"],
+        setting=setting,
+        fingerprint=cells["fingerprint"],
+        numerics_version=cells["numerics_version"],
+        status=cells["status"],
+        error=cells["error"],
+        result=_result(setting, cells) if cells["status"] == "done" else None,
+        machine=json.loads(cells["machine"]),
+        provenance=provenance,
+        created=cells["created"],
+    )
+
+
+def _result(setting: Setting, cells: Mapping[str, Any]) -> Result:
+    metrics = {name: cells[name] for name in METRICS}
+    for name in ("train_error", "test_error"):  # never absent: here an empty cell is a run that diverged
+        metrics[name] = math.nan if metrics[name] is None else metrics[name]
+    return Result(setting, **metrics)
+
+
+def _packed(curve: Mapping[str, Sequence[float]]) -> bytes:
+    finite = {name: [_number(value) for value in values] for name, values in curve.items()}
+    return zlib.compress(json.dumps(finite, allow_nan=False).encode())
+
+
+def _number(value: float | None) -> float | None:
+    """Plain number for SQLite, which would store a NumPy integer as bytes; None for what is not finite."""
+    if value is None or not math.isfinite(value):
+        return None
+    return value.__index__() if hasattr(value, "__index__") else float(value)

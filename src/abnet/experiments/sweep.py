@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
-from abnet.experiments.backends import Backend, Outcome, RunGroup, Task, on_cluster, on_this_machine
+from abnet.experiments.backends import Backend, GroupTrainer, Task, TaskOutcome, on_cluster, on_this_machine
 from abnet.experiments.progress import SweepProgress, expected_cost
 from abnet.experiments.protocol import key
-from abnet.experiments.setting import Group
+from abnet.experiments.setting import SettingGroup
 from abnet.experiments.store import Claim, RunStore
 
 __all__ = ["SweepReport", "sweep"]
@@ -41,10 +41,10 @@ class SweepReport:
 
 
 def sweep(
-    groups: Iterable[Group],
+    groups: Iterable[SettingGroup],
     store: RunStore,
     *,
-    run_group: RunGroup | None = None,
+    run_group: GroupTrainer | None = None,
     fingerprint_of: Callable[[str], str] | None = None,
     jobs: int = 1,
     cluster: str | None = None,
@@ -102,13 +102,13 @@ class _Driver:
     """Claims groups for a backend and stores what comes back."""
 
     def __init__(
-        self, store: RunStore, fingerprints: dict[str, str], run_group: RunGroup, data_dir: str | None
+        self, store: RunStore, fingerprints: dict[str, str], run_group: GroupTrainer, data_dir: str | None
     ) -> None:
         self._store, self._fingerprints = store, fingerprints
         self._run_group, self._data_dir = run_group, data_dir
         self._claims: dict[int, Claim] = {}
 
-    def drive(self, groups: list[Group], backend: Backend, progress: SweepProgress | None) -> SweepReport:
+    def drive(self, groups: list[SettingGroup], backend: Backend, progress: SweepProgress | None) -> SweepReport:
         report = SweepReport()
         try:
             with closing(backend(self._tasks(groups))) as outcomes:  # type: ignore[type-var]
@@ -128,7 +128,7 @@ class _Driver:
                 self._store.release(claim)
         return report
 
-    def _tasks(self, groups: list[Group]) -> Iterator[Task]:
+    def _tasks(self, groups: list[SettingGroup]) -> Iterator[Task]:
         """Claim one group after the other, when the backend has room for it."""
         for number, group in enumerate(groups):
             claim = self._store.claim(group, fingerprint=self._fingerprints[group.dataset])
@@ -136,7 +136,7 @@ class _Driver:
                 self._claims[number] = claim
                 yield Task(number, claim.group, self._run_group, self._data_dir)
 
-    def _settle(self, outcome: Outcome) -> str | None:
+    def _settle(self, outcome: TaskOutcome) -> str | None:
         """Store an outcome; return the error, if it is one."""
         claim, error = self._claims[outcome.number], outcome.error
         if outcome.results is not None:
@@ -150,7 +150,7 @@ class _Driver:
         return error
 
 
-def _unfinished(groups: list[Group], store: RunStore, fingerprints: dict[str, str]) -> list[Group]:
+def _unfinished(groups: list[SettingGroup], store: RunStore, fingerprints: dict[str, str]) -> list[SettingGroup]:
     """The groups, each without its finished settings; for the total of the progress bar, the claims decide."""
     keyed = {s: key(s, fingerprints[s.dataset]) for group in groups for s in group.settings}
     finished = store.finished(list(keyed.values()))
@@ -158,7 +158,7 @@ def _unfinished(groups: list[Group], store: RunStore, fingerprints: dict[str, st
     return [group for group in rest if group is not None]
 
 
-def _default_trainer() -> RunGroup:
+def _default_trainer() -> GroupTrainer:
     from abnet.experiments.run_group import run_group
 
     return run_group

@@ -8,13 +8,16 @@ from importlib.resources import files
 
 from abnet.experiments.grid import NARROW_WIDTHS, WIDE_WIDTHS
 from abnet.experiments.result import Result
-from abnet.experiments.selection import Choice, by_cell, choose, deviation, mean
+from abnet.experiments.selection import Selected, by_cell, choose, deviation, mean
 from abnet.experiments.setting import MODELS, Architecture, Setting
 
 __all__ = ["Row", "paper_table", "read_csv", "table1", "to_csv"]
 
 TABLE_DATASETS = ("ads", "adult", "mnist17", "mnist49", "mnist56", "mnistLH")
 """The paper's order of rows."""
+
+_WORDS = ("dataset", "architecture", "model")
+_COUNTS = ("hidden_layers", "width", "repetitions", "runs")
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Row:
     train_error, test_error, map_test_error
         Mean 0-1 errors; of the vote, and of the MAP network.
     test_error_std, bound_std
-        Sample standard deviations over the repetitions.
+        PreparedSplit standard deviations over the repetitions.
     repetitions, runs
         Repetitions behind the row, and runs that were compared to select it.
     """
@@ -96,7 +99,7 @@ def read_csv(text: str) -> list[Row]:
     return [Row(**dict(_parsed(record))) for record in csv.DictReader(lines)]  # type: ignore[arg-type]
 
 
-def _row(choice: Choice) -> Row:
+def _row(choice: Selected) -> Row:
     s, results = choice.setting, choice.results
     return Row(
         dataset=s.dataset,
@@ -130,10 +133,6 @@ def _cell(value: object) -> object:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else value
-
-
-_WORDS = ("dataset", "architecture", "model")
-_COUNTS = ("hidden_layers", "width", "repetitions", "runs")
 
 
 def _parsed(record: dict[str, str]) -> Iterator[tuple[str, str | int | float | None]]:

@@ -3,73 +3,34 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.exact import lift, mean_activation
+from abnet.aggregation import exact, meanfield
 from abnet.bam import BAM
 from abnet.cube import corners
-from abnet.experiments.figures.timing import Panel, Timing
+from abnet.experiments.figures.timing import WIDEST_IN_PAPER, Panel, Timing
 
-__all__ = ["DEPTHS", "DEPTH_OF_WIDTHS", "WIDEST", "WIDTHS", "WIDTH_OF_DEPTHS", "measure", "output_as_written", "plan"]
-
-
-WIDEST = 13
-"""The paper's limit: one transition matrix of width 14 takes 1 GB."""
-
-
-def output_as_written(layers: tuple[Any, ...], lifted: Any) -> Any:
-    """``F_A = P_L[+1] - P_L[-1]`` with ``P_k = Ψ_k P_{k-1}`` and ``Ψ_k[s, s̄] = Π_i (1/2 + s_i/2 · m_k(s̄)_i)``.
-
-    Parameters
-    ----------
-    layers : tuple of JAX arrays (d_k, d_{k-1} + 1)
-    lifted : JAX array (rows, d_0 + 1)
-
-    Returns
-    -------
-    array (rows,)
-    """
-    import jax.numpy as jnp
-
-    P = _products(mean_activation(layers[0], lifted))
-    for V in layers[1:]:
-        below = jnp.asarray(lift(corners(V.shape[1] - 1, V.dtype)))
-        P = P @ _products(mean_activation(V, below))
-    return P[:, 1] - P[:, 0]
-
-
-def _products(m: Any) -> Any:
-    """``Π_i (1/2 + s_i/2 · m_i)`` for all s, factor by factor; in the rows of Ψᵀ."""
-    import jax.numpy as jnp
-
-    signs = jnp.asarray(corners(m.shape[1], m.dtype))
-    return jnp.prod(0.5 + 0.5 * signs[None, :, :] * m[:, None, :], axis=2)
-
+__all__ = ["DEPTHS", "WIDTHS", "measure", "output_as_written", "plan"]
 
 WIDTHS = tuple(range(2, 18))
-
 DEPTH_OF_WIDTHS = 6
-
 DEPTHS = (2, 3, 4, 6, 8, 10, 12, 16, 20)
-
 WIDTH_OF_DEPTHS = 12
-
 SAMPLES = 100
-
 REPETITIONS = 100
 
-Forward = Callable[[], object]
+Point: TypeAlias = tuple[Panel, str, int, int]
+"""What is measured: (panel, method, width, depth)."""
 
-Builder = Callable[[BAM, NDArray[np.float32]], Forward]
+Forward: TypeAlias = Callable[[], object]
+Builder: TypeAlias = Callable[[BAM, NDArray[np.float32]], Forward]
 
 
-def plan(
-    methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterable[int] = DEPTHS
-) -> list[tuple[Panel, str, int, int]]:
-    """Return the points to measure: (panel, method, width, depth), the formula as written up to the paper's width.
+def plan(methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterable[int] = DEPTHS) -> list[Point]:
+    """Return the points to measure, the formula as written up to the paper's width.
 
     Examples
     --------
@@ -77,13 +38,13 @@ def plan(
     [('width', 'formula as written', 13, 6), ('depth', 'formula as written', 12, 2)]
     """
     methods = list(methods)
-    by_width: list[tuple[Panel, str, int, int]] = [("width", m, d, DEPTH_OF_WIDTHS) for m in methods for d in widths]
-    by_depth: list[tuple[Panel, str, int, int]] = [("depth", m, WIDTH_OF_DEPTHS, k) for m in methods for k in depths]
-    return [p for p in by_width + by_depth if p[1] != "formula as written" or p[2] <= WIDEST]
+    by_width: list[Point] = [("width", m, d, DEPTH_OF_WIDTHS) for m in methods for d in widths]
+    by_depth: list[Point] = [("depth", m, WIDTH_OF_DEPTHS, k) for m in methods for k in depths]
+    return [p for p in by_width + by_depth if p[1] != "formula as written" or p[2] <= WIDEST_IN_PAPER]
 
 
 def measure(
-    points: Sequence[tuple[Panel, str, int, int]],
+    points: Sequence[Point],
     X: NDArray[np.float32],
     *,
     repetitions: int = REPETITIONS,
@@ -107,10 +68,39 @@ def measure(
 
     for panel, method, width, depth in points:
         network = BAM.init(np.random.default_rng(seed), (X.shape[1], *(width,) * (depth - 1), 1))
-        forward = METHOD_BUILDERS[method](network, X)
+        forward = _BUILDERS[method](network, X)
         with threadpool_limits(1, "blas"):
             times = _times(forward, repetitions, seconds)
         yield Timing(panel, method, width, depth, 1e3 * fmean(times), 1e3 * stdev(times), len(times))
+
+
+def output_as_written(layers: tuple[Any, ...], lifted: Any) -> Any:
+    """``F_A = P_L[+1] - P_L[-1]`` with ``P_k = Ψ_k P_{k-1}`` and ``Ψ_k[s, s̄] = Π_i (1/2 + s_i/2 · m_k(s̄)_i)``.
+
+    Parameters
+    ----------
+    layers : tuple of JAX arrays (d_k, d_{k-1} + 1)
+    lifted : JAX array (rows, d_0 + 1)
+
+    Returns
+    -------
+    array (rows,)
+    """
+    import jax.numpy as jnp
+
+    P = _products(exact.mean_activation(layers[0], lifted))
+    for V in layers[1:]:
+        below = jnp.asarray(exact.lift(corners(V.shape[1] - 1, V.dtype)))
+        P = P @ _products(exact.mean_activation(V, below))
+    return P[:, 1] - P[:, 0]
+
+
+def _products(m: Any) -> Any:
+    """``Π_i (1/2 + s_i/2 · m_i)`` for all s, factor by factor; in the rows of Ψᵀ."""
+    import jax.numpy as jnp
+
+    signs = jnp.asarray(corners(m.shape[1], m.dtype))
+    return jnp.prod(0.5 + 0.5 * signs[None, :, :] * m[:, None, :], axis=2)
 
 
 def _times(forward: Forward, repetitions: int, seconds: float) -> list[float]:
@@ -129,25 +119,11 @@ def _compiled(output: Callable[..., Any]) -> Builder:
     def build(network: BAM, X: NDArray[np.float32]) -> Forward:
         import jax
 
-        from abnet.aggregation.exact import lift
-
-        layers, lifted = jax.device_put((network.layers, np.asarray(lift(X))))
+        layers, lifted = jax.device_put((network.layers, np.asarray(exact.lift(X))))
         program = jax.jit(output)
         return lambda: jax.block_until_ready(program(layers, lifted))
 
     return build
-
-
-def _exact(layers: Any, lifted: Any) -> Any:
-    from abnet.aggregation import exact
-
-    return exact.output(layers, lifted)
-
-
-def _meanfield(layers: Any, lifted: Any) -> Any:
-    from abnet.aggregation import meanfield
-
-    return meanfield.output(layers, lifted)
 
 
 def _stochastic(layers: Any, lifted: Any) -> Any:
@@ -172,10 +148,10 @@ def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
     return lambda: predictor.decision_function(X)
 
 
-METHOD_BUILDERS: dict[str, Builder] = {
+_BUILDERS: dict[str, Builder] = {
     "formula as written": _compiled(output_as_written),
-    "PBGNet": _compiled(_meanfield),
-    "ABNet": _compiled(_exact),
+    "PBGNet": _compiled(meanfield.output),
+    "ABNet": _compiled(exact.output),
     "stochastic ABNet": _compiled(_stochastic),
     "compact ABNet": _compact,
     "compact stochastic ABNet": _compact_stochastic,

@@ -16,8 +16,7 @@ metadata ``sha256``   digest of the config and the tensors: a flipped bit is not
 Loading needs NumPy and SciPy alone.
 """
 
-from abnet.files.atomic import atomic_path, check_writable
 from abnet.files.kinds import register
 from abnet.files.model import load, save
 
-__all__ = ["atomic_path", "check_writable", "load", "register", "save"]
+__all__ = ["load", "register", "save"]

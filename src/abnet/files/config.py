@@ -6,22 +6,26 @@ from typing import Any
 
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.rules import verify_certificate
-from abnet.files.labels import labels_from_dict, labels_to_dict
+from abnet.bounds.single_network import DrawnCertificate
+from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo
 
-__all__ = ["config_text", "info_from_config", "parse_config"]
+__all__ = ["certificate_record", "config_text", "info_from_config", "parse_config"]
 
 _KEYS = {"kind", "classes", "feature_names", "preparation", "certificate", "details"}
+
+_DRAWN = "drawn network"
+"""Kind of a certificate that is a `DrawnCertificate`; a record without a kind is a `Certificate`."""
 
 
 def config_text(kind: str, info: ModelInfo) -> str:
     """The JSON text of a predictor's kind and `ModelInfo`."""
     config = {
         "kind": kind,
-        "classes": labels_to_dict(info.classes),
+        "classes": info.labels.to_dict(),
         "feature_names": None if info.feature_names is None else list(info.feature_names),
         "preparation": _stored(info.preparation),
-        "certificate": None if info.certificate is None else info.certificate.to_dict(),
+        "certificate": certificate_record(info.certificate),
         "details": info.details,
     }
     try:
@@ -30,6 +34,21 @@ def config_text(kind: str, info: ModelInfo) -> str:
         raise ValueError(
             f"a model file holds plain finite numbers and text only, but its details do not: {error}."
         ) from error
+
+
+def certificate_record(certificate: Certificate | DrawnCertificate | None) -> dict[str, Any] | None:
+    """A certificate as a model file holds it: what was observed, and the bounds that follow from it.
+
+    Examples
+    --------
+    >>> drawn = DrawnCertificate(0, 50, 0.0, delta=0.05, prior="split", posterior="frozen")
+    >>> record = certificate_record(drawn)
+    >>> record["kind"], record["errors"], round(record["error_bound"], 3)
+    ('drawn network', 0, 0.058)
+    """
+    if isinstance(certificate, DrawnCertificate):
+        return {"kind": _DRAWN, **certificate.to_dict(), "error_bound": certificate.error_bound}
+    return None if certificate is None else certificate.to_dict()
 
 
 def _stored(preparation: Any) -> dict[str, Any] | None:
@@ -76,7 +95,7 @@ def info_from_config(config: dict[str, Any]) -> ModelInfo:
     if not isinstance(details, dict):
         raise ValueError("its details are not a JSON object.")
     return ModelInfo(
-        classes=labels_from_dict(config["classes"]),
+        labels=Labels.from_dict(config["classes"]),
         feature_names=_names(config["feature_names"]),
         preparation=_preparation(config["preparation"]),
         certificate=_certificate(config["certificate"]),
@@ -100,9 +119,22 @@ def _preparation(record: Any) -> Any:
     return preparation_from_dict(record)
 
 
-def _certificate(record: Any) -> Certificate | None:
+def _certificate(record: Any) -> Certificate | DrawnCertificate | None:
     if record is None:
         return None
+    if isinstance(record, dict) and "kind" in record:
+        return _drawn_certificate(record)
     certificate = Certificate.from_dict(record)
     verify_certificate(certificate)
+    return certificate
+
+
+def _drawn_certificate(record: dict[str, Any]) -> DrawnCertificate:
+    kind, claimed = record["kind"], record.get("error_bound")
+    if kind != _DRAWN:
+        raise ValueError(f"its certificate is of the unknown kind {str(kind)[:40]!r}.")
+    observed = {name: value for name, value in record.items() if name not in ("kind", "error_bound")}
+    certificate = DrawnCertificate.from_dict(observed)
+    if type(claimed) is not float or not math.isclose(claimed, certificate.error_bound, rel_tol=1e-9):
+        raise ValueError("the certificate does not follow from its own observations: error_bound")
     return certificate

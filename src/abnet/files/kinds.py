@@ -1,7 +1,6 @@
 """The kinds of predictor that a file can hold, found by name and imported when met."""
 
 from importlib import import_module
-from typing import Any
 
 from abnet.predictors.predictor import Predictor
 
@@ -14,8 +13,9 @@ _HOMES = {
     "paths": "abnet.predictors.paths:PathPredictor",
     "compact stochastic ABNet": "abnet.predictors.uniform_draws:CompactUniform",
     "stochastic mean field": "abnet.predictors.mean_field_network:SampledMeanField",
-    "posterior average": "abnet.predictors.binary_network:PosteriorAverage",
+    "posterior average": "abnet.predictors.posterior_average:PosteriorAverage",
     "binary network": "abnet.predictors.binary_network:BinaryNetwork",
+    "drawn network": "abnet.predictors.drawn_network:DrawnNetwork",
 }
 """From the name in the file to the class. A file chooses among these, so it cannot have anything else imported."""
 
@@ -28,8 +28,8 @@ def register(kind: str, home: str) -> None:
     kind : str
         Name in the file; it stays for ever.
     home : str
-        ``module:class`` of a `Predictor` with a static method ``from_arrays(arrays, info)`` that builds it from what
-        ``arrays()`` gave, and raises ValueError for anything else.
+        ``module:class`` of a `Predictor`, whose ``from_arrays`` builds it from what ``arrays()`` gave, and raises
+        ValueError for anything else.
     """
     if _HOMES.setdefault(kind, home) != home:
         raise ValueError(f"the kind {kind!r} is taken by {_HOMES[kind]}.")
@@ -53,10 +53,11 @@ def kind_of(predictor: Predictor) -> str:
     raise ValueError(f"a {cls.__name__} cannot be stored in a model file; the kinds are {', '.join(_HOMES)}.")
 
 
-def predictor_class(kind: object) -> Any:
+def predictor_class(kind: object) -> type[Predictor]:
     """The class of a kind, imported now."""
     home = _HOMES.get(kind) if isinstance(kind, str) else None
     if home is None:
         raise ValueError(f"unknown kind of model {str(kind)[:60]!r}; this release reads {', '.join(_HOMES)}.")
     module, name = home.split(":")
-    return getattr(import_module(module), name)
+    found: type[Predictor] = getattr(import_module(module), name)
+    return found

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from abnet.files.atomic import atomic_path
+from abnet.atomic import atomic_path
 from abnet.files.config import config_text, info_from_config, parse_config
 from abnet.files.container import digest, pack, unpack
 from abnet.files.kinds import kind_of, predictor_class
@@ -82,7 +82,7 @@ def _load(file: Path) -> Predictor:
     arrays, texts = unpack(file)
     config = _checked_config(arrays, texts)
     info = info_from_config(config)
-    predictor: Predictor = predictor_class(config["kind"]).from_arrays(arrays, info)
+    predictor = predictor_class(config["kind"]).from_arrays(arrays, info)
     _check_width(predictor)
     return predictor
 
@@ -98,7 +98,7 @@ def _checked_config(arrays: dict[str, Any], texts: dict[str, str]) -> dict[str, 
     if set(texts) != {"format", "format_version", "config", "sha256"}:
         raise ValueError(f"its metadata has the keys {', '.join(sorted(texts))[:200]}.")
     if digest(arrays, VERSION, texts["config"]) != texts["sha256"]:
-        raise ValueError("it was damaged or altered after it was written (its checksum is another).")
+        raise ValueError("it was damaged or altered after it was written (checksum mismatch).")
     return parse_config(texts["config"])
 
 

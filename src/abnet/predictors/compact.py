@@ -10,21 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
 from abnet.bam import BAM
 from abnet.cube import multilinear
-from abnet.predictors.predictor import (
-    ModelInfo,
-    Predictor,
-    as_matrix,
-    check_array,
-    check_leading,
-    check_names,
-    check_table,
-    leading_layer,
-    leading_means,
-)
+from abnet.labels import winners
+from abnet.predictors.leading_layer import leading_means, leading_weights, weighted_sums
+from abnet.predictors.predictor import ModelInfo, Predictor, as_matrix, check_leading
+from abnet.records import check_array, check_names, check_table
 
 __all__ = ["CompactABNet", "CompactMAP"]
 
@@ -70,7 +62,8 @@ class CompactABNet(Predictor):
         from abnet.aggregation import region_values
 
         exact = network.astype(np.float64)
-        return CompactABNet(*leading_layer(exact), np.ascontiguousarray(region_values(exact)), info=info or ModelInfo())
+        table = np.ascontiguousarray(region_values(exact))
+        return CompactABNet(*leading_weights(exact), table, info=info or ModelInfo())
 
     @property
     def n_inputs(self) -> int:
@@ -81,23 +74,27 @@ class CompactABNet(Predictor):
         """``Σ_s H[s] P_1(x)[s]``."""
         return np.asarray(multilinear(self.H, leading_means(self.W, self.b, X)))
 
-    def votes(self, X: Any) -> NDArray[np.bool_]:
-        """The signs of `score_prepared`, from single precision where that is sure of them."""
+    def votes(self, X: Any) -> NDArray[np.intp]:
+        """The codes by the signs of `score_prepared`, from single precision where that is sure of them."""
         matrix, slack = as_matrix(X, self.n_inputs), single_precision_error(self.W, self.b)
         if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
             return super().votes(matrix)
-        W, b, H = (array.astype(np.float32) for array in (self.W, self.b, self.H))
-        scores = np.empty(len(matrix))
-        rows = single_precision_rows(self.n_inputs, len(self.b))
-        with np.errstate(over="ignore"):
-            for start in range(0, len(matrix), rows):
-                block = np.asarray(matrix[start : start + rows], np.float32)
-                scores[start : start + rows] = single_precision_scores(W, b, H, block)
+        scores = self.single_precision_scores(matrix)
         if not np.isfinite(scores).all():
             return super().votes(matrix)
-        votes, unsure = scores >= 0, np.abs(scores) <= slack
+        votes, unsure = winners(scores), np.abs(scores) <= slack
         votes[unsure] = super().votes(matrix[unsure])
         return votes
+
+    def single_precision_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """`score_rows` with all arrays in float32, within `single_precision_error`; NaN where float32 overflows."""
+        W, b, H = (array.astype(np.float32) for array in (self.W, self.b, self.H))
+        scores, rows = np.empty(len(X)), single_precision_rows(self.n_inputs, len(self.b))
+        with np.errstate(over="ignore"):
+            for start in range(0, len(X), rows):
+                block = np.asarray(X[start : start + rows], np.float32)
+                scores[start : start + rows] = multilinear(H, leading_means(W, b, block))
+        return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``W``, ``b``, ``H``."""
@@ -137,7 +134,7 @@ class CompactMAP(Predictor):
         check_width(network.sizes)
         exact = network.astype(np.float64)
         above = BAM(exact.weights[1:], exact.biases[1:]).predict(corners(network.sizes[1], np.float64))
-        return CompactMAP(*leading_layer(exact), np.packbits(above > 0), info=info or ModelInfo())
+        return CompactMAP(*leading_weights(exact), np.packbits(above > 0), info=info or ModelInfo())
 
     @property
     def n_inputs(self) -> int:
@@ -148,7 +145,7 @@ class CompactMAP(Predictor):
         """``F_B(x)`` in {-1, +1}."""
         powers = 2 ** np.arange(len(self.b) - 1, -1, -1)
         table = np.unpackbits(self.bits, count=2 ** len(self.b))
-        z = X @ self.W.T + self.b
+        z = weighted_sums(self.W, self.b, X)
         signs = table[(z >= 0) @ powers] * 2.0 - 1.0
         return np.where(np.isfinite(z).all(axis=1), signs, np.nan)
 
@@ -167,16 +164,6 @@ UNIT = 2.0**-24
 """Unit roundoff of float32."""
 
 
-def single_precision_scores(W: Any, b: Any, H: Any, X: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``Σ_s H[s] P_1(x)[s]`` with all arrays in float32; not finite where an input or its square is not."""
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = np.sqrt(np.vecdot(X, X) + np.float32(1))
-        m = erf((X @ W.T + b) / norm[:, None] * np.float32(0.5**0.5))
-        F = multilinear(H, m)
-    return np.where(np.isfinite(norm), F, np.float32(np.nan))
-
-
 def single_precision_rows(n_inputs: int, width: int) -> int:
     """Rows to score at a time.
 
@@ -189,7 +176,7 @@ def single_precision_rows(n_inputs: int, width: int) -> int:
 
 
 def single_precision_error(W: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """A bound on ``|scores - F|`` over all rows of float32 inputs.
+    """A bound on the error of ``Σ_s H[s] P_1(x)[s]`` computed in float32, over all rows of float32 inputs.
 
     With ``γ_n = n u/(1 - n u)``, a sum of n products in any order is off by at most ``γ_n Σ|w_j x_j|`` (Higham,
     Accuracy and Stability of Numerical Algorithms, 2nd edition, section 3.1). By Cauchy and Schwarz, and with the

@@ -9,23 +9,11 @@ from numpy.typing import NDArray
 
 from abnet.aggregation.signs import sign_means
 from abnet.bam import BAM
-from abnet.cube import erf, multilinear
-from abnet.predictors.paths import (
-    block_rows,
-    checked_layers,
-    contiguous,
-    layered_arrays,
-    leading_scores,
-)
-from abnet.predictors.predictor import (
-    ModelInfo,
-    Predictor,
-    check_leading,
-    check_names,
-    check_table,
-    leading_layer,
-    leading_means,
-)
+from abnet.cube import multilinear
+from abnet.predictors.leading_layer import leading_means, leading_weights
+from abnet.predictors.paths import block_rows, checked_layers, contiguous, layered_arrays
+from abnet.predictors.predictor import ModelInfo, Predictor, check_leading
+from abnet.records import check_names, check_table
 
 __all__ = ["MeanFieldNetwork", "SampledMeanField"]
 
@@ -69,7 +57,7 @@ class MeanFieldNetwork(Predictor):
         check_width(network.sizes)
         exact = network.astype(np.float64)
         tables = tuple(map(np.ascontiguousarray, meanfield.tables(exact.layers)))
-        return MeanFieldNetwork(*leading_layer(exact), tables, info=info or ModelInfo())
+        return MeanFieldNetwork(*leading_weights(exact), tables, info=info or ModelInfo())
 
     @property
     def n_inputs(self) -> int:
@@ -124,9 +112,9 @@ class SampledMeanField(Predictor):
         return SampledMeanField(exact.weights, exact.biases, thresholds, info=info or ModelInfo())
 
     @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo | None = None) -> "SampledMeanField":
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "SampledMeanField":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
-        return SampledMeanField(*checked_layers(arrays, "thresholds"), info=info or ModelInfo())
+        return SampledMeanField(*checked_layers(arrays, "thresholds"), info=info)
 
     @property
     def n_inputs(self) -> int:
@@ -141,7 +129,7 @@ class SampledMeanField(Predictor):
         return np.concatenate(blocks) if blocks else np.empty(0)
 
     def _score(self, layers: tuple[Any, ...], X: NDArray[np.float64]) -> NDArray[np.float64]:
-        F = erf(leading_scores(layers[0], X) * 0.5**0.5)
+        F = leading_means(self.weights[0], self.biases[0], X)
         finite = np.isfinite(F).all(axis=1)
         for V, u in zip(layers[1:], self.thresholds, strict=True):
             F = sign_means(V, np.where(u[None] < F[:, None], 1.0, -1.0)).mean(axis=1)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.exact import lift
 from abnet.aggregation.signs import sign_means, sign_scores
 from abnet.bam import BAM
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_names
+from abnet.predictors.leading_layer import leading_scores
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_array, check_names
 
 __all__ = [
     "PathPredictor",
@@ -18,7 +19,6 @@ __all__ = [
     "checked_layers",
     "contiguous",
     "layered_arrays",
-    "leading_scores",
     "path_outputs",
 ]
 
@@ -68,9 +68,9 @@ class PathPredictor(Predictor):
         return PathPredictor(exact.weights, exact.biases, noise, info=info or ModelInfo())
 
     @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo | None = None) -> "PathPredictor":
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "PathPredictor":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
-        return PathPredictor(*checked_layers(arrays, "noise"), info=info or ModelInfo())
+        return PathPredictor(*checked_layers(arrays, "noise"), info=info)
 
     @property
     def n_inputs(self) -> int:
@@ -119,12 +119,6 @@ def path_outputs(layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, 
     return np.where(finite, z[:, :, 0], np.nan)
 
 
-def leading_scores(V: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pre-activations ``V x̃`` of the leading hidden layer, shape (rows, d_1); not finite where a row is not."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(lift(X) @ V.T)
-
-
 def block_rows(layers: tuple[Any, ...], n_paths: int) -> int:
     """Rows worked on at a time, so that their signs take `BLOCK_SIGNS` numbers."""
     widest = max(V.shape[1] for V in layers[1:])
@@ -142,19 +136,22 @@ def layered_arrays(**parts: tuple[NDArray[Any], ...]) -> dict[str, NDArray[Any]]
     return {f"{name}_{k}": array for name, tuple_ in parts.items() for k, array in enumerate(tuple_, start=1)}
 
 
-def checked_layers(arrays: Mapping[str, NDArray[Any]], drawn: str) -> list[tuple[NDArray[Any], ...]]:
-    """Weights, biases and drawn numbers of each hidden layer from `layered_arrays`; ValueError if they do not fit."""
-    depth = (len(arrays) + 1) // 3
-    numbers = {"W": depth, "b": depth, drawn: depth - 1}
+def checked_layers(arrays: Mapping[str, NDArray[Any]], drawn: str | None = None) -> list[tuple[NDArray[Any], ...]]:
+    """Weights, biases and, if named, drawn numbers of the hidden layers from `layered_arrays`; ValueError if they do
+    not fit together.
+    """
+    depth = sum(name.startswith("W_") for name in arrays)
+    numbers = {"W": depth, "b": depth} | ({} if drawn is None else {drawn: depth - 1})
     check_names(arrays, tuple(f"{name}_{k}" for name, count in numbers.items() for k in range(1, count + 1)))
-    if depth < 2 or any(arrays[name].ndim != 2 or 0 in arrays[name].shape for name in ("W_1", f"{drawn}_1")):
-        raise ValueError(f"W_1 and {drawn}_1 must be tables, and there must be a hidden layer.")
-    inputs, drawn_rows = arrays["W_1"].shape[1], len(arrays[f"{drawn}_1"])
+    tables, least = (("W_1",), 1) if drawn is None else (("W_1", f"{drawn}_1"), 2)
+    if depth < least or any(arrays[name].ndim != 2 or 0 in arrays[name].shape for name in tables):
+        raise ValueError(f"the arrays {' and '.join(tables)} must be tables, of {least} layers or more.")
+    inputs = arrays["W_1"].shape[1]
     for k in range(1, depth + 1):
         units = 1 if k == depth else arrays[f"b_{k}"].size
         check_array(arrays, f"W_{k}", (units, inputs))
         check_array(arrays, f"b_{k}", (units,))
-        if k < depth:
-            check_array(arrays, f"{drawn}_{k}", (drawn_rows, units))
+        if drawn is not None and k < depth:
+            check_array(arrays, f"{drawn}_{k}", (len(arrays[f"{drawn}_1"]), units))
         inputs = units
     return [tuple(arrays[f"{name}_{k}"] for k in range(1, count + 1)) for name, count in numbers.items()]

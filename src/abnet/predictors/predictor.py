@@ -7,21 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erf
 
-from abnet.bam import BAM
 from abnet.bounds.certificate import Certificate
+from abnet.bounds.single_network import DrawnCertificate
+from abnet.labels import Labels, winners
+from abnet.records import check_array
 
 __all__ = [
     "ModelInfo",
     "Predictor",
     "as_matrix",
-    "leading_layer",
-    "leading_means",
-    "check_array",
+    "check_chain",
     "check_leading",
-    "check_names",
-    "check_table",
+    "check_matrix",
     "in_order",
 ]
 
@@ -32,27 +30,20 @@ WIDEST = 40
 """Widest leading layer that a table over its representations could be stored for: 2^40 values are 8 TB."""
 
 
-def check_names(arrays: Arrays, names: tuple[str, ...]) -> None:
-    """Refuse anything but arrays of these names."""
-    if set(arrays) != set(names):
-        raise ValueError(f"the arrays must be {', '.join(names)}, not {', '.join(sorted(arrays))[:200] or 'none'}.")
-
-
-def check_array(arrays: Arrays, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> None:
-    """Refuse an array of another shape or type, or with values that are not finite."""
+def check_matrix(arrays: Arrays, name: str, dtypes: tuple[Any, ...]) -> NDArray[Any]:
+    """The matrix of that name; ValueError if it is none, is empty, of another type or not finite."""
     array = arrays[name]
-    if array.shape != shape or array.dtype != dtype:
-        wanted = f"{np.dtype(dtype)} of shape {shape}"
-        raise ValueError(f"the array {name} must be {wanted}, but is {array.dtype} of shape {array.shape}.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"the array {name} holds values that are not finite.")
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"the array {name} must be a matrix, but has the shape {array.shape}.")
+    check_array(arrays, name, array.shape, array.dtype if array.dtype in dtypes else dtypes[0])
+    return array
 
 
-def check_table(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
-    """Refuse what is no table of expected outputs: float64 in [-1, 1], but for rounding."""
-    check_array(arrays, name, shape)
-    if np.abs(arrays[name]).max() > 1 + 1e-9:
-        raise ValueError(f"the array {name} holds values outside [-1, 1].")
+def check_chain(shapes: list[tuple[int, int]]) -> None:
+    """Refuse layers (outputs, inputs) that do not fit together, or more than one output."""
+    outputs, inputs = [rows for rows, _ in shapes], [columns for _, columns in shapes]
+    if not shapes or outputs[-1] != 1 or outputs[:-1] != inputs[1:]:
+        raise ValueError(f"the arrays of the layers do not fit together: (outputs, inputs) are {shapes}.")
 
 
 def check_leading(arrays: Arrays) -> int:
@@ -77,22 +68,32 @@ class ModelInfo:
 
     Parameters
     ----------
-    classes : array of two labels
+    labels : Labels or array of two labels
         The first stands for -1, the second for +1.
     feature_names : tuple of str, optional
         Columns in the order of training.
     preparation : object with ``transform``, optional
         Fitted map from the caller's rows to the network's inputs.
-    certificate : Certificate, optional
+    certificate : Certificate or DrawnCertificate, optional
+        The latter for one network drawn from the posterior.
     details : dict
         Plain values for `abnet inspect`: settings, sizes, data fingerprint.
     """
 
-    classes: NDArray[Any] = field(default_factory=lambda: np.array([-1, 1]))
+    labels: Labels = field(default_factory=lambda: Labels(np.array([-1, 1])))
     feature_names: tuple[str, ...] | None = None
     preparation: Any = None
-    certificate: Certificate | None = None
+    certificate: Certificate | DrawnCertificate | None = None
     details: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.labels, Labels):
+            object.__setattr__(self, "labels", Labels(self.labels))
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels as an array."""
+        return self.labels.classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,15 @@ class Predictor(ABC):
     shares: ClassVar[bool] = True
     """Whether a score is a share of votes, and so a probability."""
 
+    def __post_init__(self) -> None:
+        if self.info.labels.n_classes != 2:
+            raise ValueError(f"one score tells two classes apart, but there are {self.info.labels.n_classes} labels.")
+
+    @staticmethod
+    @abstractmethod
+    def from_arrays(arrays: Arrays, info: ModelInfo) -> "Predictor":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+
     @property
     @abstractmethod
     def n_inputs(self) -> int:
@@ -115,7 +125,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores in [-1, 1] of a block of prepared rows."""
+        """Scores of a block of prepared rows: in [-1, 1] where they are shares of votes."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -127,7 +137,7 @@ class Predictor(ABC):
         return self.info.classes
 
     @property
-    def certificate_(self) -> Certificate | None:
+    def certificate_(self) -> Certificate | DrawnCertificate | None:
         """The certificate that came out of training, if any."""
         return self.info.certificate
 
@@ -137,7 +147,7 @@ class Predictor(ABC):
         return self.info.feature_names
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The aggregated output ``F(x)`` in [-1, 1] for every row."""
+        """The score ``F(x)`` of every row; positive for ``classes_[1]``."""
         return self.score_prepared(self._prepared(X))
 
     def _prepared(self, X: Any) -> Any:
@@ -165,18 +175,30 @@ class Predictor(ABC):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The vote's label, ``sgn(F(x))``, for every row."""
-        return self.classes_[self.votes(self._prepared(X)).astype(int)]
+        return self.info.labels.decode(self.votes(self._prepared(X)))
 
-    def votes(self, X: Any) -> NDArray[np.bool_]:
-        """Whether the score of each prepared row is at least zero."""
-        return np.asarray(self.score_prepared(X) >= 0)
+    def votes(self, X: Any) -> NDArray[np.intp]:
+        """The code of each prepared row's label: 1 where its score is at least zero, else 0."""
+        return winners(self.score_prepared(X))
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """``(1 ∓ F(x))/2``: the share of the aggregation's networks that vote for either class, shape (n, 2)."""
-        if not self.shares:
-            raise ValueError(f"{type(self).__name__} gives no probabilities: use decision_function or predict.")
-        p = 0.5 + 0.5 * self.decision_function(X)
+        self.check_shares()
+        return self.shares_from_scores(self.decision_function(X))
+
+    def shares_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`predict_proba` of rows with these scores; ValueError where a score is no share of votes."""
+        self.check_shares()
+        p = 0.5 + 0.5 * scores
         return np.stack([1 - p, p], axis=1)
+
+    def check_shares(self) -> None:
+        """ValueError if this predictor has scores but no probabilities."""
+        if not self.shares:
+            raise ValueError(
+                f"a {type(self).__name__} gives no probabilities, because its scores are not shares of a vote: ask for "
+                "labels (predict) or scores (decision_function)."
+            )
 
 
 def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
@@ -201,14 +223,3 @@ def as_matrix(X: Any, n_inputs: int) -> Any:
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"X holds values of type {matrix.dtype}, but the network expects numbers.")
     return matrix
-
-
-def leading_layer(network: BAM) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``W_1`` and ``b_1`` in C order: a file keeps that order, and the order may change the last bit of a product."""
-    return np.ascontiguousarray(network.weights[0]), np.ascontiguousarray(network.biases[0])
-
-
-def leading_means(W: NDArray[np.float64], b: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``m_1(x) = erf((W_1 x + b_1)/sqrt(2(‖x‖²+1)))`` without a lifted copy of X."""
-    norm = np.vecdot(X, X) + 1
-    return np.asarray(erf((X @ W.T + b) / np.sqrt(2 * norm)[:, None]))

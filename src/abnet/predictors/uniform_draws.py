@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import uniform
 from abnet.bam import BAM
-from abnet.predictors.paths import contiguous, leading_scores
-from abnet.predictors.predictor import ModelInfo, Predictor, check_array, check_names, check_table
+from abnet.predictors.leading_layer import leading_scores
+from abnet.predictors.paths import contiguous
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_array, check_names, check_table
 
 __all__ = ["CompactUniform"]
 
@@ -58,7 +60,7 @@ class CompactUniform(Predictor):
         )
 
     @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo | None = None) -> "CompactUniform":
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "CompactUniform":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         check_names(arrays, ("W", "b", "S", "H", "log_d"))
         if arrays["W"].ndim != 2 or arrays["S"].ndim != 2 or 0 in arrays["W"].shape + arrays["S"].shape:
@@ -71,7 +73,7 @@ class CompactUniform(Predictor):
         check_array(arrays, "log_d", (n,))
         if not (np.abs(arrays["S"]) == 1).all():
             raise ValueError("the array S must hold signs, -1 and +1.")
-        return CompactUniform(*(arrays[name] for name in ("W", "b", "S", "H", "log_d")), info=info or ModelInfo())
+        return CompactUniform(*(arrays[name] for name in ("W", "b", "S", "H", "log_d")), info=info)
 
     @property
     def n_inputs(self) -> int:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from numpy.typing import NDArray
 
+from abnet.adam import ADAM
 from abnet.aggregation import ancestral, exact, meanfield, stochastic_meanfield, uniform
 from abnet.bam import BAM
 from abnet.bounds.training_objective import catoni_objective
@@ -22,8 +22,6 @@ __all__ = ["AggregationLearner", "Objective", "State", "flatten", "start", "unfl
 
 LOG_MIXTURE = 1e-3
 """Share of a fair coin in the log loss, which keeps it finite."""
-
-ADAM = optax.scale_by_adam()
 
 OUTPUTS: dict[str, Callable[..., Any]] = {
     "exact": lambda layers, lifted, key, n: exact.output(layers, lifted),

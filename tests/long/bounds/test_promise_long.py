@@ -155,7 +155,7 @@ def test_frozen_choice_is_safe_only_if_paid_for(candidates: int, broken: bool) -
     def failed(rng: np.random.Generator) -> bool:
         x, y = draw(rng, 60, 0.5)
         errors = [int(np.sum(y * (x @ w) < 0)) for w in np.vstack([np.eye(DIMENSION), -np.eye(DIMENSION)])[:8]]
-        return bounds.test_set_bound(min(errors), 60, DELTA, n_candidates=candidates) < 0.5
+        return bounds.clopper_pearson_bound(min(errors), 60, DELTA, n_candidates=candidates) < 0.5
 
     assert surely_more_than_delta(share_of_failures(failed)) == broken
 

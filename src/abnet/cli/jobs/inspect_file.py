@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from abnet.bounds.single_network import DrawnCertificate
 from abnet.files import load
+from abnet.files.config import certificate_record
 from abnet.files.kinds import kind_of
 from abnet.predictors.predictor import Predictor
 
@@ -28,7 +30,7 @@ def inspect_file(path: Path) -> tuple[dict[str, Any], str]:
         "feature_names": info.feature_names,
         "columns": _columns(model),
         "preparation": None if info.preparation is None else info.preparation.to_dict(),
-        "certificate": None if info.certificate is None else info.certificate.to_dict(),
+        "certificate": certificate_record(info.certificate),
         "details": info.details,
     }
     return record, _promise(model)
@@ -46,5 +48,7 @@ def _columns(model: Predictor) -> list[str]:
 def _promise(model: Predictor) -> str:
     if model.certificate_ is None:
         return "There is no certificate in this file: no theorem covered the way the model was learned."
-    first, second = map(str, model.classes_.tolist())
+    if isinstance(model.certificate_, DrawnCertificate):
+        return model.certificate_.describe()
+    first, second = model.info.labels.names
     return model.certificate_.describe(classes=(first, second))

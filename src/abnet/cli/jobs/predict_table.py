@@ -12,13 +12,15 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.table_map import TableMap
 from abnet.data.preparation.unseen import Unseen, merge, refuse_unseen
 from abnet.data.tables import batches
 from abnet.data.tables.error import TableError, listed
 from abnet.data.tables.frames import Table, as_table
-from abnet.files import atomic_path, load
+from abnet.files import load
+from abnet.files.kinds import kind_of
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["PredictOutcome", "predict_to_file", "predict_to_stream", "scores", "unused_columns"]
@@ -108,7 +110,7 @@ def predict_to_file(
     progress: Callable[[float], None] | None = None,
 ) -> PredictOutcome:
     """Predict into a CSV file, which has its name only when it is complete."""
-    predictor = load(model)
+    predictor = _loaded(model, proba)
     replaced = output.exists()
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         outcome = _write(predictor, table, _csv(predictor, stream, proba), refuse_unseen, progress)
@@ -120,9 +122,20 @@ def predict_to_stream(
     model: Path, table: Path, *, proba: bool = False, refuse_unseen: bool = True, json_lines: bool = False
 ) -> PredictOutcome:
     """Predict to stdout, as CSV or as one JSON object per row; a failure may come after some rows."""
-    predictor = load(model)
+    predictor = _loaded(model, proba)
     writer = _json(predictor, sys.stdout, proba) if json_lines else _csv(predictor, sys.stdout, proba)
     return _write(predictor, table, writer, refuse_unseen, None)
+
+
+def _loaded(model: Path, proba: bool) -> Predictor:
+    """The predictor in a file; a ValueError before anything is written if it has no probabilities to give."""
+    predictor = load(model)
+    if proba and not predictor.shares:
+        raise ValueError(
+            f"{model} holds a {kind_of(predictor)}, whose scores are not shares of a vote, so it gives no "
+            "probabilities: leave out --proba."
+        )
+    return predictor
 
 
 Writer = Callable[[list[Any], NDArray[np.float64]], None]
@@ -133,7 +146,7 @@ def _write(
 ) -> PredictOutcome:
     outcome = PredictOutcome(tuple(model.classes_.tolist()))
     for F, reports in _scored(model, table, outcome, refuse, progress):
-        labels = model.classes_[(F >= 0).astype(int)].tolist()
+        labels = model.info.labels.from_scores(F).tolist()
         writer(labels, F)
         outcome.n_rows += len(labels)
         outcome.tally.update(labels)
@@ -159,13 +172,13 @@ def _scored(
 def _csv(model: Predictor, stream: TextIO, proba: bool) -> Writer:
     """A writer of CSV rows; the header comes with the first of them, so that a table that is refused prints nothing."""
     writer = csv.writer(stream, lineterminator="\n")
-    names = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
+    names = [f"probability_{name}" for name in model.info.labels.names] if proba else []
     header = [["prediction", *names]]
 
     def write(labels: list[Any], F: NDArray[np.float64]) -> None:
         writer.writerows(header)
         header.clear()
-        shares = _shares(F) if proba else [[]] * len(labels)
+        shares = model.shares_from_scores(F).tolist() if proba else [[]] * len(labels)
         writer.writerows([label, *row] for label, row in zip(labels, shares, strict=True))
 
     return write
@@ -173,17 +186,12 @@ def _csv(model: Predictor, stream: TextIO, proba: bool) -> Writer:
 
 def _json(model: Predictor, stream: TextIO, proba: bool) -> Writer:
     """A writer of JSON lines."""
-    names = [str(label) for label in model.classes_.tolist()]
+    names = model.info.labels.names
 
     def write(labels: list[Any], F: NDArray[np.float64]) -> None:
-        for label, shares in zip(labels, _shares(F), strict=True):
-            extra = {"probability": dict(zip(names, shares, strict=True))} if proba else {}
+        shares = model.shares_from_scores(F).tolist() if proba else [[]] * len(labels)
+        for label, row in zip(labels, shares, strict=True):
+            extra = {"probability": dict(zip(names, row, strict=True))} if proba else {}
             stream.write(json.dumps({"prediction": label, **extra}) + "\n")
 
     return write
-
-
-def _shares(F: NDArray[np.float64]) -> list[list[float]]:
-    """Shares of the vote of every row, as `Predictor.predict_proba` gives them."""
-    p = 0.5 + 0.5 * F
-    return np.stack([1 - p, p], axis=1).tolist()

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from abnet.cli.guard import WrongUseError, note
 from abnet.experiments import RunStore, Setting, fig4_grid, groups_of, publish, select, sweep, table1_grid
-from abnet.experiments.agreement import Comparison
+from abnet.experiments.agreement import TableComparison
 from abnet.experiments.figures.timing import METHODS, read_timings
 from abnet.experiments.race import race, trials
 from abnet.experiments.result import Result
 from abnet.experiments.selection import current_results
 
-__all__ = ["Choice", "Place", "reproduce_fig2", "reproduce_fig4", "reproduce_table1", "table1_settings", "words"]
+__all__ = ["GridChoice", "Place", "reproduce_fig2", "reproduce_fig4", "reproduce_table1", "table1_settings", "words"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class GridChoice:
     """Which part of a grid."""
 
     datasets: list[str] | None = None
@@ -55,7 +55,7 @@ def words(text: str | None) -> list[str] | None:
     return None if text is None else text.replace(",", " ").split()
 
 
-def table1_settings(choice: Choice) -> list[Setting]:
+def table1_settings(choice: GridChoice) -> list[Setting]:
     """The chosen part of Table 1's grid; data sets outside the paper's may be named."""
     from abnet.data import names
     from abnet.experiments.grid import DATASETS
@@ -67,8 +67,8 @@ def table1_settings(choice: Choice) -> list[Setting]:
 
 
 def reproduce_table1(
-    choice: Choice, place: Place, folder: Path, *, with_trials: bool = False
-) -> tuple[list[Comparison], list[Path], int]:
+    choice: GridChoice, place: Place, folder: Path, *, with_trials: bool = False
+) -> tuple[list[TableComparison], list[Path], int]:
     """Train what is missing of Table 1, and write it; the comparison, the files and the exit code.
 
     In a race, trials choose which of the wide settings train in full.
@@ -84,7 +84,7 @@ def reproduce_table1(
     return comparisons, files, code
 
 
-def reproduce_fig4(choice: Choice, place: Place, folder: Path) -> tuple[list[Path], int]:
+def reproduce_fig4(choice: GridChoice, place: Place, folder: Path) -> tuple[list[Path], int]:
     """Train what is missing of Figure 4, and draw it."""
     results, code = _results(choice.of(fig4_grid()), place)
     typed = publish.command("fig4", {name: value for name, value in vars(choice).items() if name != "datasets"})

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds import test_set_bound
+from abnet.bounds import clopper_pearson_bound
+from abnet.labels import Labels
 
 __all__ = ["HoldOut", "Parts", "frozen_network", "hold_out", "logistic_regression", "parts_of", "two_random_parts"]
 
@@ -47,7 +48,7 @@ def hold_out(name: str, wrong: NDArray[Any], delta: float, *, same_network: bool
     1
     """
     errors = int(np.count_nonzero(wrong))
-    return HoldOut(name, test_set_bound(errors, len(wrong), delta), errors, len(wrong), same_network)
+    return HoldOut(name, clopper_pearson_bound(errors, len(wrong), delta), errors, len(wrong), same_network)
 
 
 def parts_of(classifier: Any, n: int) -> Parts:
@@ -76,14 +77,14 @@ def frozen_network(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]
         return ()
     rows = parts[1]
     _check_parts(classifier, prepared[rows], labels[rows])
-    before = kind.from_network(classifier.prior_, ModelInfo(classes=classifier.classes_))
+    before = kind.from_network(classifier.prior_, ModelInfo(Labels(classifier.classes_)))
     wrong = before.predict(prepared[rows]) != labels[rows]
     return (hold_out("the same network, kept from the bound rows", wrong, classifier.delta, same_network=True),)
 
 
 def _check_parts(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]) -> None:
     """The certificate's own risk must come out of these rows, else they are others than those of the fit."""
-    signs = np.where(labels == classifier.classes_[1], 1.0, -1.0)
+    signs = Labels(classifier.classes_).signs(labels)
     risk = float(np.mean((1 - signs * classifier.predictor_.score_prepared(prepared)) / 2))
     if abs(risk - classifier.certificate_.empirical_gibbs_risk) > 1e-9:
         raise RuntimeError("the rows of the comparison are not those of the certificate.")

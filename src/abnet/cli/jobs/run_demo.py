@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abnet.atomic import atomic_path, check_writable
 from abnet.bounds.certificate import Certificate
 from abnet.cli.jobs.contender import Contender, certified, held_out, take
 from abnet.cli.jobs.inputs import Labelled, make_estimator
 from abnet.cli.jobs.rivals import parts_of, two_random_parts
 from abnet.experiments.figures.style import OKABE_ITO, label_panel, styled
-from abnet.files import atomic_path, check_writable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from abnet.atomic import atomic_path
 from abnet.cli.guard import WrongUseError
 from abnet.data import Dataset, load, names
 from abnet.data.named import UnknownDatasetError
-from abnet.files import atomic_path
+from abnet.labels import Labels
 
 __all__ = ["list_names", "write_dataset"]
 
@@ -38,7 +39,7 @@ def write_dataset(name: str, output: Path | None, *, data_dir: Path | None, down
 
 def _write(dataset: Dataset, output: Path) -> None:
     """Rows with the shortest decimals that give the same float32 back, whole numbers without a point."""
-    labels = np.array(dataset.classes)[(dataset.y > 0).astype(int)].tolist()
+    labels = Labels(np.array(dataset.classes)).from_scores(dataset.y).tolist()
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([*dataset.feature_names, "label"])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from abnet.data.preparation import checks
+from abnet import records
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.words import WordsColumn
 
@@ -20,5 +20,5 @@ def column_from_dict(record: Any, where: str, version: int) -> Column:
     """The column of the kind that a record names."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise checks.fail(f"{where}.kind", f"one of {sorted(_KINDS)}", kind)
+        raise records.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
     return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where, version)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.preparation import checks
+from abnet import records
 from abnet.data.tables.cells import TRUTH, is_blank, is_missing, to_text
 from abnet.data.tables.dates import ORDERS, days
 from abnet.data.tables.error import CellError
@@ -108,12 +108,12 @@ class NumericColumn:
     def from_dict(cls, record: Any, where: str, version: int) -> "NumericColumn":
         """The column stored in a record, after checking it."""
         since = {"form": _form} if version > 1 else {}
-        fields = checks.take(
-            record, where, name=checks.text, fill=checks.number, mean=checks.number,
-            scale=checks.optional(checks.positive), indicator=checks.flag, **since,
+        fields = records.take(
+            where, record, name=records.text, fill=records.finite, mean=records.finite,
+            scale=records.optional(records.positive), indicator=records.flag, **since,
         )  # fmt: skip
         if fields["scale"] is None and not fields["indicator"]:
-            raise ValueError(f"stored preparation: {where} makes no feature (no scale and no indicator).")
+            raise ValueError(f"{where} makes no feature (no scale and no indicator).")
         return cls(**fields)
 
 
@@ -124,20 +124,20 @@ def _stacked(columns: list[NDArray[Any]]) -> Features:
     return out
 
 
-def _form(value: Any, where: str) -> NumberForm:
-    fields = checks.take(
-        value, where, decimal=checks.text, thousands=checks.text, before=checks.text, after=checks.text,
-        duration=checks.flag, offset=_whole,
+def _form(where: str, value: Any) -> NumberForm:
+    fields = records.take(
+        where, value, decimal=records.text, thousands=records.text, before=records.text, after=records.text,
+        duration=records.flag, offset=_whole,
     )  # fmt: skip
     form = NumberForm(**fields)
     if form.decimal not in (".", ",") or form.thousands not in THOUSANDS or form.decimal == form.thousands:
-        raise checks.fail(where, "a decimal mark and another one for thousands", value)
+        raise records.refusal(where, "have a decimal mark and another one for thousands", value)
     return form
 
 
-def _whole(value: Any, where: str) -> int:
+def _whole(where: str, value: Any) -> int:
     if type(value) is not int:
-        raise checks.fail(where, "a whole number", value)
+        raise records.refusal(where, "be a whole number", value)
     return value
 
 
@@ -171,7 +171,7 @@ class BooleanColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "BooleanColumn":
         """The column stored in a record, after checking it."""
-        return cls(**checks.take(record, where, name=checks.text, indicator=checks.flag))
+        return cls(**records.take(where, record, name=records.text, indicator=records.flag))
 
 
 @dataclass(frozen=True)
@@ -217,14 +217,14 @@ class TextColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "TextColumn":
         """The column stored in a record, after checking it."""
-        fields = checks.take(
-            record, where, name=checks.text, categories=checks.texts, rare=checks.optional(checks.texts),
-            missing=checks.flag,
+        fields = records.take(
+            where, record, name=records.text, categories=records.texts, rare=records.optional(records.texts),
+            missing=records.flag,
         )  # fmt: skip
         if set(fields["categories"]) & set(fields["rare"] or ()):
-            raise ValueError(f"stored preparation: {where} lists a category as rare and as frequent.")
+            raise ValueError(f"{where} lists a category as rare and as frequent.")
         if not fields["categories"] and fields["rare"] == () and not fields["missing"]:
-            raise ValueError(f"stored preparation: {where} makes no feature (no category).")
+            raise ValueError(f"{where} makes no feature (no category).")
         return cls(**fields)
 
 
@@ -284,13 +284,13 @@ class DateColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "DateColumn":
         """The column stored in a record, after checking it."""
-        since = {"written": checks.text} if version > 1 else {}
-        fields = checks.take(
-            record, where, name=checks.text, order=_order, fill=checks.number, mean=checks.number,
-            scale=checks.optional(checks.positive), season=checks.flag, indicator=checks.flag, **since,
+        since = {"written": records.text} if version > 1 else {}
+        fields = records.take(
+            where, record, name=records.text, order=_order, fill=records.finite, mean=records.finite,
+            scale=records.optional(records.positive), season=records.flag, indicator=records.flag, **since,
         )  # fmt: skip
         if fields["scale"] is None and not fields["season"] and not fields["indicator"]:
-            raise ValueError(f"stored preparation: {where} makes no feature (no scale, season nor indicator).")
+            raise ValueError(f"{where} makes no feature (no scale, season nor indicator).")
         return cls(**fields)
 
 
@@ -299,7 +299,7 @@ def _season(t: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return [np.nan_to_num(np.sin(phase)), np.nan_to_num(np.cos(phase))]
 
 
-def _order(value: Any, where: str) -> str:
-    if value not in ORDERS:
-        raise checks.fail(where, f"one of {', '.join(ORDERS)}", value)
-    return str(value)
+def _order(where: str, value: Any) -> str:
+    if not isinstance(value, str) or value not in ORDERS:
+        raise records.refusal(where, f"be one of {', '.join(ORDERS)}", value)
+    return value

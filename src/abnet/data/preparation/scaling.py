@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.preparation import checks
+from abnet import records
 
 __all__ = ["MinMaxMap", "StandardMap"]
 
@@ -63,10 +63,11 @@ class StandardMap(_ColumnByColumn):
     @classmethod
     def from_dict(cls, record: Any) -> "StandardMap":
         """The map stored in a record, after checking it."""
-        fields = checks.take(record, "standard", kind=checks.text, mean=checks.numbers, scale=checks.numbers)
+        numbers = records.list_of(records.finite)
+        fields = records.take("stored preparation: standard", record, kind=records.text, mean=numbers, scale=numbers)
         if len(fields["mean"]) != len(fields["scale"]) or not fields["scale"] or min(fields["scale"]) <= 0:
             raise ValueError("stored preparation: standard needs as many means as scales, and scales above 0.")
-        return cls(tuple(fields["mean"]), tuple(fields["scale"]))
+        return cls(fields["mean"], fields["scale"])
 
     @classmethod
     def from_scaler(cls, scaler: Any) -> "StandardMap":
@@ -106,14 +107,14 @@ class MinMaxMap(_ColumnByColumn):
     @classmethod
     def from_dict(cls, record: Any) -> "MinMaxMap":
         """The map stored in a record, after checking it."""
-        numbers = checks.numbers
-        fields = checks.take(record, "minmax", kind=checks.text, scale=numbers, shift=numbers, limits=numbers)
+        where, numbers = "stored preparation: minmax", records.list_of(records.finite)
+        fields = records.take(where, record, kind=records.text, scale=numbers, shift=numbers, limits=numbers)
         scale, shift, limits = fields["scale"], fields["shift"], fields["limits"]
         if len(scale) != len(shift) or not scale:
-            raise ValueError("stored preparation: minmax needs as many scales as shifts, and at least one.")
+            raise ValueError(f"{where} needs as many scales as shifts, and at least one.")
         if limits and (len(limits) != 2 or limits[0] >= limits[1]):
-            raise ValueError(f"stored preparation: minmax.limits must be a lower and an upper one, got {limits}.")
-        return cls(tuple(scale), tuple(shift), (limits[0], limits[1]) if limits else None)
+            raise ValueError(f"{where}.limits must be a lower and an upper one; got {limits}.")
+        return cls(scale, shift, (limits[0], limits[1]) if limits else None)
 
     @classmethod
     def from_scaler(cls, scaler: Any) -> "MinMaxMap":

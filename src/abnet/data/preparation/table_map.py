@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.preparation import checks
+from abnet import records
 from abnet.data.preparation.column_kinds import Column, column_from_dict
 from abnet.data.preparation.columns import DateColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
@@ -131,15 +131,16 @@ class TableMap:
     @classmethod
     def from_dict(cls, record: Any) -> "TableMap":
         """The map stored in a record; ValueError if anything in it is not as `to_dict` writes it."""
-        version = _version(record.get("version") if isinstance(record, dict) else None, "table.version")
-        since = {"remarks": _remarks} if version > 1 else {}
-        fields = checks.take(record, "table", kind=_kind, version=_version, columns=_list, dropped=_dropped, **since)
+        where = "stored preparation: table"
+        version = _version(f"{where}.version", record.get("version") if isinstance(record, dict) else None)
+        since = {"remarks": records.list_of(_note)} if version > 1 else {}
+        fields = records.take(where, record, kind=_kind, version=_version, columns=_list, dropped=_dropped, **since)
         columns = tuple(
-            column_from_dict(column, f"table.columns[{i}]", version) for i, column in enumerate(fields["columns"])
+            column_from_dict(column, f"{where}.columns[{i}]", version) for i, column in enumerate(fields["columns"])
         )
         names = [column.name for column in columns]
         if len(set(names)) < len(names) or set(names) & set(fields["dropped"]):
-            raise ValueError("stored preparation: table.columns and table.dropped name a column twice.")
+            raise ValueError(f"{where}.columns and {where}.dropped name a column twice.")
         return cls(columns, fields["dropped"], fields.get("remarks", ()))
 
 
@@ -161,33 +162,27 @@ def _listed(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 
 
-def _kind(value: Any, where: str) -> str:
-    if value != "table":
-        raise checks.fail(where, "'table'", value)
-    return "table"
+def _kind(where: str, value: Any) -> str:
+    return str(records.one_of("table")(where, value))
 
 
-def _version(value: Any, where: str) -> int:
+def _version(where: str, value: Any) -> int:
     if type(value) is not int or not 1 <= value <= VERSION:
-        raise checks.fail(where, f"1 to {VERSION}, the versions that this release reads", value)
+        raise records.refusal(where, f"be 1 to {VERSION}, the versions that this release reads", value)
     return value
 
 
-def _list(value: Any, where: str) -> list[Any]:
+def _list(where: str, value: Any) -> list[Any]:
     if not isinstance(value, list) or not value:
-        raise checks.fail(where, "a list of at least one column", value)
+        raise records.refusal(where, "be a list of at least one column", value)
     return value
 
 
-def _dropped(value: Any, where: str) -> dict[str, str]:
+def _dropped(where: str, value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise checks.fail(where, "a record of reasons", value)
-    return {checks.text(name, where): checks.text(reason, f"{where}[{name!r}]") for name, reason in value.items()}
+        raise records.refusal(where, "be a record of reasons", value)
+    return {records.text(where, name): records.text(f"{where}[{name!r}]", reason) for name, reason in value.items()}
 
 
-def _remarks(value: Any, where: str) -> tuple[Note, ...]:
-    if not isinstance(value, list):
-        raise checks.fail(where, "a list of notes", value)
-    return tuple(
-        Note(**checks.take(note, f"{where}[{i}]", column=checks.text, text=checks.text)) for i, note in enumerate(value)
-    )
+def _note(where: str, value: Any) -> Note:
+    return Note(**records.take(where, value, column=records.text, text=records.text))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.preparation import checks
+from abnet import records
 
 __all__ = ["ThermometerMap"]
 
@@ -54,9 +54,10 @@ class ThermometerMap:
     @classmethod
     def from_dict(cls, record: Any) -> "ThermometerMap":
         """The map stored in a record, after checking it."""
-        thresholds = checks.take(record, "thermometer", kind=checks.text, thresholds=_rising)["thresholds"]
+        where = "stored preparation: thermometer"
+        thresholds = records.take(where, record, kind=records.text, thresholds=_rising)["thresholds"]
         if not any(thresholds):
-            raise ValueError("stored preparation: thermometer needs a threshold for at least one column.")
+            raise ValueError(f"{where} needs a threshold for at least one column.")
         return cls(thresholds)
 
     @classmethod
@@ -65,10 +66,8 @@ class ThermometerMap:
         return cls(tuple(tuple(t.tolist()) for t in codes.thresholds_))
 
 
-def _rising(value: Any, where: str) -> tuple[tuple[float, ...], ...]:
-    if not isinstance(value, list):
-        raise checks.fail(where, "a list of lists of numbers", value)
-    found = tuple(tuple(checks.numbers(item, f"{where}[{i}]")) for i, item in enumerate(value))
+def _rising(where: str, value: Any) -> tuple[tuple[float, ...], ...]:
+    found: tuple[tuple[float, ...], ...] = records.list_of(records.list_of(records.finite))(where, value)
     if any(a >= b for one in found for a, b in pairwise(one)):
-        raise checks.fail(where, "increasing in every column", value)
+        raise records.refusal(where, "be increasing in every column", value)
     return found

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from abnet.data.preparation import checks
+from abnet import records
 from abnet.data.preparation.columns import Features, UnseenRows
 from abnet.data.tables.cells import is_blank, to_text
 from abnet.data.tables.frames import Table
@@ -86,7 +86,7 @@ class WordsColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "WordsColumn":
         """The column stored in a record, after checking it."""
-        fields = checks.take(record, where, name=checks.text, words=checks.texts, missing=checks.flag)
+        fields = records.take(where, record, name=records.text, words=records.texts, missing=records.flag)
         if not fields["words"]:
-            raise ValueError(f"stored preparation: {where} makes no feature (no word).")
+            raise ValueError(f"{where} makes no feature (no word).")
         return cls(**fields)

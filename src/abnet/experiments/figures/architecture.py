@@ -15,6 +15,7 @@ __all__ = ["architecture_figure"]
 Point: TypeAlias = tuple[float, float]
 
 _INPUT, _UNIT, _STATE, _OUTPUT = "#EEEEEE", "#CFE6F5", "#FBE3C0", "#CDEBDF"
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 _STATES = tuple(f"{a}{b}" for a, b in product("−+", repeat=2))
 
 
@@ -80,9 +81,6 @@ def _compact(axes: "Axes") -> None:
     _circles(axes, output, ("$\\Sigma$",), _OUTPUT)
     axes.text(1, -2.35, "$P_1(x)$ on $R_1$", ha="center", fontsize=8)
     axes.text(2, -0.62, "$F_A(x)$", ha="center", va="center")
-
-
-_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 
 
 def _leading(axes: "Axes", inputs: Sequence[Point], first: Sequence[Point]) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from abnet.experiments.figures.style import OKABE_ITO, label_panel, styled
 from abnet.experiments.result import Result
-from abnet.experiments.selection import Choice, by_cell, choose, deviation, mean
+from abnet.experiments.selection import Selected, by_cell, choose, deviation, mean
 from abnet.experiments.setting import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["DepthPoint", "depth_figure", "depth_points", "depth_to_csv", "read_depth"]
+__all__ = ["DepthPoint", "depth_figure", "depth_points", "depth_to_csv"]
 
 _COLOURS = {2: OKABE_ITO["orange"], 4: OKABE_ITO["blue"], 8: OKABE_ITO["green"]}
 _MARKERS = {2: "s", 4: "o", 8: "^"}
@@ -56,32 +56,6 @@ def depth_to_csv(points: Iterable[DepthPoint]) -> str:
         values = [getattr(point, name) for name in names]
         writer.writerow(["" if v is None else f"{v:.6g}" if isinstance(v, float) else v for v in values])
     return out.getvalue()
-
-
-def read_depth(text: str) -> list[DepthPoint]:
-    """Read points from CSV.
-
-    Examples
-    --------
-    >>> point = DepthPoint("ABNet", 4, 3, 0.01, 0.162, 0.001, 0.058, None, 1, 4)
-    >>> read_depth(depth_to_csv([point])) == [point]
-    True
-    """
-    return [
-        DepthPoint(
-            model=record["model"],
-            width=int(record["width"]),
-            hidden_layers=int(record["hidden_layers"]),
-            learning_rate=float(record["learning_rate"]),
-            bound=float(record["bound"]),
-            bound_std=float(record["bound_std"]) if record["bound_std"] else None,
-            test_error=float(record["test_error"]),
-            test_error_std=float(record["test_error_std"]) if record["test_error_std"] else None,
-            repetitions=int(record["repetitions"]),
-            runs=int(record["runs"]),
-        )
-        for record in csv.DictReader(text.splitlines())
-    ]
 
 
 def depth_figure(points: Sequence[DepthPoint]) -> "Figure":
@@ -131,7 +105,7 @@ def _in_figure(setting: Setting) -> bool:
     return equal and setting.dataset == "mnistLH" and setting.model in _LINES and setting.width in _COLOURS
 
 
-def _point(choice: Choice) -> DepthPoint:
+def _point(choice: Selected) -> DepthPoint:
     s, results = choice.setting, choice.results
     bound, test_error = mean(results, "bound"), mean(results, "test_error")
     if s.learning_rate is None or bound is None or test_error is None:

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from abnet.atomic import atomic_path
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
@@ -76,9 +78,10 @@ def save(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
     png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
-    with styled():
-        figure.savefig(png, metadata={"Software": None})
-        figure.savefig(svg, metadata={"Date": None, "Creator": None})
+    with styled(), atomic_path(png) as temporary:
+        figure.savefig(temporary, format="png", metadata={"Software": None})
+    with styled(), atomic_path(svg) as temporary:
+        figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
     return png, svg
 
 

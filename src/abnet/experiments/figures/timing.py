@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["METHODS", "Panel", "Timing", "read_timings", "timing_figure", "timings_to_csv"]
+__all__ = ["METHODS", "Panel", "Timing", "WIDEST_IN_PAPER", "read_timings", "timing_figure", "timings_to_csv"]
 
 Panel: TypeAlias = Literal["width", "depth"]
 
@@ -26,7 +26,8 @@ METHODS: dict[str, tuple[str, str, str]] = {
 }
 """Methods of the figure, with colour, line and marker."""
 
-_PAPER_LIMIT = 13
+WIDEST_IN_PAPER = 13
+"""Where the paper ends: one transition matrix of width 14 takes 1 GB."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,10 @@ def _draw(axes: "Axes", panel: Panel, timings: Sequence[Timing]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if panel == "width":
         _name(axes, "a", "by width", "hidden units in each layer, $d$", "L", {t.depth for t in own})
-        axes.axvline(_PAPER_LIMIT, color=OKABE_ITO["grey"], linestyle=":", linewidth=1.0)
+        axes.axvline(WIDEST_IN_PAPER, color=OKABE_ITO["grey"], linestyle=":", linewidth=1.0)
         axes.annotate(
             "paper's limit",
-            (_PAPER_LIMIT, 0.03),
+            (WIDEST_IN_PAPER, 0.03),
             xycoords=axes.get_xaxis_transform(),
             xytext=(3, 0),
             textcoords="offset points",

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -10,9 +11,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
+import abnet
 from abnet.bam import BAM
 from abnet.bounds import DrawnCertificate
-from abnet.estimators.drawn import Posterior, draw_network
+from abnet.estimators.posterior_draw import Posterior, draw_network
+from abnet.files import save
+from abnet.predictors.drawn_network import DrawnNetwork
 from conftest import random_network
 from estimators.worlds import SIGNAL, N, classifier
 
@@ -47,7 +51,8 @@ def test_certificate_counts_the_errors_of_the_network_itself(rng: np.random.Gene
     centre = random_network(rng, (20, 2, 1))
     terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
     signs = np.where(Y == 1, 1.0, -1.0)
-    network, certificate = draw_network(Posterior(centre, centre, terms), X.astype(np.float32), signs, rng)
+    drawn, certificate = draw_network(Posterior(centre, centre, terms), X.astype(np.float32), signs, rng)
+    network = drawn.network
     layer = np.where(X @ network.weights[0].T + network.biases[0] >= 0, 1, -1)
     output = np.where(layer @ network.weights[1].T + network.biases[1] >= 0, 1, -1)[:, 0]
     assert certificate.errors == np.sum(output != signs)
@@ -77,7 +82,7 @@ def test_bound_is_that_of_section_six_or_of_the_test_set() -> None:
         ({"delta": 0}, "strictly between"),
         ({"posterior": "frozen"}, "log_density_ratio must be 0"),
         ({"log_density_ratio": float("nan")}, "NaN"),
-        ({"prior": "hold-out"}, "prior must be one of"),
+        ({"prior": "test set"}, "prior must be one of"),
         ({"colour": "red"}, "unknown fields"),
     ],
 )
@@ -92,10 +97,13 @@ def test_record_is_strict(change: dict[str, Any], message: str) -> None:
 def test_words_say_what_is_promised_and_when_it_is_nothing() -> None:
     good = " ".join(str(DrawnCertificate(5, 1000, 2.0, 0.05, "split", "train", 4)).split())
     assert "With 95 % confidence, the error of this one drawn network on new data from the same source is at" in good
-    assert "5 errors on 1,000 bound examples" in good
-    assert "drawn once, not picked among several draws. The choice among 4 candidates is paid for" in good
-    assert "says nothing" not in good
-    assert "says nothing" in str(DrawnCertificate(5, 10, 2.0, 0.05, "init", "train"))
+    assert "5 errors on 1,000 bound rows" in good
+    assert (
+        "drawn once, not picked among several draws. The choice among 4 candidates is accounted for by a union bound"
+        in good
+    )
+    assert "vacuous" not in good
+    assert "This bound is vacuous" in " ".join(str(DrawnCertificate(5, 10, 2.0, 0.05, "init", "train")).split())
 
 
 WAYS = [{}, {"posterior": "frozen"}, {"prior": "init"}, {"aggregation": "uniform", "n_samples": 4}]
@@ -132,6 +140,18 @@ def test_labels_and_preparation_are_the_callers() -> None:
     assert set(predicted) <= {"no", "yes"}
     scaled = fitted.predictor_.info.preparation.transform(X)
     np.testing.assert_array_equal(drawn.network.predict(np.float32(scaled)) > 0, predicted == "yes")
+
+
+def test_the_drawn_network_is_a_model_that_can_be_saved(tmp_path: Path) -> None:
+    named = np.array(["no", "yes"])[Y]
+    fitted = classifier(0, preprocessor=StandardScaler()).fit(X, named)
+    drawn = fitted.draw_network()
+    save(drawn, tmp_path / "drawn.abnet")
+    again = abnet.load(tmp_path / "drawn.abnet")
+    assert isinstance(again, DrawnNetwork)
+    np.testing.assert_array_equal(again.predict(X), drawn.predict(X))
+    assert again.certificate_ == drawn.certificate_ == drawn.certificate is not None
+    assert again.info.details["data_fingerprint"] == fitted.compact().info.details["data_fingerprint"]
 
 
 def test_no_certificate_where_the_preparation_saw_the_bound_rows() -> None:

@@ -13,7 +13,7 @@ from abnet.baselines.binaryconnect import BinaryConnect
 from abnet.baselines.bnn import BNN
 from abnet.predictors.binary_network import (
     Affine,
-    FoldedNetwork,
+    BinaryNetwork,
     Step,
     first_nonnegative,
 )
@@ -112,4 +112,4 @@ def test_rows_do_not_depend_on_their_batch() -> None:
 @pytest.mark.parametrize("arguments", [((np.ones((1, 2)),), ())])
 def test_layers_without_units_are_refused(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="each weight matrix needs its units"):
-        FoldedNetwork(*arguments)
+        BinaryNetwork(*arguments)

@@ -1,25 +1,15 @@
 """One deterministic network drawn from the posterior: its bound, and its certificate."""
 
 import math
-import textwrap
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from abnet.bounds.checks import (
-    Check,
-    apply,
-    count,
-    exactly,
-    level,
-    one_of,
-    probability,
-    real,
-)
-from abnet.bounds.clopper_pearson import test_set_bound
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.gibbs import xi
 from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.outward import OUTWARD
+from abnet.records import Check, apply, count, exactly, level, one_of, probability, real, tally
 
 __all__ = ["DrawnCertificate", "single_network_bound"]
 
@@ -75,22 +65,19 @@ def single_network_bound(
     return kl_inverse_upper(empirical_error, max(0.0, nats / n))
 
 
-_WIDTH = 100
-
-
 @dataclass(frozen=True)
 class DrawnCertificate:
     """A bound on the error of one network drawn once from the posterior, and what it was computed from.
 
     The bound is computed from the recorded observations, never stored beside them: a posterior trained on the bound
-    examples gets `abnet.bounds.single_network_bound`; a frozen one, whose draw never saw them, the test-set bound.
+    rows gets `abnet.bounds.single_network_bound`; a frozen one, whose draw never saw them, the test-set bound.
 
     Attributes
     ----------
     errors : int
-        Number of bound examples that the drawn network gets wrong.
+        Number of bound rows that the drawn network gets wrong.
     n_examples : int
-        Number of bound examples.
+        Number of bound rows.
     log_density_ratio : float
         ``ln dQ/dP`` at the drawn network, ``(‖w + ε - v‖² - ‖ε‖²)/2``; it may be negative. 0 for a frozen posterior.
     delta : float
@@ -98,9 +85,9 @@ class DrawnCertificate:
     prior : {"init", "split"}
         How the prior was made.
     posterior : {"train", "frozen"}
-        Whether the posterior was trained on the bound examples.
+        Whether the posterior was trained on the bound rows.
     n_candidates : int
-        Number of settings, or of draws, among which this one was chosen: the bound pays for every one of them.
+        Number of settings, or of draws, among which this one was chosen; the bound accounts for every one of them.
 
     Examples
     --------
@@ -120,7 +107,7 @@ class DrawnCertificate:
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
         if self.errors > self.n_examples:
-            raise ValueError(f"errors must not exceed n_examples = {self.n_examples}, got {self.errors}")
+            raise ValueError(f"errors must not exceed n_examples = {self.n_examples}; got {self.errors}.")
         if self.posterior == "frozen" and self.log_density_ratio != 0.0:
             raise ValueError("not a certificate: a frozen posterior is the prior, so log_density_ratio must be 0")
 
@@ -131,7 +118,7 @@ class DrawnCertificate:
 
     @property
     def empirical_error(self) -> float:
-        """Share of the bound examples that the drawn network gets wrong."""
+        """Share of the bound rows that the drawn network gets wrong."""
         return self.errors / self.n_examples
 
     @property
@@ -139,12 +126,14 @@ class DrawnCertificate:
         """Bound on the error of the drawn network on new data, rounded up."""
         n, chosen = self.n_examples, self.n_candidates
         if self.posterior == "frozen":
-            return test_set_bound(self.errors, n, self.delta, n_candidates=chosen)
+            return clopper_pearson_bound(self.errors, n, self.delta, n_candidates=chosen)
         return single_network_bound(self.empirical_error, self.log_density_ratio, n, self.delta, n_candidates=chosen)
 
     def describe(self) -> str:
         """Say in plain English what is promised."""
-        return "\n\n".join(textwrap.fill(section, _WIDTH) for section in (_promise(self), _assumptions(self)))
+        from abnet.bounds.wording import describe
+
+        return describe(self)
 
     def __str__(self) -> str:
         return self.describe()
@@ -156,36 +145,11 @@ class DrawnCertificate:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
-        return cls(**exactly(cls, record))
-
-
-def _promise(c: DrawnCertificate) -> str:
-    from abnet.bounds.wording import confidence, percent_up, vacuous
-
-    return (
-        f"With {confidence(c.delta)} confidence, the error of this one drawn network on new data from the same source "
-        f"is at most {percent_up(c.error_bound)} ({c.method} bound: {c.errors:,} errors on {c.n_examples:,} bound "
-        f"examples).{vacuous(c.error_bound)}"
-    )
-
-
-def _assumptions(c: DrawnCertificate) -> str:
-    from abnet.bounds.wording import PREMISES
-
-    chosen = "" if c.n_candidates == 1 else f" The choice among {c.n_candidates:,} candidates is paid for."
-    return (
-        f"This assumes that the {c.n_examples:,} bound examples and the new data are independent draws from one "
-        f"source, that {PREMISES[c.prior, c.posterior]}, and that the network was drawn once, not picked among "
-        f"several draws.{chosen} It holds by itself, not together with the certificate of the vote."
-    )
-
-
-def _errors(name: str, value: Any) -> int:
-    return count(name, value, least=0)
+        return cls(**exactly(cls.__name__, record, [field.name for field in fields(cls)]))
 
 
 _CHECKS: dict[str, Check] = {
-    "errors": _errors,
+    "errors": tally,
     "n_examples": count,
     "log_density_ratio": real,
     "delta": level,

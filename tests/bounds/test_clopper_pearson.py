@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
+from abnet.bounds import clopper_pearson
 
 
 def mp_tail(k: int, n: int, p: float) -> mpmath.mpf:
@@ -23,7 +24,7 @@ counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, min(n, 4
 @given(counts, st.floats(-15.0, -0.001).map(lambda x: 10.0**x))
 def test_bound_leaves_a_tail_of_at_most_delta_and_hardly_less(observed: tuple[int, int], delta: float) -> None:
     k, n = observed
-    bound = bounds.test_set_bound(k, n, delta)
+    bound = bounds.clopper_pearson_bound(k, n, delta)
     assert k / n <= bound <= 1.0
     assert bound == 1.0 or mp_tail(k, n, bound) <= delta
     assert bound in (1.0, k / n) or mp_tail(k, n, bound - 1e-10) >= delta * (1 - 1e-6)
@@ -32,20 +33,29 @@ def test_bound_leaves_a_tail_of_at_most_delta_and_hardly_less(observed: tuple[in
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (3, 1_000_000), (200, 10_000_000)])
 @pytest.mark.parametrize("delta", [0.05, 1e-9])
 def test_bound_holds_for_large_samples(k: int, n: int, delta: float) -> None:
-    bound = bounds.test_set_bound(k, n, delta)
+    bound = bounds.clopper_pearson_bound(k, n, delta)
     assert delta * (1 - 1e-6) <= mp_tail(k, n, bound) <= delta
 
 
 def test_bound_without_errors_has_a_closed_form() -> None:
-    assert bounds.test_set_bound(0, 1000) == pytest.approx(-math.expm1(math.log(0.05) / 1000), rel=1e-9)
+    assert bounds.clopper_pearson_bound(0, 1000) == pytest.approx(-math.expm1(math.log(0.05) / 1000), rel=1e-9)
 
 
 def test_bound_is_one_when_all_are_wrong() -> None:
-    assert bounds.test_set_bound(7, 7) == 1.0
+    assert bounds.clopper_pearson_bound(7, 7) == 1.0
 
 
 def test_candidates_share_delta() -> None:
-    assert bounds.test_set_bound(5, 100, 0.05, n_candidates=10) == bounds.test_set_bound(5, 100, 0.005)
+    assert bounds.clopper_pearson_bound(5, 100, 0.05, n_candidates=10) == bounds.clopper_pearson_bound(5, 100, 0.005)
+
+
+def test_the_old_name_works_and_warns_and_is_no_test() -> None:
+    from abnet.bounds import test_set_bound
+
+    assert test_set_bound.__test__ is False
+    assert clopper_pearson.test_set_bound is test_set_bound
+    with pytest.warns(DeprecationWarning, match="now called clopper_pearson_bound"):
+        assert test_set_bound(5, 100, delta=0.1) == bounds.clopper_pearson_bound(5, 100, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -54,4 +64,4 @@ def test_candidates_share_delta() -> None:
 )
 def test_bound_names_a_wrong_argument(arguments: tuple[int, ...], name: str) -> None:
     with pytest.raises(ValueError, match=f"^{name} must"):
-        bounds.test_set_bound(*arguments)
+        bounds.clopper_pearson_bound(*arguments)

@@ -1,8 +1,10 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+from sklearn.metrics import zero_one_loss
 
-from abnet.baselines.losses import square_hinge
+from abnet.baselines.losses import check_single_output, square_hinge, zero_one_error
 
 
 def test_zero_score_costs_one() -> None:
@@ -29,3 +31,16 @@ def test_no_weight_at_all_costs_nothing() -> None:
     value, gradient = jax.value_and_grad(square_hinge)(jnp.ones(2), -jnp.ones(2), jnp.zeros(2))
     assert value == 0
     assert not gradient.any()
+
+
+def test_zero_one_error_is_that_of_scikit_learn_with_a_zero_score_as_plus_one(rng: np.random.Generator) -> None:
+    outputs = rng.integers(-2, 3, 40).astype(np.float32)  # many of them 0
+    targets, weights = rng.choice([-1.0, 1.0], 40), rng.integers(0, 3, 40) * 1.0
+    expected = zero_one_loss(targets, np.where(outputs < 0, -1.0, 1.0), sample_weight=weights)
+    assert float(zero_one_error(*map(jnp.asarray, (outputs, targets, weights)))) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(3,), (3, 0, 1), (3, 2)])
+def test_sizes_without_one_output_are_refused(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="sizes must"):
+        check_single_output(sizes)

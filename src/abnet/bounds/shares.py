@@ -1,0 +1,66 @@
+"""How δ is shared out: the one place where a probability of failure is divided among several bounds.
+
+By the union bound, events that may fail with the given shares all hold at once with probability at least 1-δ. Every
+other function of this room takes its δ as given.
+
+| among | share |
+| --- | --- |
+| the first- and the second-order bound on a vote, the smaller of which is reported | δ/2 each |
+| the K classes | δ/K each |
+| not knowing the empirical risk exactly (sampled paths) | δ/10; the bound itself has the rest |
+| the draw of paths that are kept | δ/10; the bound itself has the rest |
+"""
+
+from abnet.records import count, level
+
+__all__ = ["for_fixed_paths", "for_sampling", "of_a_class", "of_an_order"]
+
+_SAMPLING = 0.1
+
+_FIXED_PATHS = 0.1
+
+
+def of_an_order(delta: float) -> float:
+    """The share of either bound on a vote, first order and second order.
+
+    Examples
+    --------
+    >>> of_an_order(0.05)
+    0.025
+    """
+    return level("delta", delta) / 2.0
+
+
+def of_a_class(delta: float, n_classes: int) -> float:
+    """The share of any one class.
+
+    Examples
+    --------
+    >>> of_a_class(0.05, 2), of_a_class(0.05, 5)
+    (0.025, 0.01)
+    """
+    return level("delta", delta) / count("n_classes", n_classes)
+
+
+def for_sampling(delta: float) -> tuple[float, float]:
+    """What is spent on the sampling of an empirical risk, and what is left.
+
+    Examples
+    --------
+    >>> for_sampling(0.5)
+    (0.05, 0.45)
+    """
+    spent = _SAMPLING * level("delta", delta)
+    return spent, delta - spent
+
+
+def for_fixed_paths(delta: float) -> tuple[float, float]:
+    """What is spent on the draw of the paths that vote, and what is left.
+
+    Examples
+    --------
+    >>> for_fixed_paths(0.5)
+    (0.05, 0.45)
+    """
+    spent = _FIXED_PATHS * level("delta", delta)
+    return spent, delta - spent

@@ -1,0 +1,216 @@
+"""`Labels`: the user's class labels, their codes 0 … K-1, and the label that a score stands for."""
+
+import math
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Labels", "winners"]
+
+_TYPES = {"b": (bool,), "i": (int,), "u": (int,), "f": (float,), "U": (str,), "O": (bool, int, float, str)}
+
+_DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9][0-9]{0,4}|\|O")
+
+MOST_BYTES = 2**24
+"""Memory of stored labels, at the most: a small file should not make its reader allocate much more than it holds."""
+
+
+def winners(scores: ArrayLike) -> NDArray[np.intp]:
+    """The code of the class that each row's scores speak for.
+
+    Parameters
+    ----------
+    scores : array (n,) or (n, K)
+        One score a row stands for two classes: the second (code 1) where it is at least 0. Of K scores the largest
+        wins, the first of them where several are equal.
+
+    Examples
+    --------
+    >>> winners([-0.5, 0.0, 2.0])
+    array([0, 1, 1])
+    >>> winners([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4]])
+    array([1, 0])
+    """
+    array = np.asarray(scores)
+    if array.ndim == 1:
+        return (array >= 0).astype(np.intp)
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise ValueError(f"scores must have the shape (rows,) or (rows, classes), but have {array.shape}.")
+    return np.argmax(array, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The class labels of a problem, two or more, all different.
+
+    Parameters
+    ----------
+    classes : array (K,)
+        In the order of their codes: of two labels the first stands for -1, the second for +1.
+
+    Examples
+    --------
+    >>> labels = Labels.of(["yes", "no", "no"])
+    >>> labels.classes
+    array(['no', 'yes'], dtype='<U3')
+    >>> labels.encode(["no", "yes", "perhaps"])
+    array([ 0,  1, -1])
+    >>> labels.signs(["no", "yes"])
+    array([-1.,  1.])
+    >>> labels.from_scores([-0.3, 0.0])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    classes: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        classes = np.array(self.classes)
+        if classes.ndim != 1 or len(classes) < 2:
+            raise ValueError(f"class labels must be a list of at least two, but are {str(classes.tolist())[:60]}.")
+        _check_different(classes.tolist())
+        classes.flags.writeable = False
+        object.__setattr__(self, "classes", classes)
+
+    @staticmethod
+    def of(y: ArrayLike) -> "Labels":
+        """The labels that occur in y, sorted; ValueError if they are fewer than two, or of types that do not sort."""
+        labels = np.asarray(y)
+        try:
+            classes = np.unique(labels)
+        except TypeError as error:
+            raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
+        if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+            raise ValueError("y holds NaN or infinity, which are no labels: remove those rows, or give them a label.")
+        if len(classes) < 2:
+            held = f"one class ({classes[0]})" if len(classes) else "no label"
+            raise ValueError(f"y holds {held}: at least two classes are needed to tell them apart.")
+        return Labels(classes)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return len(self.classes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels as text, in the order of their codes."""
+        return tuple(map(str, self.classes.tolist()))
+
+    def encode(self, y: ArrayLike) -> NDArray[np.intp]:
+        """The code of each label, -1 where it is none of these."""
+        given = np.asarray(y)
+        codes = np.full(given.shape, -1, np.intp)
+        for code, label in enumerate(self.classes):
+            codes[given == label] = code
+        return codes
+
+    def signs(self, y: ArrayLike) -> NDArray[np.float64]:
+        """-1 for the first of two labels, +1 for the second; ValueError for any other, or if there are more labels."""
+        self.check_two()
+        codes = self.encode(y)
+        if (codes < 0).any():
+            unknown = np.asarray(y)[codes < 0][0]
+            raise ValueError(f"y holds the label {unknown!r}, which the model does not know; it knows {self.classes}.")
+        return np.where(codes == 1, 1.0, -1.0)
+
+    def check_two(self) -> None:
+        """Refuse more than two labels, for what can only tell two classes apart."""
+        if self.n_classes > 2:
+            named = ", ".join(self.names[:5]) + (", …" if self.n_classes > 5 else "")
+            raise ValueError(
+                f"Only binary classification is supported: y holds {self.n_classes} classes ({named}), "
+                "exactly two are needed."
+            )
+
+    def decode(self, codes: ArrayLike) -> NDArray[Any]:
+        """The label of each code."""
+        positions = np.asarray(codes, np.intp)
+        if positions.size and not 0 <= positions.min() <= positions.max() < self.n_classes:
+            raise ValueError(f"codes must lie between 0 and {self.n_classes - 1}.")
+        return self.classes[positions]
+
+    def from_scores(self, scores: ArrayLike) -> NDArray[Any]:
+        """The label that each row's scores speak for (`winners`): the one place where a score becomes a label."""
+        array = np.asarray(scores)
+        columns = 2 if array.ndim == 1 else array.shape[-1]
+        if columns != self.n_classes:
+            raise ValueError(f"scores of shape {array.shape} do not fit {self.n_classes} classes.")
+        return self.decode(winners(array))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Type and values, ready for JSON; ValueError for labels that are neither numbers, booleans nor text.
+
+        Examples
+        --------
+        >>> Labels(np.array(["no", "yes"])).to_dict()
+        {'dtype': '<U3', 'values': ['no', 'yes']}
+        """
+        values = [value.item() if isinstance(value, np.generic) else value for value in self.classes.tolist()]
+        record = {"dtype": self.classes.dtype.str, "values": values}
+        Labels.from_dict(record)  # what could not be read back is not written
+        return record
+
+    @staticmethod
+    def from_dict(record: Any) -> "Labels":
+        """The labels that `to_dict` was called on; ValueError for anything that it would not have written.
+
+        Examples
+        --------
+        >>> Labels.from_dict({"dtype": "|i1", "values": [0, 1]}).classes
+        array([0, 1], dtype=int8)
+        """
+        if not isinstance(record, dict) or set(record) != {"dtype", "values"}:
+            raise ValueError("class labels must have the keys 'dtype' and 'values'.")
+        name, values = record["dtype"], record["values"]
+        if not isinstance(name, str) or not _DTYPE.fullmatch(name):
+            raise ValueError(
+                f"class labels of type {str(name)[:40]!r} cannot be stored; use numbers, booleans or text."
+            )
+        dtype = np.dtype(name)
+        if not isinstance(values, list) or len(values) < 2:
+            raise ValueError("class labels must be a list of at least two.")
+        if not all(type(value) in _TYPES[dtype.kind] and _finite(value) for value in values):
+            raise ValueError(f"class labels {str(values)[:60]} are not of the type {name}.")
+        _check_different(values)
+        return Labels(_exactly(values, dtype))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Labels) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        values = self.classes.tolist()
+        return (self.classes.dtype.str, tuple(map(type, values)), tuple(values))
+
+
+def _check_different(values: list[Any]) -> None:
+    seen: set[Any] = set()
+    for value in values:
+        if not isinstance(value, Hashable):
+            raise ValueError(f"class labels must be single numbers, booleans or texts, not {str(value)[:60]}.")
+        if value in seen:
+            raise ValueError(f"class labels must differ, but {str(value)[:60]!r} occurs twice.")
+        seen.add(value)
+
+
+def _finite(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _exactly(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The values in their type, none of them changed by it."""
+    if len(values) * dtype.itemsize > MOST_BYTES:
+        raise ValueError(f"{len(values)} class labels of type {dtype.str} take more memory than is given to labels.")
+    try:
+        classes = np.array(values, dtype)
+    except OverflowError:
+        classes = None
+    if classes is None or classes.tolist() != values:
+        raise ValueError(f"class labels {str(values)[:60]} do not fit the type {dtype.str}.")
+    return classes

@@ -1,0 +1,249 @@
+"""The tree is what docs/architecture.md says: rooms in their order, no import upwards, no name twice, no long file."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "architecture.md"
+SOURCE = ROOT / "src" / "abnet"
+pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the page is in the repository, not in the wheel")
+
+MOST_LINES = 450
+SHARED_BASE_NAMES: dict[str, str] = {}
+"""Base names that two modules may share, each with its reason."""
+
+APPENDED = {"experiments/certificates.py": "a log that several processes share; its reader passes over a torn line"}
+"""Files that write otherwise than through `atomic_path`, each with its reason."""
+
+
+# The page
+
+
+def table(heading: str, page: str) -> list[list[str]]:
+    """The cells of the first table whose first column has this heading."""
+    lines = page.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"| {heading} |"))
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+def quoted(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def rooms(page: str) -> list[list[str]]:
+    """The rooms from the top down; those of one row may import from each other."""
+    return [quoted(row[0]) for row in table("room", page)]
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return PAGE.read_text(encoding="utf-8")
+
+
+# The tree
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The modules of a package, by their path without the package's own folder, such as ``bounds/vote.py``."""
+
+    root: Path
+
+    def modules(self) -> dict[str, ast.Module]:
+        paths = sorted(self.root.rglob("*.py"))
+        return {path.relative_to(self.root).as_posix(): ast.parse(path.read_bytes()) for path in paths}
+
+    def exists(self, name: str) -> bool:
+        return (self.root / name).exists() or (self.root / f"{name}.py").exists()
+
+    def public_homes(self) -> dict[str, str | None]:
+        """Where the names of the front door come from: the full name of a module, or None for its own constants."""
+        homes: dict[str, str | None] = {}
+        for node in ast.walk(ast.parse((self.root / "__init__.py").read_bytes())):
+            if isinstance(node, ast.ImportFrom):
+                homes |= {alias.name: _joined(node.module, alias.name) for alias in node.names}
+            elif isinstance(node, ast.Assign):
+                homes |= {target.id: None for target in node.targets if isinstance(target, ast.Name)}
+        return homes
+
+
+def _joined(module: str | None, name: str) -> str:
+    return f"{module}.{name}"
+
+
+def imported(module: ast.Module, homes: dict[str, str | None]) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything of the package that a module imports, wherever in the module it does.
+
+    A text that is the name of a module counts too: `lazy_names`, `import_module` and the kinds of models take them.
+    """
+    for node in ast.walk(module):
+        found: list[str | None] = []
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            found = ["abnet.<relative import>"]
+        elif isinstance(node, ast.ImportFrom) and node.module == "abnet":
+            found = [homes.get(alias.name, f"abnet.{alias.name}") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found = [_joined(node.module, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found = re.findall(r"^abnet(?:\.[A-Za-z_]\w*)+(?::\w+)?$", node.value)
+        for name in found:
+            if name is not None and name.split(".")[0] == "abnet":
+                yield getattr(node, "lineno", 0), name
+
+
+def upward_imports(tree: Tree, order: list[list[str]]) -> list[str]:
+    """Imports from a lower room or from no room at all, as lines to print."""
+    rank = {name: number for number, row in enumerate(order) for name in row}
+    homes, wrong = tree.public_homes(), []
+    for path, module in tree.modules().items():
+        room = path.split("/")[0].removesuffix(".py")
+        for line, name in imported(module, homes):
+            target = name.split(".")[1] if "." in name else ""
+            if room in rank and rank.get(target, len(order)) > rank[room]:
+                wrong.append(f"{path}:{line} imports {name}, below {room}")
+    return wrong
+
+
+# Rooms and imports
+
+
+def test_every_import_comes_from_above(page: str) -> None:
+    wrong = upward_imports(Tree(SOURCE), rooms(page))
+    assert not wrong, "\n".join(wrong)
+
+
+FORBIDDEN = """
+from typing import TYPE_CHECKING
+import abnet.training.loop                                # 3
+from abnet import cli, bounds                             # 4, the first
+from abnet import Classifier                              # 5
+if TYPE_CHECKING:
+    from abnet.estimators.search import Search            # 7
+def late():
+    from abnet.files import load                          # 9
+    return import_module("abnet.experiments.store")       # 10
+HOMES = {"kind": "abnet.estimators.thing:Thing"}          # 11
+from . import vote                                        # 12
+import abnet                                              # 13
+from abnet.attic import anything                          # 14
+from abnet import __version__                             # a constant
+from abnet.cube import corners                            # from above
+from abnet.bounds.vote import vote_bound                  # from the same room
+"abnet.load is what a docstring may name"
+"""
+
+
+def test_a_forbidden_import_is_found_wherever_it_hides(tmp_path: Path) -> None:
+    (tmp_path / "bounds").mkdir()
+    (tmp_path / "bounds" / "made_up.py").write_text(FORBIDDEN)
+    (tmp_path / "__init__.py").write_text("__version__ = '1'\nfrom abnet.estimators.classifier import Classifier\n")
+    order = [["cube"], ["bounds"], ["training"], ["files"], ["estimators"], ["experiments"], ["cli"]]
+    found = [int(re.split("[: ]", line)[1]) for line in upward_imports(Tree(tmp_path), order)]
+    assert sorted(found) == [3, 4, 5, 7, 9, 10, 11, 12, 13, 14]
+
+
+def test_every_module_is_in_one_room_and_every_room_is_there(page: str) -> None:
+    tree, named = Tree(SOURCE), [name for row in rooms(page) for name in row]
+    assert len(set(named)) == len(named)
+    found = {path.split("/")[0].removesuffix(".py") for path in tree.modules()} - {"__init__"}
+    to_come = {name for cells in table("room", page) if "to come" in cells[1] for name in quoted(cells[0])}
+    assert found == set(named) - to_come
+
+
+def test_every_module_that_the_page_names_is_there(page: str) -> None:
+    tree, prose = Tree(SOURCE), re.sub("```.*?```", "", page, flags=re.DOTALL)
+    paths = set(re.findall(r"[\w/]+\.py\b", page))
+    folders = {name for name in quoted(prose) if re.fullmatch(r"(\w+/)+\w+", name)}
+    assert len(paths) > 25
+    beside = {name for name in paths if (ROOT / name).exists() or (ROOT / "src" / name).exists()}
+    missing = sorted(name for name in (paths - beside) | folders if not tree.exists(name))
+    assert not missing
+
+
+def test_twenty_questions_are_answered(page: str) -> None:
+    answers = [quoted(row[1]) for row in table("question", page)]
+    assert len(answers) == 20
+    assert all(answer[0].endswith(".py") for answer in answers)
+
+
+# Names and sizes
+
+
+def test_no_class_name_occurs_twice() -> None:
+    homes = defaultdict(list)
+    for path, module in Tree(SOURCE).modules().items():
+        for node in ast.walk(module):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(path)
+    assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
+
+
+def test_no_two_modules_share_a_base_name() -> None:
+    homes = defaultdict(list)
+    for path in Tree(SOURCE).modules():
+        homes[Path(path).stem].append(path)
+    twice = {name: paths for name, paths in homes.items() if len(paths) > 1 and not name.startswith("__")}
+    assert not {name: paths for name, paths in twice.items() if name not in SHARED_BASE_NAMES}
+    assert set(SHARED_BASE_NAMES) <= set(twice)
+
+
+def test_no_file_is_too_long_to_be_read_at_once() -> None:
+    lengths = {path: len((SOURCE / path).read_text(encoding="utf-8").splitlines()) for path in Tree(SOURCE).modules()}
+    assert not {path: lines for path, lines in lengths.items() if lines > MOST_LINES}
+
+
+# One atomic writer
+
+
+def writes(module: ast.Module) -> Iterator[int]:
+    """Lines that write a file otherwise than inside a block that begins with `with atomic_path(…)`."""
+    inside: set[ast.AST] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.With) and any("atomic_path(" in ast.unparse(item) for item in node.items):
+            inside |= set(ast.walk(node))
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and node not in inside and _writes(node):
+            yield node.lineno
+
+
+def _writes(call: ast.Call) -> bool:
+    name = ast.unparse(call.func).split(".")[-1]
+    if name in ("write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFile", "fdopen"):
+        return True
+    modes = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    texts = [mode.value for mode in modes if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]
+    written = any(re.fullmatch("[rwaxbt+]*[wax+][rwaxbt+]*", text) for text in texts)
+    return name == "open" and written and "devnull" not in ast.unparse(call)
+
+
+def test_everything_that_is_written_goes_through_the_atomic_writer() -> None:
+    modules = Tree(SOURCE).modules()
+    found = {path: list(writes(module)) for path, module in modules.items() if path.split("/")[-1] != "atomic.py"}
+    assert {path: lines for path, lines in found.items() if lines and path not in APPENDED} == {}
+    assert all(found[path] for path in APPENDED)
+
+
+def test_a_write_past_the_atomic_writer_is_found() -> None:
+    code = """
+with atomic_path(path) as temporary, temporary.open("w") as file:
+    file.write("")
+    temporary.write_text("")
+path.write_text("")
+with path.open("wb") as file, open(path, mode="a") as other:
+    figure.savefig(file)
+path.open("rb")
+"""
+    assert sorted(writes(ast.parse(code))) == [5, 6, 6, 7]
