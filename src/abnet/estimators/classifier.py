@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from abnet.data.tables.error import CellError
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
 
@@ -105,7 +106,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             return None, _dense(X)
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else _full(X)
-        fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows)))
+        try:
+            fitted = _stored(_transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows)))
+        except CellError as error:  # it counts the rows of the part
+            raise error if fit_rows is None else error.taken_from(fit_rows) from None
         return fitted, _dense(fitted.transform(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

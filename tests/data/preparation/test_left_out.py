@@ -1,21 +1,24 @@
 """Columns that name or count the rows, that hold nothing, or too much."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from abnet import ABNetClassifier
 from abnet.data.preparation import TablePreparation, preparation_from_dict
 from abnet.data.tables import TableError, read_table
 from abnet.data.tables.error import UnknownColumnError
+from abnet.data.tables.frames import as_table
 
 X = [str(i * i % 17) for i in range(60)]
 
 
-def kept(table: object, **options: object) -> tuple[list[str], list[str]]:
-    preparation = TablePreparation(**options).fit(table)  # type: ignore[arg-type]
+def kept(table: Any, **options: Any) -> tuple[list[str], list[str]]:
+    preparation = TablePreparation(**options).fit(table)
     return [column.name for column in preparation.map_.columns], [str(note) for note in preparation.notes_]
 
 
@@ -119,3 +122,36 @@ def test_at_most_fifty_words_are_features() -> None:
     rng = np.random.default_rng(0)
     table = {"t": [" ".join(rng.choice(words, 10)) for _ in range(300)]}
     assert len(TablePreparation().fit(table).get_feature_names_out()) == 50
+
+
+def test_the_index_of_a_sorted_table_no_longer_makes_a_certificate() -> None:
+    """By the index the classes of a sorted table are known, and those of new rows are not."""
+    n = 400
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"index": np.arange(n), "noise": rng.normal(size=n).round(3)})
+    y = np.repeat(["first", "second"], n // 2)
+    new = pl.DataFrame({"index": np.arange(n, 2 * n), "noise": rng.normal(size=n).round(3)})
+
+    def learned(**options: Any) -> Any:
+        return ABNetClassifier((2,), max_iter=30, preprocessor=TablePreparation(**options), random_state=0).fit(
+            table, y
+        )
+
+    misled, careful = learned(use="index"), learned()
+    assert misled.certificate_.vote_error_bound < 0.1
+    assert np.mean(misled.predict(new) != y) == 0.5  # all of them are second
+    assert careful.certificate_.vote_error_bound > 0.4
+
+
+def test_thousands_with_points_no_longer_make_a_certificate_of_nonsense() -> None:
+    """Prices from 100 to 9.999 in the German way: as fractions, those above 999 would be the smallest of all."""
+    prices = np.random.default_rng(0).integers(100, 10_000, 400)
+    y = np.where(prices > 999, "dear", "cheap")
+    written = [f"{price:,}".replace(",", ".") for price in prices.tolist()]
+    table = {"price": written, "n": ["1", "2"] * 200}
+    with pytest.raises(TableError, match="may have a decimal mark or one for thousands"):
+        TablePreparation().fit(table)
+    raw = TablePreparation(decimal="comma").fit(table).map_.columns[0].raw(as_table(table))
+    assert raw is not None
+    assert raw.tolist() == prices.tolist()
+    assert (raw > 999).tolist() == (y == "dear").tolist()

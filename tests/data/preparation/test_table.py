@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -14,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from abnet import ABNetClassifier
 from abnet.data.preparation import TablePreparation, UnseenWarning, preparation_from_dict
 from abnet.data.tables import TableError, batches, read_table, split_target
 from abnet.data.tables.error import CellError
@@ -281,6 +283,16 @@ def test_the_split_keeps_row_numbers_of_the_file_in_errors(tmp_path: Path) -> No
     with pytest.raises(CellError, match="column 'x', data row 3: 'inf'") as caught:
         TablePreparation().fit(X.to_pandas().iloc[[3, 2]])
     assert str(caught.value.taken_from([3, 2])) == str(caught.value)
+
+
+def test_a_classifier_names_the_row_of_the_whole_table() -> None:
+    n = 60
+    for bad in range(0, n, 7):
+        x = [str(i % 11) for i in range(n)]
+        x[bad] = "inf"
+        frame = pl.DataFrame({"x": x})
+        with pytest.raises(CellError, match=f"column 'x', data row {bad + 1}: 'inf'"):
+            ABNetClassifier((2,), preprocessor=TablePreparation(), random_state=0).fit(frame, np.arange(n) % 2)
 
 
 def test_arrays_polars_frames_and_numbered_columns_are_tables_too() -> None:

@@ -13,6 +13,7 @@ from abnet import records
 from abnet.data.preparation.column_kinds import Column, column_from_dict
 from abnet.data.preparation.columns import DateColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
+from abnet.data.tables.csv_text import UNNAMED
 from abnet.data.tables.error import TableError, listed
 from abnet.data.tables.frames import Table, as_table
 from abnet.data.tables.note import Note
@@ -94,8 +95,7 @@ class TableMap:
     def _table(self, X: Any, before: int = 0) -> Table:
         """A table that has all columns."""
         table = as_table(X, before=before)
-        old = {name.removesuffix(" (unnamed)"): column for name, column in table.columns.items()}
-        columns = {**old, **table.columns}  # models of version 0.1 know "column 3 (unnamed)" as "column 3"
+        columns = {**{_old_name(name): column for name, column in table.columns.items()}, **table.columns}
         absent = [column.name for column in self.columns if column.name not in columns]
         if absent:
             raise TableError(
@@ -107,7 +107,7 @@ class TableMap:
     def extra_columns(self, X: Any) -> list[str]:
         """Columns of a table that fitting never met; `transform` passes them over."""
         known = {column.name for column in self.columns} | set(self.dropped)
-        return [name for name in as_table(X).columns if name not in known]
+        return [name for name in as_table(X).columns if name not in known and _old_name(name) not in known]
 
     def describe(self) -> list[str]:
         """A line per column, for a person."""
@@ -142,6 +142,11 @@ class TableMap:
         if len(set(names)) < len(names) or set(names) & set(fields["dropped"]):
             raise ValueError(f"{where}.columns and {where}.dropped name a column twice.")
         return cls(columns, fields["dropped"], fields.get("remarks", ()))
+
+
+def _old_name(name: str) -> str:
+    """The name that models of version 0.1 have for a column: ``column 3`` where there is none in the header."""
+    return name.removesuffix(f" {UNNAMED}")
 
 
 def _order(column: Column) -> str:

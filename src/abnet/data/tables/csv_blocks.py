@@ -62,8 +62,8 @@ def regular_frame(block: bytes, names: list[str], separator: str, *, blanks: boo
         return None
     if frame.height != rows:
         return None
-    cells = pl.all().fill_null("")
-    return frame.with_columns(cells.str.strip_chars_start(" ") if strip else cells)
+    frame = frame.with_columns(column.fill_null("") for column in frame.get_columns() if column.null_count())
+    return frame.with_columns(pl.all().str.strip_chars_start(" ")) if strip else frame
 
 
 def _is_text(data: bytes) -> bool:
