@@ -30,18 +30,18 @@ def test_the_record_is_that_of_the_model_file(fitted: dict[str, Any], model: Pat
 def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table: Path) -> None:
     preparation = abnet.load(model).info.preparation
     assert isinstance(preparation, TableMap)
-    X, y = split_target(read_table(table), "mood today")
+    X, y, _ = split_target(read_table(table), "mood today")
     clf = abnet.ABNetClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=0).fit(X, y)
-    column = pd.to_numeric(read_table(table)["size, cm"].drop(index=clf.bound_rows_))
+    column = pd.to_numeric(read_table(table).to_pandas()["size, cm"].drop(index=clf.bound_rows_))
     assert len(column) == ROWS // 2
     stored = preparation.to_dict()["columns"][0]
     assert stored["fill"] == pytest.approx(column.median(), rel=1e-12)
     assert stored["mean"] == pytest.approx(column.fillna(column.median()).mean(), rel=1e-12)
-    assert stored["mean"] != pytest.approx(pd.to_numeric(read_table(table)["size, cm"]).mean(), rel=1e-6)
+    assert stored["mean"] != pytest.approx(pd.to_numeric(read_table(table).to_pandas()["size, cm"]).mean(), rel=1e-6)
 
 
 def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> None:
-    X, y = split_target(read_table(table), "mood today")
+    X, y, _ = split_target(read_table(table), "mood today")
     clf = abnet.ABNetClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=0).fit(X, y)
     assert abnet.load(model).certificate_ == clf.certificate_
     assert abnet.load(model).predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()
@@ -103,7 +103,7 @@ def test_the_rivals_are_judged_on_the_bound_rows(table: Path) -> None:
     from abnet.cli.jobs.fit_table import rivals_of
     from abnet.cli.jobs.inputs import Labelled
 
-    X, y = split_target(read_table(table), "mood today")
+    X, y, _ = split_target(read_table(table), "mood today")
     clf = abnet.ABNetClassifier(
         (2,), posterior="train", max_iter=4, prior_fraction=0.7, preprocessor=TablePreparation(), random_state=3
     ).fit(X, y)

@@ -173,7 +173,8 @@ def _number(option: str, text: str) -> float:
 
 
 _HOMES = {
-    **dict.fromkeys((*PARAMETERS, "max_categories"), "abnet fit"),
+    **dict.fromkeys((*PARAMETERS, "max_categories", "decimal", "use"), "abnet fit"),
+    "unseen": "abnet predict",
     **dict.fromkeys(("data_dir", "download"), "abnet data"),
 }
 """Parameters that are options of some command, and the command to name where the one at work lacks them."""

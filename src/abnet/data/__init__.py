@@ -1,6 +1,7 @@
 """Named data sets, tables from files, and their preparation for a network.
 
-`load` and `fingerprint` need NumPy alone; `abnet.data.tables` (pandas) and `abnet.data.preparation` load on first use.
+`load` and `fingerprint` need NumPy alone; `abnet.data.tables` (Polars, once a file is read) and
+`abnet.data.preparation` load on first use.
 """
 
 from abnet.data.dataset import Dataset

@@ -17,7 +17,7 @@ def fingerprint(X: Any, y: Any) -> str:
 
     Parameters
     ----------
-    X : array, sparse array or pandas DataFrame (n, d)
+    X : array, sparse array, or frame of pandas or Polars (n, d)
     y : array-like (n,)
         Labels of any type.
 
@@ -36,12 +36,17 @@ def fingerprint(X: Any, y: Any) -> str:
 
 
 def _add(digest: Any, values: Any) -> None:
-    pandas, sparse = sys.modules.get("pandas"), sys.modules.get("scipy.sparse")
+    pandas, polars, sparse = (sys.modules.get(name) for name in ("pandas", "polars", "scipy.sparse"))
     if pandas is not None and isinstance(values, pandas.DataFrame):
         digest.update(b"frame %d" % values.shape[1])
         for position, name in enumerate(values.columns):
             _add_text(digest, [str(name)])
             _add_array(digest, values.iloc[:, position].to_numpy())
+    elif polars is not None and isinstance(values, polars.DataFrame):
+        digest.update(b"frame %d" % values.width)
+        for column in values.get_columns():
+            _add_text(digest, [column.name])
+            _add_series(digest, column)
     elif sparse is not None and sparse.issparse(values):
         rows = sparse.csr_array(values, copy=True)
         rows.sum_duplicates()  # one order of the entries, so that equal matrices hash equally
@@ -50,6 +55,16 @@ def _add(digest: Any, values: Any) -> None:
             _add_array(digest, part)
     else:
         _add_array(digest, np.asarray(values))
+
+
+def _add_series(digest: Any, column: Any) -> None:
+    """As `_add_array` of the same text, without a Python object per cell."""
+    if str(column.dtype) != "String" or column.null_count():
+        _add_array(digest, column.to_numpy())
+        return
+    digest.update(f"text {(len(column),)}".encode())
+    digest.update(column.str.len_bytes().to_numpy().astype("<i8").tobytes())
+    digest.update((column.str.join("").item() or "").encode())
 
 
 def _add_array(digest: Any, array: np.ndarray) -> None:

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from abnet.data.tables.error import CellError
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
@@ -110,7 +111,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             return None, _dense(X)
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else _full(X)
-        self.preprocessor_ = _transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows))
+        try:
+            self.preprocessor_ = _transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows))
+        except CellError as error:  # it counts the rows of the part
+            raise error if fit_rows is None else error.taken_from(fit_rows) from None
         stored = _stored(self.preprocessor_)
         return stored, _dense(stored.transform(X))
 

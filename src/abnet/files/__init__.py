@@ -13,7 +13,7 @@ metadata ``sha256``   digest of the config and the tensors: a flipped bit is not
                       write the file can write the digest
 ====================  ========================================================================================
 
-Loading needs NumPy and SciPy alone (pandas too where a table's preparation is stored).
+Loading needs NumPy and SciPy alone.
 """
 
 from abnet.files.kinds import register

@@ -11,6 +11,7 @@ import pytest
 import abnet
 from abnet.data.preparation import TableMap, TablePreparation, UnseenWarning, preparation_from_dict
 from abnet.data.tables import read_table
+from abnet.data.tables.frames import as_table
 
 START = date(2020, 1, 1)
 
@@ -52,7 +53,7 @@ def test_a_column_within_a_year_has_no_season() -> None:
 
 def test_distinct_dates_are_no_identifier() -> None:
     preparation = fitted(calendar(100))
-    assert preparation.notices_ == []
+    assert preparation.notes_ == ()
     assert np.all(np.diff(preparation.transform(pd.DataFrame({"when": calendar(100)}))[:, 0]) > 0)
 
 
@@ -64,47 +65,66 @@ def test_distinct_dates_are_no_identifier() -> None:
         (calendar(40, form="%m/%d/%Y"), "month/day/year"),
         (["01.02.2024", "03.04.2024", "31.12.2024"], "day/month/year"),
         (["2024-01-01", "3/25/2024"], "month/day/year"),
-        (calendar(20, form="%d %b %Y"), "year-month-day"),
     ],
 )
 def test_the_order_is_learned_from_the_values(values: list[str], order: str) -> None:
     preparation = fitted(values)
     assert preparation.to_dict()["columns"][0]["order"] == order
-    assert preparation.notices_ == []
-    assert preparation.map_.describe()[0].startswith(f"when: date ({order}), ")
+    assert preparation.notes_ == ()
+    assert order in preparation.map_.describe()[0].removeprefix("when: date (").split(")")[0].split(" or ")
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "days"),
+    [
+        (["05/31/20", "06/01/20"], "month/day/year, year in two digits", [18413, 18414]),
+        (["2020-05", "2020-06"], "year-month", [18383, 18414]),
+        (["05-Jan-2020", "07-Jan-2020"], "day, name of the month, year", [18266, 18268]),
+        (["Jan 5, 2020", "Jan 7, 2020"], "name of the month, day, year", [18266, 18268]),
+        (["31/05/2020", "1/06/2020"], "day/month/year", [18413, 18414]),
+    ],
+)
+def test_the_form_is_named_as_it_is_written(values: list[str], words: str, days: list[int]) -> None:
+    preparation = fitted(values)
+    assert preparation.map_.describe()[0].startswith(f"when: date ({words}), 1 feature")
+    assert preparation.map_.columns[0].raw(as_table({"when": values})).tolist() == days  # type: ignore[union-attr]
+    assert ["read as 1969 to 2068" in note.text for note in preparation.notes_] == [True] * ("two digits" in words)
 
 
 def test_an_order_that_nothing_settles_is_remarked_on() -> None:
     preparation = fitted(["01/02/2024", "03/04/2024", "05/05/2024"])
     assert preparation.to_dict()["columns"][0]["order"] == "day/month/year"
-    (notice,) = preparation.notices_
-    assert "dates such as '01/02/2024' are read as day/month/year, since its values settle neither order" in notice
+    (note,) = preparation.notes_
+    assert "has dates such as '01/02/2024', read as day/month/year, since its values settle neither order" in str(note)
+    assert preparation.map_.describe() == [f"when: date (day/month/year), 1 feature; {note.text}"]
 
 
 def test_an_order_that_one_stray_settles_is_remarked_on() -> None:
     american = [f"{1 + i % 12:02d}/{1 + i // 12:02d}/2021" for i in range(144)]
     preparation = fitted([*american, "13/01/2021"])
     assert preparation.to_dict()["columns"][0]["order"] == "day/month/year"
-    assert "only 1 of 145 rows settle the order" in preparation.notices_[0]
+    assert "only 1 of 145 rows settle the order" in preparation.notes_[0].text
 
 
 def test_a_wrong_order_in_a_few_rows_is_outvoted() -> None:
     preparation = fitted([*calendar(40, form="%d/%m/%Y"), "12/31/2020"])
     assert preparation.to_dict()["columns"][0]["order"] == "day/month/year"
-    assert "1 of its values cannot be read as dates (such as '12/31/2020')" in preparation.notices_[0]
+    assert "has 1 values that cannot be read as dates (such as '12/31/2020')" in preparation.notes_[0].text
 
 
 def test_nearly_all_values_must_be_dates() -> None:
     few, many = [*calendar(18), "never", "later"], [*calendar(8), "never", "never"]
     assert fitted(few).map_.columns[0].kind == "date"
     assert fitted(many).map_.columns[0].kind == "text"
-    assert "2 of its values cannot be read as dates" in fitted(few).notices_[0]
+    assert "has 2 values that cannot be read as dates" in fitted(few).notes_[0].text
     assert fitted(few).get_feature_names_out().tolist() == ["when", "when (missing)"]
 
 
 def test_constant_dates() -> None:
     table = pd.DataFrame({"when": ["2024-01-01"] * 3, "x": [1, 2, 3]})
-    assert TablePreparation().fit(table).notices_ == ["column 'when' is left out: constant (2024-01-01)"]
+    assert [str(note) for note in TablePreparation().fit(table).notes_] == [
+        "column 'when' is left out: constant (2024-01-01)"
+    ]
     table["when"] = ["2024-01-01", "", "2024-01-01"]
     assert TablePreparation().fit(table).get_feature_names_out().tolist() == ["when (missing)", "x"]
 
@@ -127,19 +147,25 @@ def test_far_dates_make_finite_features() -> None:
     assert np.isfinite(X).all()
 
 
+def numbers(preparation: TablePreparation) -> dict[str, Any]:
+    """What was learned, but for the words on how dates are written."""
+    (column,) = preparation.to_dict()["columns"]
+    return {**column, "written": ""}
+
+
 def test_typed_columns_go_the_same_way(tmp_path: Path) -> None:
     text = pd.DataFrame({"when": [*calendar(500), ""]})
     typed = pd.DataFrame({"when": pd.to_datetime(text["when"])})
     prepared = TablePreparation().fit(text)
     expected = prepared.transform(text)
-    assert TablePreparation().fit(typed).to_dict() == prepared.to_dict()
+    assert numbers(TablePreparation().fit(typed)) == numbers(prepared)
     assert prepared.transform(typed).tobytes() == expected.tobytes()
     pytest.importorskip("pyarrow")
     typed.to_parquet(tmp_path / "t.parquet")
     typed.assign(when=typed["when"].dt.date).to_parquet(tmp_path / "d.parquet")
     for name in ("t.parquet", "d.parquet"):
         frame = read_table(tmp_path / name)
-        assert TablePreparation().fit(frame).to_dict() == prepared.to_dict()
+        assert numbers(TablePreparation().fit(frame)) == numbers(prepared)
         assert prepared.transform(frame).tobytes() == expected.tobytes()
     polars = pytest.importorskip("polars")
     for dates in ([date.fromisoformat(t) if t else None for t in text["when"]], typed["when"].tolist()):
@@ -157,7 +183,7 @@ def test_the_stored_form_gives_the_same_bits() -> None:
 
 RECORD = {
     "kind": "date", "name": "when", "order": "year-month-day", "fill": 1.0, "mean": 1.0, "scale": 2.0, "season": True,
-    "indicator": False,
+    "indicator": False, "written": "year-month-day",
 }  # fmt: skip
 
 
@@ -172,12 +198,13 @@ RECORD = {
         {"season": 1},
         {"indicator": None},
         {"more": 1},
+        {"written": None},
         {"scale": None, "season": False},
     ],
 )
 def test_a_tampered_record_is_a_value_error(change: dict[str, Any]) -> None:
     def record(**changes: Any) -> dict[str, Any]:
-        return {"kind": "table", "version": 1, "columns": [{**RECORD, **changes}], "dropped": {}}
+        return {"kind": "table", "version": 2, "columns": [{**RECORD, **changes}], "dropped": {}, "remarks": []}
 
     assert preparation_from_dict(record()).to_dict() == record()
     with pytest.raises(ValueError, match=r"^stored preparation: table.columns\[0\]"):
@@ -188,7 +215,7 @@ def test_a_preparation_stored_before_there_were_dates_is_read_as_it_was() -> Non
     column = {"kind": "text", "name": "when", "categories": ["2024-01-01"], "rare": [], "missing": True}
     old = {"kind": "table", "version": 1, "columns": [column], "dropped": {}}
     back = preparation_from_dict(old)
-    assert back.to_dict() == old
+    assert back.to_dict() == {**old, "version": 2, "remarks": []}
     assert back.transform(pd.DataFrame({"when": ["2024-01-01", ""]})).tolist() == [[1, 0], [0, 1]]
 
 

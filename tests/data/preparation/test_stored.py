@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from abnet.data.preparation import TablePreparation, preparation_from_dict, preparation_to_dict, stored_form
+from abnet.data.preparation import TableMap, TablePreparation, preparation_from_dict, preparation_to_dict, stored_form
 from abnet.data.preparation.thermometer import ThermometerCodes
 
 RNG = np.random.default_rng(0)
@@ -81,7 +81,15 @@ def test_a_stored_form_is_its_own_stored_form() -> None:
         assert stored_form(stored) is stored
 
 
-TABLE = pd.DataFrame({"n": ["1", "2", "", ""], "b": ["yes", "no", "", ""], "t": ["u", "u", "v", "w"], "c": "same"})
+TABLE = pd.DataFrame(
+    {
+        "n": ["1", "2", "", ""] * 5,
+        "b": ["yes", "no", "", ""] * 5,
+        "t": ["u", "u", "v", "w"] * 5,
+        "s": [f"{'good' if i % 2 else 'bad'} wine, no {i}" for i in range(20)],
+        "c": "same",
+    }
+)
 RECORD = TablePreparation(max_categories=2).fit(TABLE).to_dict()
 
 
@@ -99,7 +107,7 @@ def tampered(path: list[Any], value: Any) -> Any:
 
 def test_the_untampered_record_is_read() -> None:
     assert preparation_from_dict(copy.deepcopy(RECORD)).to_dict() == RECORD
-    assert [column["kind"] for column in RECORD["columns"]] == ["numeric", "boolean", "text"]
+    assert [column["kind"] for column in RECORD["columns"]] == ["numeric", "boolean", "text", "words"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +116,8 @@ def test_the_untampered_record_is_read() -> None:
         (["kind"], "pickle"),
         (["kind"], ["table"]),
         (["kind"], KeyError),
-        (["version"], 2),
+        (["version"], 3),
+        (["version"], 0),
         (["version"], True),
         (["version"], KeyError),
         (["more"], 1),
@@ -130,6 +139,22 @@ def test_the_untampered_record_is_read() -> None:
         (["columns", 0, "indicator"], 1),
         (["columns", 0, "indicator"], KeyError),
         (["columns", 0, "extra"], 0),
+        (["columns", 0, "form"], None),
+        (["columns", 0, "form"], KeyError),
+        (["columns", 0, "form", "decimal"], ""),
+        (["columns", 0, "form", "thousands"], "."),
+        (["columns", 0, "form", "thousands"], "_"),
+        (["columns", 0, "form", "after"], 1),
+        (["columns", 0, "form", "offset"], 1.0),
+        (["columns", 0, "form", "duration"], 0),
+        (["columns", 0, "form", "more"], 0),
+        (["columns", 3, "words"], []),
+        (["columns", 3, "words"], [1]),
+        (["columns", 3, "missing"], 0),
+        (["remarks"], None),
+        (["remarks"], KeyError),
+        (["remarks"], [["n", "is odd"]]),
+        (["remarks"], [{"column": "n", "text": 1}]),
         (["columns", 1, "indicator"], None),
         (["columns", 2, "categories"], ["u", "u"]),
         (["columns", 2, "categories"], "u"),
@@ -149,13 +174,27 @@ def test_a_tampered_table_record_is_a_value_error(path: list[Any], value: Any) -
 @pytest.mark.parametrize(
     "change",
     [
-        {"columns": [{"kind": "numeric", "name": "n", "fill": 0.0, "mean": 0.0, "scale": None, "indicator": False}]},
+        {"columns": [{**RECORD["columns"][0], "scale": None, "indicator": False}]},
+        {"columns": [{**RECORD["columns"][3], "words": []}]},
         {"columns": [{"kind": "text", "name": "t", "categories": [], "rare": [], "missing": False}]},
     ],
 )
 def test_a_column_without_features_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="makes no feature"):
         preparation_from_dict({**RECORD, **change})
+
+
+def test_a_record_of_the_first_version_is_read_and_its_unnamed_columns_are_found() -> None:
+    column = {"kind": "numeric", "name": "column 1", "fill": 1.0, "mean": 1.0, "scale": 2.0, "indicator": False}
+    old = {"kind": "table", "version": 1, "columns": [column], "dropped": {"column 2": "constant (7)"}}
+    back = preparation_from_dict(old)
+    table = {"column 1 (unnamed)": ["1", "3"], "column 2 (unnamed)": ["7", "7"]}
+    assert back.transform(table).tolist() == [[0], [1]]
+    assert isinstance(back, TableMap)
+    assert back.extra_columns(table) == []
+    for wrong in ({**old, "remarks": []}, {**old, "columns": [RECORD["columns"][0]]}):
+        with pytest.raises(ValueError, match="unknown fields"):
+            preparation_from_dict(wrong)
 
 
 @pytest.mark.parametrize(
@@ -193,11 +232,9 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_stored_forms_need_neither_scikit_learn_nor_jax() -> None:
-    table = (
-        "import pandas as pd\nfrom abnet.data.preparation import preparation_from_dict\n"
-        f"preparation_from_dict({RECORD!r}).transform(pd.DataFrame({TABLE.to_dict('list')!r}))"
-    )
-    assert not {"sklearn", "jax"} & modules_after(table)
+    table = "from abnet.data.preparation import preparation_from_dict\n"
+    table += f"preparation_from_dict({RECORD!r}).transform({TABLE.to_dict('list')!r})"
+    assert not {"sklearn", "jax", "pandas", "polars", "scipy"} & modules_after(table)
     scaler = {"kind": "standard", "mean": [0.0], "scale": [1.0]}
     code = "from abnet.data.preparation import preparation_from_dict\n"
     code += f"preparation_from_dict({scaler!r}).transform([[1.0]])"

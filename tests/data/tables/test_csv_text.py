@@ -4,12 +4,12 @@ import io
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abnet.data.tables import TableError, read_chunks, read_table
+from abnet.data.tables import TableError, batches, read_table
 
 
 def write(folder: Path, content: bytes | str, name: str = "t.csv") -> Path:
@@ -31,8 +31,18 @@ def write(folder: Path, content: bytes | str, name: str = "t.csv") -> Path:
         ('a, b\n1, "x, y"\n', {"a": ["1"], "b": ["x, y"]}),
         ("a;b\n1,5;2\n", {"a": ["1,5"], "b": ["2"]}),
         ("a\tb\n1\t2\n", {"a": ["1"], "b": ["2"]}),
+        ("a|b\n1,5|2;0\n", {"a": ["1,5"], "b": ["2;0"]}),
+        ("a,b\nx\0y,2\n", {"a": ["x\0y"], "b": ["2"]}),
+        ('size,n\n5" pipe,2\n7,3\n', {"size": ['5" pipe', "7"], "n": ["2", "3"]}),
+        ("a,b\n1,2\r3,4\n", {"a": ["1", "3"], "b": ["2", "4"]}),
+        ('a,b\r\n"x\r\ny",1\r\n\r\n"z",2\r\n', {"a": ["x\r\ny", "z"], "b": ["1", "2"]}),
+        ('a\n"x"\n\n"y"\n', {"a": ["x", "y"]}),
+        ('"a\nb",c\n1,2\n', {"a\nb": ["1"], "c": ["2"]}),
+        ("a,b\n\ufeff1,2\n", {"a": ["\ufeff1"], "b": ["2"]}),
+        ("a\n" + "y" * 200_000 + "\n", {"a": ["y" * 200_000]}),
+        ('a\n"' + "y" * 200_000 + '\nz"\n', {"a": ["y" * 200_000 + "\nz"]}),
         ("\n\na,b\n\n1,2\n\n3,4\n\n", {"a": ["1", "3"], "b": ["2", "4"]}),
-        (",x\n0,1\n", {"column 1": ["0"], "x": ["1"]}),
+        (",x\n0,1\n", {"column 1 (unnamed)": ["0"], "x": ["1"]}),
         ("zip,flag\n00123,NA\n,true\n", {"zip": ["00123", ""], "flag": ["NA", "true"]}),
         ('one\n""\n5\n', {"one": ["", "5"]}),
     ],
@@ -42,13 +52,13 @@ def test_cells_are_text_exactly_as_in_the_file(tmp_path: Path, content: str, exp
     for name, written in (("t.csv", content), ("t.csv.gz", zipped), ("zipped.csv", zipped), ("plain.csv.gz", content)):
         path = write(tmp_path, written, name)
         frame = read_table(path)
-        assert {str(name): frame[name].tolist() for name in frame} == expected
-        assert frame.index.tolist() == list(range(len(frame)))
+        assert frame.to_dict(as_series=False) == expected
+        assert set(frame.dtypes) == {pl.String}
 
 
 def test_tabs_separate_in_tsv_files_whatever_the_header(tmp_path: Path) -> None:
     frame = read_table(write(tmp_path, "a,b\tc;d\n1,2\t\n", "t.tsv"))
-    assert frame.to_dict("list") == {"a,b": ["1,2"], "c;d": [""]}
+    assert frame.to_dict(as_series=False) == {"a,b": ["1,2"], "c;d": [""]}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +81,8 @@ def test_tabs_separate_in_tsv_files_whatever_the_header(tmp_path: Path) -> None:
         ("a,b\n1,2\n".encode("utf-16-le"), "zero bytes"),
         (b'a,b\n1,"open\n2,3\n', "broken CSV .unexpected end of data."),
         (b'a,b\n"x"y,2\n', "line 2: broken CSV"),
-        (b"a\n" + b"y" * 200_000 + b"\n", "broken CSV .field larger"),
+        (b"a,b\n1,2\n3\n4,5,6\n7,8\n", "line 3: 1 fields where the header has 2"),
+        (b'a,b\n"1","2"\n"3"\n"4","5","6"\n', "line 3: 1 fields where the header has 2"),
     ],
 )
 def test_bad_files_are_one_line_errors_that_name_the_file(tmp_path: Path, content: bytes, message: str) -> None:
@@ -97,32 +108,108 @@ def test_damaged_gzip_files_are_errors(tmp_path: Path) -> None:
 def test_chunks_are_the_table_in_pieces(tmp_path: Path, rows: int) -> None:
     path = write(tmp_path, "a,b\n" + "".join(f"{i},{'' if i < 50 else i / 4}\n" for i in range(100)))
     shares: list[float] = []
-    chunks = list(read_chunks(path, rows=rows, progress=shares.append))
+    chunks = list(batches(path, rows=rows, progress=shares.append))
     whole = read_table(path)
-    assert max(len(chunk) for chunk in chunks) <= rows
-    pd.testing.assert_frame_equal(pd.concat(chunks), whole)
-    assert all((chunk.dtypes == whole.dtypes).all() for chunk in chunks)
+    assert [len(chunk) for chunk in chunks[:-1]] == [rows] * (len(chunks) - 1)
+    assert pl.concat(chunks).equals(whole)
+    assert all(chunk.schema == whole.schema for chunk in chunks)
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert len(shares) == len(chunks)
 
 
 def test_an_error_far_down_comes_after_the_chunks_before_it(tmp_path: Path) -> None:
-    chunks = read_chunks(write(tmp_path, "a,b\n" + "1,2\n" * 10 + "1\n"), rows=5)
+    chunks = batches(write(tmp_path, "a,b\n" + "1,2\n" * 10 + "1\n"), rows=5)
     assert [len(next(chunks)), len(next(chunks))] == [5, 5]
     with pytest.raises(TableError, match="line 12"):
         next(chunks)
 
 
-cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+def slow_reference(text: str) -> list[list[str]]:
+    """Rows by Python's own reader, which shares nothing with Polars."""
+    return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True) if row]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
-def test_whatever_is_written_by_the_csv_rules_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
+alphabet = st.one_of(st.sampled_from(' ,;"\n\r\t|.0é€\0'), st.characters(codec="utf-8"))
+cells = st.text(alphabet, max_size=6)
+quoting = st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+tables = st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1))
+
+
+@settings(max_examples=200, deadline=None)
+@given(tables, quoting, st.sampled_from(["\n", "\r\n"]))
+def test_reading_equals_a_slow_reference(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], quoting: int, end: str
 ) -> None:
     text = io.StringIO(newline="")
-    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
-    frame = read_table(write(tmp_path_factory.mktemp("csv"), text.getvalue()))
-    assert list(frame.itertuples(index=False, name=None)) == rows
+    header = ["a", "b", "c"][: len(rows[0])]
+    csv.writer(text, quoting=quoting, lineterminator=end).writerows([header, *rows])  # type: ignore[arg-type]
+    expected = slow_reference(text.getvalue())[1:]
+    path = write(tmp_path_factory.mktemp("csv"), text.getvalue())
+    if expected and all(len(row) == len(header) for row in expected):
+        assert [list(row) for row in read_table(path).rows()] == expected
+    if quoting == csv.QUOTE_ALL:
+        assert expected == rows
+
+
+raw = st.text(st.sampled_from('a1 ,"\n\r'), max_size=30)
+
+
+@settings(max_examples=300, deadline=None)
+@given(raw)
+def test_whatever_stands_in_a_file_is_read_as_the_reference_does_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, body: str
+) -> None:
+    text = f"a,b\n{body}"
+    path = write(tmp_path_factory.mktemp("csv"), text)
+    try:
+        expected = slow_reference(text)[1:]
+    except csv.Error:
+        expected = []
+    if expected and all(len(row) == 2 for row in expected):
+        assert [list(row) for row in read_table(path).rows()] == expected
+    else:
+        with pytest.raises(TableError):
+            read_table(path)
+
+
+def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f'{i},"{"x" * (i % 7)}\n{i}",{i / 8}\n' if i % 5 == 0 else f"{i}, y{i},\n" for i in range(400)]
+    path = write(tmp_path, "a,b,c\n" + "".join(lines))
+    whole = read_table(path)
+    assert whole.rows() == [tuple(row) for row in slow_reference(path.read_text())[1:]]
+    monkeypatch.setattr("abnet.data.tables.csv_text.BLOCK", 100)
+    monkeypatch.setattr("abnet.data.tables.csv_source._START", 10)
+    assert read_table(path).equals(whole)
+    write(tmp_path, path.read_text() + "1,2\n")
+    line = path.read_text().count("\n")
+    with pytest.raises(TableError, match=f"line {line}: 2 fields where the header has 3"):
+        read_table(path)
+
+
+def test_regular_blocks_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abnet.data.tables.csv_text._exact_frames", None)
+    plain = "".join(f"{i},x\n\n" for i in range(1000))
+    quoted = "".join(f'"{i}","x, y ""z""\n"\n' for i in range(1000))
+    windows = "".join(f'{i},"x, y"\r\n' for i in range(1000))
+    for body in (plain, quoted, windows):
+        assert read_table(write(tmp_path, f"a,b\n{body}")).height == 1000
+
+
+def test_an_open_quote_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abnet.data.tables.csv_rows._LONGEST", 1000)
+    path = write(tmp_path, 'a,b\n1,"open\n' + "2,3\n" * 10_000)
+    with pytest.raises(TableError, match=r"line 251: broken CSV .a row longer"):
+        read_table(path)
+
+
+def test_standard_input_is_a_table_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = pl.DataFrame({"a": ["1"], "b": ["2"]})
+    zipped, parquet = gzip.compress(b"a;b\n1;2\n"), io.BytesIO()
+    expected.write_parquet(parquet)
+    for content in (b"a,b\n1,2\n", zipped, parquet.getvalue()):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+        assert read_table("-").equals(expected)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    with pytest.raises(TableError, match="standard input is empty"):
+        read_table("-")

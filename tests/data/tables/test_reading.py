@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from pathlib import Path
 
@@ -5,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abnet.data.tables import TableError, read_chunks, read_table
+from abnet.data.tables import TableError, batches, read_table
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t", "t.gz", "t.csv.zip", "t.parquet.gz", ".csv"])
@@ -25,13 +26,13 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
 
 def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
     (tmp_path / "T.CSV").write_text("a\n1\n")
-    assert read_table(tmp_path / "T.CSV")["a"].tolist() == ["1"]
+    assert read_table(tmp_path / "T.CSV")["a"].to_list() == ["1"]
 
 
 def test_chunks_need_a_row(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n")
     with pytest.raises(ValueError, match="rows must be 1 or more, got 0"):
-        next(read_chunks(tmp_path / "t.csv", rows=0))
+        next(batches(tmp_path / "t.csv", rows=0))
 
 
 def typed() -> pd.DataFrame:
@@ -49,21 +50,20 @@ def test_parquet_keeps_types_and_missing_values(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     typed().to_parquet(tmp_path / "t.parquet", index=False)
     frame = read_table(tmp_path / "t.parquet")
-    assert list(frame) == ["count", "flag", "word", "x"]
-    assert frame["count"].isna().tolist() == [False, True, False, False]
-    assert frame["word"].isna().tolist() == [False, False, True, False]
+    assert frame.to_dict(as_series=False) == {
+        "count": [1, None, 3, 4], "flag": [True, None, False, True], "word": ["x", "NA", None, ""],
+        "x": [0.1, None, 3.0, 4.0],
+    }  # fmt: skip
     shares: list[float] = []
-    chunks = list(read_chunks(tmp_path / "t.parquet", rows=3, progress=shares.append))
-    assert [chunk.index.tolist() for chunk in chunks] == [[0, 1, 2], [3]]
+    chunks = list(batches(tmp_path / "t.parquet", rows=3, progress=shares.append))
+    assert [chunk["count"].to_list() for chunk in chunks] == [[1, None, 3], [4]]
     assert shares == [0.75, 1.0]
 
 
 def test_an_index_written_by_pandas_is_no_column(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     typed().set_axis(["p", "q", "r", "s"]).to_parquet(tmp_path / "t.parquet")
-    frame = read_table(tmp_path / "t.parquet")
-    assert list(frame) == ["count", "flag", "word", "x"]
-    assert frame.index.tolist() == [0, 1, 2, 3]
+    assert read_table(tmp_path / "t.parquet").columns == ["count", "flag", "word", "x"]
 
 
 def test_bad_parquet_files_are_one_line_errors(tmp_path: Path) -> None:
@@ -86,8 +86,15 @@ def test_bad_parquet_files_are_one_line_errors(tmp_path: Path) -> None:
         read_table(good)
 
 
-def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ImportError, match=r"pip install 'abnet\[parquet\]'"):
-        read_table(tmp_path / "t.parquet")
+def modules_after(code: str) -> set[str]:
+    script = f"{code}\nimport sys; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_polars_comes_with_the_first_file_and_pandas_never(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\n3,x\n")
+    assert not {"pandas", "pyarrow", "polars"} & modules_after("import abnet.data.tables")
+    reading = "from abnet.data.tables import read_table, split_target\n"
+    reading += f"split_target(read_table({str(tmp_path / 't.csv')!r}), 'b')"
+    assert modules_after(reading) & {"pandas", "pyarrow", "polars"} == {"polars"}

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from abnet.data.tables import TableError, split_target
@@ -27,7 +28,8 @@ def table(labels: list[object], **columns: list[object]) -> pd.DataFrame:
     ],
 )
 def test_labels_stay_as_in_the_file(labels: list[object], expected: list[object]) -> None:
-    X, y = split_target(table(labels), "label")
+    X, y, notes = split_target(table(labels), "label")
+    assert not notes
     assert list(X) == ["age"]
     assert y.tolist() == expected
     assert [type(value) for value in y.tolist()] == [type(value) for value in expected]
@@ -39,7 +41,7 @@ def test_typed_labels_of_parquet_stay_as_they_are() -> None:
         (pd.array([True, False], "boolean"), "b"),
         (pd.Categorical(["u", "v"]), "U"),
     ]:
-        _, y = split_target(pd.DataFrame({"a": [1, 2], "label": labels}), "label")
+        _, y, _ = split_target(pd.DataFrame({"a": [1, 2], "label": labels}), "label")
         assert y.dtype.kind == kind
         assert y.tolist() == list(labels)
 
@@ -79,9 +81,35 @@ def test_one_class_and_three_classes_are_refused_with_their_counts() -> None:
 
 
 @pytest.mark.parametrize("empty", [["", ""], ["NA", "?"], [None, None], [np.nan, np.nan]])
-def test_a_column_without_any_value_is_an_error_that_names_it(empty: list[object]) -> None:
-    with pytest.raises(TableError, match="column 'gone' has no value in any of 2 rows; remove it"):
-        split_target(table(["a", "b"], gone=empty), "label")
+def test_a_column_without_any_value_is_no_matter_of_the_labels(empty: list[object]) -> None:
+    X, y, _ = split_target(table(["a", "b"], gone=empty), "label")
+    assert (list(X), y.tolist()) == (["age", "gone"], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected", "note"),
+    [
+        (["1", "1.0", "0", "1.00"], [1, 1, 0, 1], "'1' and '1.0' and '1.00'"),
+        (["0.5", "1", "0.50", "1"], [0.5, 1.0, 0.5, 1.0], "'0.5' and '0.50'"),
+    ],
+)
+def test_one_number_written_in_several_ways_is_one_class_with_a_note(
+    labels: list[object], expected: list[float], note: str
+) -> None:
+    _, y, notes = split_target(table(labels), "label")
+    assert y.tolist() == expected
+    assert [type(value) for value in y.tolist()] == [type(value) for value in expected]
+    assert [str(found) for found in notes] == [
+        f"column 'label' has the labels {note}, which are one number and count as one class"
+    ]
+
+
+def test_polars_frames_and_records_are_tables_too() -> None:
+    columns = {"age": ["1", "2"], "label": ["a", "b"]}
+    for frame in (columns, pl.DataFrame(columns), pd.DataFrame(columns)):
+        X, y, _ = split_target(frame, "label")
+        assert (type(X), y.tolist()) == (type(frame), ["a", "b"])
+        assert (list(X) if isinstance(X, dict) else list(X.columns)) == ["age"]
 
 
 def test_the_label_alone_is_not_enough() -> None:

@@ -137,7 +137,7 @@ def fit_table(
     return FitOutcome(
         target, tuple(map(str, classifier.classes_.tolist())), len(data.y), data.X.shape[1],
         classifier.certificate_, classifier.bound_estimate_, rivals_of(classifier, data),
-        tuple(classifier.preprocessor_.notices_), info.details, output, output.stat().st_size, replaced,
+        tuple(map(str, classifier.preprocessor_.notes_)), info.details, output, output.stat().st_size, replaced,
     )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
         first, second = two_random_parts(len(data.y), 0.5, classifier.random_state)
-        preparation = TablePreparation(max_categories=preparation.max_categories).fit(data.X.iloc[first])
+        preparation = TablePreparation(max_categories=preparation.max_categories).fit(data.X[first])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
         prepared = preparation.transform(data.X)

@@ -76,7 +76,7 @@ def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_leas
     if target in drop:
         raise UsageError(f"--drop: {target!r} is the target, which cannot be dropped.")
     try:
-        X, y = split_target(frame.drop(columns=list(drop)), target)
+        X, y, _ = split_target(frame.drop(list(drop)), target)
     except UnknownColumnError as error:
         raise UsageError(f"--target: {error}") from error
     if len(y) < at_least:

@@ -10,24 +10,23 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.table_map import TableMap
-from abnet.data.preparation.unseen import Unseen, merge
-from abnet.data.tables import read_chunks
-from abnet.data.tables.cells import to_text
-from abnet.data.tables.error import TableError, listed, row_name
+from abnet.data.preparation.unseen import Unseen, merge, refuse_unseen
+from abnet.data.tables import batches
+from abnet.data.tables.error import TableError, listed
+from abnet.data.tables.frames import Table, as_table
 from abnet.files import load
 from abnet.files.kinds import kind_of
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["PredictOutcome", "predict_to_file", "predict_to_stream", "refuse_unseen_values", "scores", "unused_columns"]
+__all__ = ["PredictOutcome", "predict_to_file", "predict_to_stream", "scores", "unused_columns"]
 
 
-def scores(model: Predictor, frame: pd.DataFrame) -> tuple[NDArray[np.float64], list[Unseen]]:
+def scores(model: Predictor, frame: Table) -> tuple[NDArray[np.float64], list[Unseen]]:
     """``F(x)`` of every row, and the categories that training never saw."""
     preparation = model.info.preparation
     if isinstance(preparation, TableMap):
@@ -36,7 +35,7 @@ def scores(model: Predictor, frame: pd.DataFrame) -> tuple[NDArray[np.float64], 
     return model.decision_function(_numeric(model, frame)), []
 
 
-def _numeric(model: Predictor, frame: pd.DataFrame) -> NDArray[np.float64]:
+def _numeric(model: Predictor, frame: Table) -> NDArray[np.float64]:
     """Columns as numbers, for a model that was learned from an array."""
     names = model.feature_names_in_ or tuple(frame.columns)
     absent = [name for name in names if name not in frame.columns]
@@ -48,30 +47,16 @@ def _numeric(model: Predictor, frame: pd.DataFrame) -> NDArray[np.float64]:
         raise TableError(
             f"the table has {len(names)} columns, the model takes {taken} and knows no names; remove the others."
         )
-    matrix = np.column_stack([numbers(frame[name]) for name in names])
+    matrix = np.column_stack([numbers(frame, name) for name in names])
     missing = np.argwhere(np.isnan(matrix))
     if len(missing):
         row, column = missing[0]
-        where = f"column {names[column]!r}, {row_name(frame.index, int(row))}"
+        where = f"column {names[column]!r}, {frame.row(int(row))}"
         raise TableError(f"{where}: a missing value, which this model has no rule for; fill it in.")
     return matrix
 
 
-def refuse_unseen_values(frame: pd.DataFrame, reports: list[Unseen]) -> None:
-    """An error for the first category that training never saw, or date that cannot be read, with its place."""
-    for report in reports:
-        value = next(iter(report.rows))
-        texts = np.array([to_text(cell) for cell in frame[report.column].tolist()])
-        where = row_name(frame.index, int(np.argmax(texts == value)))
-        wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
-        rest = "missing" if report.order else "unknown"
-        raise TableError(
-            f"column {report.column!r}, {where}: {value!r} {wrong}; correct it, or use --unseen warn to treat such "
-            f"values as {rest}."
-        )
-
-
-def unused_columns(model: Predictor, frame: pd.DataFrame) -> list[str]:
+def unused_columns(model: Predictor, frame: Table) -> list[str]:
     """Columns that the model does not use, but for its target."""
     preparation: Any = model.info.preparation
     extra = preparation.extra_columns(frame) if isinstance(preparation, TableMap) else []
@@ -172,12 +157,15 @@ def _write(
 def _scored(
     model: Predictor, table: Path, outcome: PredictOutcome, refuse: bool, progress: Callable[[float], None] | None
 ) -> Iterator[tuple[NDArray[np.float64], list[Unseen]]]:
-    for number, frame in enumerate(read_chunks(table, rows=ROWS, progress=progress)):
-        if number == 0:
+    before = 0
+    for batch in batches(table, rows=ROWS, progress=progress):
+        frame = as_table(batch, before=before)
+        if before == 0:
             outcome.ignored = unused_columns(model, frame)
+        before += batch.height
         F, reports = scores(model, frame)
         if refuse:
-            refuse_unseen_values(frame, reports)
+            refuse_unseen(frame, reports)
         yield F, reports
 
 

@@ -1,6 +1,7 @@
 """Tables and arrays made ready for a network, by maps that are stored as plain numbers and text.
 
-The stored forms transform with NumPy (and pandas, for tables) alone; scikit-learn loads with `TablePreparation` only.
+The stored forms transform with NumPy alone, whatever library a table comes in; scikit-learn loads with
+`TablePreparation` only.
 """
 
 from typing import TYPE_CHECKING

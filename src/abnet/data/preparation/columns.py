@@ -5,22 +5,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from abnet import records
-from abnet.data.tables.cells import TRUTH, distinct, is_blank, is_missing, to_numbers, to_text
+from abnet.data.tables.cells import TRUTH, is_blank, is_missing, to_text
 from abnet.data.tables.dates import ORDERS, days
-from abnet.data.tables.error import TableError, row_name
+from abnet.data.tables.error import CellError
+from abnet.data.tables.frames import Table
+from abnet.data.tables.number_form import PLAIN, THOUSANDS, NumberForm
+from abnet.data.tables.series import Cells, Distinct, Numbers
 
 __all__ = [
     "BooleanColumn",
-    "Column",
     "DateColumn",
+    "Features",
     "NumericColumn",
     "TextColumn",
+    "UnseenRows",
     "YEAR",
-    "column_from_dict",
+    "checked",
     "numbers",
     "scaled",
 ]
@@ -37,21 +40,23 @@ CLIP = 1e6
 """Scaled values are cut here, many times beyond what training saw, so that every feature is finite in float32."""
 
 
-def numbers(column: pd.Series) -> NDArray[np.float64]:
+def numbers(table: Table, name: str, form: NumberForm = PLAIN) -> NDArray[np.float64]:
     """A column as numbers, NaN where missing; a cell that is no number of reasonable size is an error."""
-    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
-        x = column.to_numpy(np.float64, na_value=np.nan)
-    else:
-        codes, values = distinct(column)
-        x = np.array([np.inf if number is None else number for number in to_numbers(values)])[codes]
-    wrong = np.abs(x) > LARGEST
+    cells = table.cells(name)
+    return checked(table, name, cells, cells.numbers(form))
+
+
+def checked(table: Table, name: str, cells: Cells, found: Numbers) -> NDArray[np.float64]:
+    """Numbers that were found in a column, if all are of reasonable size."""
+    x, strange = found
+    wrong = strange | (np.abs(x) > LARGEST)
     if wrong.any():
         first = int(wrong.argmax())
-        cell, where = to_text(column.iloc[first]), row_name(column.index, first)
-        raise TableError(
-            f"column {str(column.name)!r}, {where}: {cell!r} is not a finite number (below {LARGEST:g}); "
-            "correct the cell or leave it empty."
-        )
+        raise CellError(
+            name, first, table.row(first),
+            f"{to_text(cells.cell(first))!r} is not a finite number (below {LARGEST:g}); correct the cell or leave it "
+            "empty.",
+        )  # fmt: skip
     return x
 
 
@@ -71,7 +76,8 @@ class NumericColumn:
     """``(x - mean) / scale`` with `fill` (the median) for missing values, and a 0-1 feature that says where they were.
 
     The scaled value is left out when `scale` is None (all values in fitting were equal), the indicator when nothing was
-    missing in fitting; a value missing later is then `fill`, and nothing else.
+    missing in fitting; a value missing later is then `fill`, and nothing else. `form` says how the numbers are written;
+    x is what remains of them after its offset has been taken away.
     """
 
     kind: ClassVar[str] = "numeric"
@@ -80,29 +86,59 @@ class NumericColumn:
     mean: float
     scale: float | None
     indicator: bool
+    form: NumberForm = PLAIN
 
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the features."""
         return (self.name,) * (self.scale is not None) + (f"{self.name} (missing)",) * self.indicator
 
-    def encode(self, column: pd.Series) -> tuple[Features, UnseenRows]:
+    def raw(self, table: Table) -> NDArray[np.float64]:
+        """The numbers themselves, NaN where missing."""
+        return numbers(table, self.name, self.form)
+
+    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row, and no unseen values."""
-        x = numbers(column)
+        x = self.raw(table)
         value = [] if self.scale is None else [scaled(x, self.fill, self.mean, self.scale)]
         absent = [np.isnan(x)] if self.indicator else []
-        return np.column_stack([*value, *absent]).astype(np.float32), {}
+        return _stacked([*value, *absent]), {}
 
     @classmethod
-    def from_dict(cls, record: Any, where: str) -> "NumericColumn":
+    def from_dict(cls, record: Any, where: str, version: int) -> "NumericColumn":
         """The column stored in a record, after checking it."""
+        since = {"form": _form} if version > 1 else {}
         fields = records.take(
             where, record, name=records.text, fill=records.finite, mean=records.finite,
-            scale=records.optional(records.positive), indicator=records.flag,
+            scale=records.optional(records.positive), indicator=records.flag, **since,
         )  # fmt: skip
         if fields["scale"] is None and not fields["indicator"]:
             raise ValueError(f"{where} makes no feature (no scale and no indicator).")
         return cls(**fields)
+
+
+def _stacked(columns: list[NDArray[Any]]) -> Features:
+    out = np.empty((len(columns[0]), len(columns)), np.float32)
+    for place, column in enumerate(columns):
+        out[:, place] = column
+    return out
+
+
+def _form(where: str, value: Any) -> NumberForm:
+    fields = records.take(
+        where, value, decimal=records.text, thousands=records.text, before=records.text, after=records.text,
+        duration=records.flag, offset=_whole,
+    )  # fmt: skip
+    form = NumberForm(**fields)
+    if form.decimal not in (".", ",") or form.thousands not in THOUSANDS or form.decimal == form.thousands:
+        raise records.refusal(where, "have a decimal mark and another one for thousands", value)
+    return form
+
+
+def _whole(where: str, value: Any) -> int:
+    if type(value) is not int:
+        raise records.refusal(where, "be a whole number", value)
+    return value
 
 
 @dataclass(frozen=True)
@@ -118,17 +154,22 @@ class BooleanColumn:
         """Names of the features."""
         return (self.name,) + (f"{self.name} (missing)",) * self.indicator
 
-    def encode(self, column: pd.Series) -> tuple[Features, UnseenRows]:
+    def raw(self, table: Table) -> None:
+        """There are no numbers behind truths."""
+
+    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; anything but a truth or a missing value is reported, and counts as missing."""
-        codes, values = distinct(column)
-        truths = [TRUTH.get(to_text(value).lower()) for value in values]
+        distinct = table.cells(self.name).distinct()
+        truths = [TRUTH.get(to_text(value).lower()) for value in distinct.values]
         signs = np.array([0 if truth is None else 2 * truth - 1 for truth in truths], np.float32)
-        table = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
-        strange = [truth is None and not is_missing(value) for truth, value in zip(truths, values, strict=True)]
-        return table[codes], _count(values, codes, strange)
+        lookup = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
+        strange = [
+            truth is None and not is_missing(value) for truth, value in zip(truths, distinct.values, strict=True)
+        ]
+        return lookup[distinct.codes], counted(distinct, strange)
 
     @classmethod
-    def from_dict(cls, record: Any, where: str) -> "BooleanColumn":
+    def from_dict(cls, record: Any, where: str, version: int) -> "BooleanColumn":
         """The column stored in a record, after checking it."""
         return cls(**records.take(where, record, name=records.text, indicator=records.flag))
 
@@ -154,22 +195,27 @@ class TextColumn:
         own = tuple(f"{self.name}={category}" for category in self.categories)
         return own + (f"{self.name} (other)",) * (self.rare != ()) + (f"{self.name} (missing)",) * self.missing
 
-    def encode(self, column: pd.Series) -> tuple[Features, UnseenRows]:
+    def raw(self, table: Table) -> None:
+        """There are no numbers behind categories."""
+
+    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row, and the categories that fitting never met."""
-        codes, values = distinct(column)
+        distinct = table.cells(self.name).distinct()
         other = len(self.categories) if self.rare != () else None
         places = {category: place for place, category in enumerate(self.categories)}
         known = set(self.categories).union(self.rare or ())
-        table = np.zeros((len(values), len(self.features)), np.float32)
-        for row, value in zip(table, values, strict=True):
+        lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
+        for row, value in zip(lookup, distinct.values, strict=True):
             place = (len(row) - 1 if self.missing else other) if is_blank(value) else places.get(to_text(value), other)
             if place is not None:
                 row[place] = 1
-        strange = [self.rare is not None and not is_blank(value) and to_text(value) not in known for value in values]
-        return table[codes], _count(values, codes, strange)
+        strange = [
+            self.rare is not None and not is_blank(value) and to_text(value) not in known for value in distinct.values
+        ]
+        return lookup[distinct.codes], counted(distinct, strange)
 
     @classmethod
-    def from_dict(cls, record: Any, where: str) -> "TextColumn":
+    def from_dict(cls, record: Any, where: str, version: int) -> "TextColumn":
         """The column stored in a record, after checking it."""
         fields = records.take(
             where, record, name=records.text, categories=records.texts, rare=records.optional(records.texts),
@@ -182,14 +228,14 @@ class TextColumn:
         return cls(**fields)
 
 
-def _count(values: list[Any], codes: NDArray[np.intp], strange: list[bool]) -> UnseenRows:
+def counted(distinct: Distinct, strange: list[bool]) -> UnseenRows:
     """Rows for every strange value, by its text."""
     if not any(strange):
         return {}
     rows: Counter[str] = Counter()
-    for value, count, odd in zip(values, np.bincount(codes, minlength=len(values)), strange, strict=True):
-        if odd:
-            rows[to_text(value)] += int(count)
+    for value, count, odd in zip(distinct.values, distinct.counts(), strange, strict=True):
+        if odd and count:
+            rows[to_text(value)] += count
     return dict(rows)
 
 
@@ -204,7 +250,8 @@ class DateColumn:
     A network's first layer sees linear functions of its inputs, and no linear function of t comes back every year. The
     season is left out when the dates of the fit do not span a whole year (`season` is False), for then it says nothing
     that t does not; t is left out when they were all equal (`scale` is None). Missing dates are `fill` (the median) in
-    t and the centre of the circle, (0, 0), in the season; `indicator` as in `NumericColumn`.
+    t and the centre of the circle, (0, 0), in the season; `indicator` as in `NumericColumn`. `written` is the way in
+    which most dates of the fit were written, in words.
     """
 
     kind: ClassVar[str] = "date"
@@ -215,6 +262,7 @@ class DateColumn:
     scale: float | None
     season: bool
     indicator: bool
+    written: str = ""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -222,19 +270,24 @@ class DateColumn:
         season = (f"{self.name} (season, sine)", f"{self.name} (season, cosine)") * self.season
         return (self.name,) * (self.scale is not None) + season + (f"{self.name} (missing)",) * self.indicator
 
-    def encode(self, column: pd.Series) -> tuple[NDArray[np.float32], dict[str, int]]:
+    def raw(self, table: Table) -> NDArray[np.float64]:
+        """Days since 1970-01-01, NaN where missing."""
+        return days(table.cells(self.name), self.order).x
+
+    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; anything but a date or a missing value is reported, and counts as missing."""
-        t, strange = days(column, self.order)
+        t, strange = days(table.cells(self.name), self.order)
         value = [] if self.scale is None else [scaled(t, self.fill, self.mean, self.scale)]
         absent = [np.isnan(t)] if self.indicator else []
-        return np.column_stack([*value, *(_season(t) if self.season else []), *absent]).astype(np.float32), strange
+        return _stacked([*value, *(_season(t) if self.season else []), *absent]), strange
 
     @classmethod
-    def from_dict(cls, record: Any, where: str) -> "DateColumn":
+    def from_dict(cls, record: Any, where: str, version: int) -> "DateColumn":
         """The column stored in a record, after checking it."""
+        since = {"written": records.text} if version > 1 else {}
         fields = records.take(
             where, record, name=records.text, order=_order, fill=records.finite, mean=records.finite,
-            scale=records.optional(records.positive), season=records.flag, indicator=records.flag,
+            scale=records.optional(records.positive), season=records.flag, indicator=records.flag, **since,
         )  # fmt: skip
         if fields["scale"] is None and not fields["season"] and not fields["indicator"]:
             raise ValueError(f"{where} makes no feature (no scale, season nor indicator).")
@@ -250,18 +303,3 @@ def _order(where: str, value: Any) -> str:
     if not isinstance(value, str) or value not in ORDERS:
         raise records.refusal(where, f"be one of {', '.join(ORDERS)}", value)
     return value
-
-
-Column = NumericColumn | BooleanColumn | DateColumn | TextColumn
-
-_KINDS: dict[str, type[Column]] = {
-    kind.kind: kind for kind in (NumericColumn, BooleanColumn, DateColumn, TextColumn)
-}  # fmt: skip
-
-
-def column_from_dict(record: Any, where: str) -> Column:
-    """The column of the kind that a record names."""
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise records.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
-    return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where)

@@ -1,5 +1,6 @@
 """The scikit-learn transformer that learns how to prepare a table."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from abnet.data.preparation.choose import choose
-from abnet.data.preparation.table_map import TableMap, as_frame
-from abnet.data.tables.error import TableError, listed
+from abnet.data.preparation.choose import choose_all
+from abnet.data.preparation.chosen import Rules
+from abnet.data.preparation.table_map import TableMap
+from abnet.data.tables.error import TableError, UnknownColumnError, listed
+from abnet.data.tables.frames import as_table
+from abnet.data.tables.note import Note
 
 __all__ = ["TablePreparation"]
+
+_DECIMALS = {"auto": "", "point": ".", "comma": ","}
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -30,71 +36,96 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 where the dates of the fit span a year; missing = 0 in the season
     text        a 0-1 feature per category, one for the rare ones together, one for missing if fitting met any;
                 numbers with a leading zero (zip codes) are text
+    words       a 0-1 feature for each of the commonest words (50 at the most), one for missing as above: where most
+                rows have a text of their own, and words come again
     ==========  ==================================================================================================
 
     Empty cells, NaN, ``nan``, ``null``, ``#N/A`` are missing everywhere; ``NA``, ``None``, ``?``, ``-``, ``.`` among
-    numbers, truths and dates, while in text columns they are categories. Columns without any value, constant ones and
-    text identifiers (all values differ) are dropped, and listed in `notices_`. A category that fitting never met is 0
-    in every feature, or counts among the rare ones, with a warning.
+    numbers, truths and dates, while in text columns they are categories; ``unknown``, ``missing``, ``n.a.`` and the
+    like among numbers. A category that fitting never met is 0 in every feature, or counts among the rare ones, with a
+    warning.
+
+    Columns are left out that have no name, no value or one value only, that hold a text of its own in every row, or
+    whole numbers that never repeat (a count of the rows: in a sorted table it would tell the class, and in new rows
+    nothing). `use` takes in those that are not constant.
+
+    Numbers may have marks for thousands (``1,966``, ``1 966``, ``1'966``), a decimal comma, one unit that is the same
+    in all cells (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Where marks can be read both
+    ways, as in ``1.234`` beside ``857``, the other columns tell; if they do not, that is an error which asks for
+    `decimal`. Whole numbers above 2^53 keep their differences.
 
     A column is a date if its type says so, or if nine in ten of its texts are dates: ISO (``2024-03-01``, with or
-    without a time; a time with a zone is taken to UTC), numbers with a year of four digits (``1/3/2024``,
-    ``01.03.2024``), or with an English month (``1 Mar 2024``). ``2024`` and ``20240301`` are numbers. Whether day or
+    without a time; a time with a zone is taken to UTC), numbers with the year last (``1/3/2024``, ``01.03.24``), with
+    an English month (``1 Mar 2024``), or months (``2024-03``). ``2024`` and ``20240301`` are numbers. Whether day or
     month comes first is learned from the values, since none above 12 is a month; where they do not tell, it is the day,
-    with a remark in `notices_`. What cannot be read as a date counts as missing, with a warning.
+    with a remark in `notes_`. What cannot be read as a date counts as missing, with a warning.
 
     Parameters
     ----------
     max_categories : int
         Most features for the categories of a text column; the most frequent categories have their own. At least 2.
+    decimal : {"auto", "point", "comma"}
+        The decimal mark of numbers in text; the other one is for thousands.
+    use : str or sequence of str
+        Columns to use though they have no name, count the rows, or differ in all of them.
 
     Attributes
     ----------
     map_ : TableMap
         What was learned, as plain values; transforms without scikit-learn.
-    notices_ : list of str
-        Columns dropped and why, and columns that may not be what they seem.
+    notes_ : tuple of Note
+        Columns left out and why, and columns that may not be what they seem, as values ``(column, text)``.
     n_features_in_ : int
     feature_names_in_ : array of str
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"age": ["20", "40", ""], "city": ["Oslo", "Bergen", "Oslo"], "country": "Norway"})
+    >>> table = {"age": ["20", "40", ""], "city": ["Oslo", "Bergen", "Oslo"], "country": ["Norway"] * 3}
     >>> preparation = TablePreparation().fit(table)
     >>> preparation.get_feature_names_out().tolist()
     ['age', 'age (missing)', 'city=Bergen', 'city=Oslo']
     >>> preparation.transform(table)[2].tolist()
     [0.0, 1.0, 0.0, 1.0]
-    >>> preparation.notices_
-    ["column 'country' is left out: constant (Norway)"]
+    >>> print(*preparation.notes_)
+    column 'country' is left out: constant (Norway)
     """
 
-    def __init__(self, *, max_categories: int = 20) -> None:
+    def __init__(self, *, max_categories: int = 20, decimal: str = "auto", use: str | Sequence[str] = ()) -> None:
         self.max_categories = max_categories
+        self.decimal = decimal
+        self.use = use
 
     def fit(self, X: Any, y: Any = None) -> "TablePreparation":
         """Decide the kind of every column and learn its numbers; `y` is ignored."""
-        frame = as_frame(X)
-        if type(self.max_categories) is not int or self.max_categories < 2:
-            raise ValueError(f"max_categories must be a whole number of 2 or more, got {self.max_categories!r}.")
-        if len(frame) == 0 or frame.shape[1] == 0:
-            raise TableError(f"a table needs rows and columns to be prepared; got {len(frame)} by {frame.shape[1]}.")
-        if not frame.columns.is_unique:
-            repeated = frame.columns[frame.columns.duplicated()].unique()
-            raise TableError(f"column names must differ, but {listed(repeated)} repeat; rename them.")
-        choices = {str(name): choose(str(name), column, self.max_categories) for name, column in frame.items()}
+        rules = self._rules()
+        table = as_table(X)
+        if table.n_rows == 0 or not table.columns:
+            raise TableError(
+                f"a table needs rows and columns to be prepared; got {table.n_rows} by {len(table.columns)}."
+            )
+        unknown = sorted(rules.use - set(table.columns))
+        if unknown:
+            raise UnknownColumnError(f"use: no column {listed(unknown)}; the columns are {listed(table.columns)}.")
+        choices = choose_all(table, rules)
         dropped = {name: choice.dropped for name, choice in choices.items() if choice.column is None}
         columns = tuple(choice.column for choice in choices.values() if choice.column is not None)
         if not columns:
             reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(dropped.items())[:5])
-            raise TableError(f"no column is of use in {len(frame)} rows: {reasons}; add columns that vary.")
-        self.map_ = TableMap(columns, dropped)
-        self.notices_ = [f"column {name!r} is left out: {reason}" for name, reason in dropped.items()]
-        self.notices_ += [choice.notice for choice in choices.values() if choice.notice]
-        self.n_features_in_ = frame.shape[1]
-        self.feature_names_in_ = np.array([str(name) for name in frame.columns], object)
+            raise TableError(f"no column is of use in {table.n_rows} rows: {reasons}; add columns that vary.")
+        remarks = tuple(Note(name, text) for name, choice in choices.items() for text in choice.remarks)
+        self.map_ = TableMap(columns, dropped, remarks)
+        self.notes_ = self.map_.notes
+        self.n_features_in_ = len(table.columns)
+        self.feature_names_in_ = np.array(list(table.columns), object)
         return self
+
+    def _rules(self) -> Rules:
+        if type(self.max_categories) is not int or self.max_categories < 2:
+            raise ValueError(f"max_categories must be a whole number of 2 or more, got {self.max_categories!r}.")
+        if not isinstance(self.decimal, str) or self.decimal not in _DECIMALS:
+            raise ValueError(f"decimal must be one of {', '.join(map(repr, _DECIMALS))}; got {self.decimal!r}.")
+        use = (self.use,) if isinstance(self.use, str) else tuple(self.use)
+        return Rules(self.max_categories, _DECIMALS[self.decimal], frozenset(use))
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Features (n, d) in float32; see `TableMap.transform`."""

@@ -1,40 +1,32 @@
-"""A fitted preparation of tables: plain values, pandas and NumPy alone."""
+"""A fitted preparation of tables: plain values, and NumPy alone."""
 
 import dataclasses
-import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from abnet import records
-from abnet.data.preparation.columns import Column, DateColumn, column_from_dict
-from abnet.data.preparation.unseen import Unseen, UnseenWarning
+from abnet.data.preparation.column_kinds import Column, column_from_dict
+from abnet.data.preparation.columns import DateColumn
+from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
+from abnet.data.tables.csv_text import UNNAMED
 from abnet.data.tables.error import TableError, listed
+from abnet.data.tables.frames import Table, as_table
+from abnet.data.tables.note import Note
 
-__all__ = ["TableMap", "as_frame"]
+__all__ = ["TableMap"]
 
-
-def as_frame(X: Any) -> pd.DataFrame:
-    """A pandas frame from a pandas or polars frame, or from an array (columns ``x0``, ``x1``, …)."""
-    if isinstance(X, pd.DataFrame):
-        return X if all(isinstance(name, str) for name in X.columns) else X.set_axis(list(map(str, X.columns)), axis=1)
-    polars = sys.modules.get("polars")
-    if polars is not None and isinstance(X, polars.DataFrame):
-        return pd.DataFrame(X.to_dict(as_series=False))
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"a table has two dimensions (rows, columns); got an array of shape {array.shape}.")
-    return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])]).infer_objects()
+VERSION = 2
+"""Of the stored form; 1, without forms of numbers, words and notes, is read too."""
 
 
 @dataclass(frozen=True)
 class TableMap:
-    """Columns kept, in order, and those dropped with the reason.
+    """Columns kept, in order, those dropped with the reason, and remarks on those kept.
 
     The only code that turns a table into features: `TablePreparation` uses it after fitting, and a loaded model uses it
     too, so that both give the same bits.
@@ -42,6 +34,7 @@ class TableMap:
 
     columns: tuple[Column, ...]
     dropped: Mapping[str, str]
+    remarks: tuple[Note, ...] = ()
 
     @property
     def n_features_in(self) -> int:
@@ -53,64 +46,107 @@ class TableMap:
         """Number of features made of a row."""
         return sum(len(column.features) for column in self.columns)
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a user should know: columns left out, and columns that may not be what they seem."""
+        return (*(Note(name, f"is left out: {reason}") for name, reason in self.dropped.items()), *self.remarks)
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features, in order."""
         return np.array([feature for column in self.columns for feature in column.features], object)
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
-        """Features (n, d) of a table; an `UnseenWarning` per column with new categories or unreadable dates."""
-        features, reports = self.transform_reporting(X)
+    def transform(self, X: Any, *, unseen: str = "warn") -> NDArray[np.float32]:
+        """Features (n, d) of a table.
+
+        Parameters
+        ----------
+        X : frame of Polars or pandas, record of columns, or array
+        unseen : {"warn", "error"}
+            New categories and dates that cannot be read: an `UnseenWarning` per column, or a `TableError` that names
+            the first of them.
+        """
+        if unseen not in ("warn", "error"):
+            raise ValueError(f"unseen must be one of 'warn', 'error'; got {unseen!r}.")
+        table = self._table(X)
+        features, reports = self.transform_reporting(table)
+        if unseen == "error":
+            refuse_unseen(table, reports)
         for report in reports:
             warnings.warn(str(report), UnseenWarning, stacklevel=2)
         return features
 
-    def transform_reporting(self, X: Any) -> tuple[NDArray[np.float32], list[Unseen]]:
+    def transform_reporting(self, X: Any, *, before: int = 0) -> tuple[NDArray[np.float32], list[Unseen]]:
         """Features (n, d) of a table and a report per column with new categories or unreadable dates.
 
-        Columns are found by name; their order and further columns do not matter. A missing one is an error.
+        Columns are found by name; their order and further columns do not matter. A missing one is an error. `before`
+        is the number of rows that came before those of X, for the words of an error.
         """
-        frame = as_frame(X)
-        absent = [column.name for column in self.columns if column.name not in frame.columns]
-        if absent:
-            raise TableError(
-                f"the table lacks {listed(absent)}, which the model was trained on; "
-                f"its columns are {listed(frame.columns)}."
-            )
-        out = np.empty((len(frame), sum(len(column.features) for column in self.columns)), np.float32)
+        table = self._table(X, before)
+        out = np.empty((table.n_rows, self.n_features_out), np.float32)
         reports, start = [], 0
         for column in self.columns:
-            features, unseen = column.encode(frame[column.name])
+            features, unseen = column.encode(table)
             out[:, start : start + features.shape[1]] = features
             start += features.shape[1]
             if unseen:
                 reports.append(Unseen(column.name, unseen, _order(column)))
         return out, reports
 
+    def _table(self, X: Any, before: int = 0) -> Table:
+        """A table that has all columns."""
+        table = as_table(X, before=before)
+        columns = {**{_old_name(name): column for name, column in table.columns.items()}, **table.columns}
+        absent = [column.name for column in self.columns if column.name not in columns]
+        if absent:
+            raise TableError(
+                f"the table lacks {listed(absent)}, which the model was trained on; "
+                f"its columns are {listed(table.columns)}."
+            )
+        return dataclasses.replace(table, columns=columns)
+
     def extra_columns(self, X: Any) -> list[str]:
         """Columns of a table that fitting never met; `transform` passes them over."""
         known = {column.name for column in self.columns} | set(self.dropped)
-        return [str(name) for name in as_frame(X).columns if name not in known]
+        return [name for name in as_table(X).columns if name not in known and _old_name(name) not in known]
 
     def describe(self) -> list[str]:
         """A line per column, for a person."""
-        kept = [f"{column.name}: {_kind_of(column)}, {_counted(column.features)}" for column in self.columns]
+        remarks: dict[str, str] = {}
+        for name, text in self.remarks:
+            remarks[name] = f"{remarks.get(name, '')}; {text}"
+        kept = [
+            f"{column.name}: {_kind_of(column)}, {_counted(column.features)}{remarks.get(column.name, '')}"
+            for column in self.columns
+        ]
         return kept + [f"{name}: left out, {reason}" for name, reason in self.dropped.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; floats come back exactly."""
         columns = [{"kind": column.kind, **_listed(dataclasses.asdict(column))} for column in self.columns]
-        return {"kind": "table", "version": 1, "columns": columns, "dropped": dict(self.dropped)}
+        remarks = [note._asdict() for note in self.remarks]
+        return {
+            "kind": "table", "version": VERSION, "columns": columns, "dropped": dict(self.dropped), "remarks": remarks,
+        }  # fmt: skip
 
     @classmethod
     def from_dict(cls, record: Any) -> "TableMap":
         """The map stored in a record; ValueError if anything in it is not as `to_dict` writes it."""
         where = "stored preparation: table"
-        fields = records.take(where, record, kind=_kind, version=_version, columns=_columns, dropped=_dropped)
-        columns, dropped = fields["columns"], fields["dropped"]
+        version = _version(f"{where}.version", record.get("version") if isinstance(record, dict) else None)
+        since = {"remarks": records.list_of(_note)} if version > 1 else {}
+        fields = records.take(where, record, kind=_kind, version=_version, columns=_list, dropped=_dropped, **since)
+        columns = tuple(
+            column_from_dict(column, f"{where}.columns[{i}]", version) for i, column in enumerate(fields["columns"])
+        )
         names = [column.name for column in columns]
-        if len(set(names)) < len(names) or set(names) & set(dropped):
+        if len(set(names)) < len(names) or set(names) & set(fields["dropped"]):
             raise ValueError(f"{where}.columns and {where}.dropped name a column twice.")
-        return cls(columns, dropped)
+        return cls(columns, fields["dropped"], fields.get("remarks", ()))
+
+
+def _old_name(name: str) -> str:
+    """The name that models of version 0.1 have for a column: ``column 3`` where there is none in the header."""
+    return name.removesuffix(f" {UNNAMED}")
 
 
 def _order(column: Column) -> str:
@@ -118,7 +154,9 @@ def _order(column: Column) -> str:
 
 
 def _kind_of(column: Column) -> str:
-    return f"{column.kind} ({_order(column)})" if _order(column) else column.kind
+    if isinstance(column, DateColumn):
+        return f"{column.kind} ({column.written or column.order})"
+    return column.kind
 
 
 def _counted(features: tuple[str, ...]) -> str:
@@ -134,18 +172,22 @@ def _kind(where: str, value: Any) -> str:
 
 
 def _version(where: str, value: Any) -> int:
-    if type(value) is not int or value != 1:
-        raise records.refusal(where, "be 1, the only version this release reads", value)
-    return 1
+    if type(value) is not int or not 1 <= value <= VERSION:
+        raise records.refusal(where, f"be 1 to {VERSION}, the versions that this release reads", value)
+    return value
 
 
-def _columns(where: str, value: Any) -> tuple[Column, ...]:
+def _list(where: str, value: Any) -> list[Any]:
     if not isinstance(value, list) or not value:
         raise records.refusal(where, "be a list of at least one column", value)
-    return tuple(column_from_dict(record, f"{where}[{i}]") for i, record in enumerate(value))
+    return value
 
 
 def _dropped(where: str, value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         raise records.refusal(where, "be a record of reasons", value)
     return {records.text(where, name): records.text(f"{where}[{name!r}]", reason) for name, reason in value.items()}
+
+
+def _note(where: str, value: Any) -> Note:
+    return Note(**records.take(where, value, column=records.text, text=records.text))

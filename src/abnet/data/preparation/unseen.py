@@ -4,7 +4,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-__all__ = ["Unseen", "UnseenWarning", "merge"]
+from abnet.data.tables.cells import to_text
+from abnet.data.tables.error import CellError
+from abnet.data.tables.frames import Table
+
+__all__ = ["Unseen", "UnseenWarning", "merge", "refuse_unseen"]
 
 _SHOWN = 3
 
@@ -74,6 +78,21 @@ def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:
         before = columns.get(report.column, Unseen(report.column, {}, report.order))
         columns[report.column] = _added(before, report, most)
     return list(columns.values())
+
+
+def refuse_unseen(table: Table, reports: Iterable[Unseen]) -> None:
+    """An error for the first category that training never saw, or date that cannot be read, with its place."""
+    for report in reports:
+        value = next(iter(report.rows))
+        texts = table.cells(report.column).distinct().lookup(to_text)
+        position = int((texts == value).argmax())
+        wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
+        rest = "missing" if report.order else "unknown"
+        raise CellError(
+            report.column, position, table.row(position),
+            f"{value!r} {wrong}; correct it, or use unseen='warn' to treat such values as {rest}: a "
+            "certificate is about all rows, those with new values included.",
+        )  # fmt: skip
 
 
 def _added(first: Unseen, second: Unseen, most: int) -> Unseen:

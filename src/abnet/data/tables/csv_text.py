@@ -1,130 +1,130 @@
 """CSV as text: every cell a string, exactly as in the file.
 
 What a cell means (a number, a missing value, a category) is for the stored preparation to say, never for the reader:
-types guessed from the rows at hand would differ from chunk to chunk.
+types guessed from the rows at hand would differ from batch to batch.
 """
 
-import csv
-import gzip
-import io
 import itertools
-import zlib
-from collections.abc import Callable, Iterator
-from io import BufferedReader
-from pathlib import Path
-from typing import TextIO
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import pandas as pd
+from abnet.data.tables.csv_blocks import regular_frame
+from abnet.data.tables.csv_rows import RowReader
+from abnet.data.tables.csv_source import ByteSource
+from abnet.data.tables.error import TableError, refuse_repeated
 
-from abnet.data.tables.error import TableError, listed
+if TYPE_CHECKING:
+    import polars
 
-__all__ = ["CELLS", "csv_chunks"]
+__all__ = ["UNNAMED", "csv_frames"]
 
-CELLS = 2_000_000
-"""Cells read at once where the caller leaves the number of rows open: some 100 MB of text."""
+BLOCK = 1 << 23
+"""Bytes read at once: 8 MB."""
+
+UNNAMED = "(unnamed)"
+"""End of the name of a column that has none in the header."""
 
 
-def csv_chunks(path: Path, rows: int | None, progress: Callable[[float], None] | None) -> Iterator[pd.DataFrame]:
-    """Frames of at most `rows` rows (None: blocks of some `CELLS` cells), all columns text; at least one frame.
+def csv_frames(source: ByteSource, *, tabs: bool = False) -> Iterator["polars.DataFrame"]:
+    """Frames of some rows each, all columns text; at least one.
 
-    The separator is a comma in ``.csv`` files and a tab in ``.tsv`` files; a semicolon or tab is understood when the
-    header has no comma. UTF-8 with or without a byte-order mark; fields may be quoted, and hold separators and line
-    ends then. Blank lines are skipped, and blanks around column names dropped. An unnamed column is called
-    ``column 3``. Whether the file is gzipped is seen from its first bytes, whatever its name ends in.
+    The separator is a tab if `tabs` says so; else a comma, or where the header has none, a semicolon, a tab or a bar.
+    UTF-8 with or without a byte-order mark; cells may be quoted, and hold separators and line ends then. Blank lines
+    are skipped, and blanks around column names dropped. A column without a name is called ``column 3 (unnamed)``.
     """
-    size = max(path.stat().st_size, 1)
-    with path.open("rb") as raw:
-        stream = gzip.GzipFile(fileobj=raw) if _starts_as_gzip(raw) else raw
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        start = 0
-        for frame in _frames(path, text, rows):
-            frame.index = pd.RangeIndex(start, start + len(frame))
-            start += len(frame)
-            if progress is not None:
-                progress(min(raw.tell() / size, 1.0))
-            yield frame
-    if start == 0:
-        raise TableError(f"{path} has a header but no rows.")
-
-
-def _starts_as_gzip(raw: BufferedReader) -> bool:
-    """Whether a file begins with the mark of gzip, which no text in UTF-8 does."""
-    return raw.peek(2)[:2] == b"\x1f\x8b"
-
-
-def _frames(path: Path, text: TextIO, rows: int | None) -> Iterator[pd.DataFrame]:
-    """Frames with the errors of every layer below (gzip, UTF-8, CSV) turned into one line each."""
-    lines = _Counted(text)
-    try:
-        reader = _reader(path, lines)
-        names = _header(path, next(reader))
-        body = _checked(path, reader, lines, len(names))
-        while block := list(itertools.islice(body, rows or max(CELLS // len(names), 1))):
-            yield pd.DataFrame(dict(zip(names, zip(*block, strict=True), strict=True)), dtype=str)
-    except UnicodeDecodeError as error:
-        # Every whole line before the undecodable block has been given out, so the count goes on inside the block.
-        byte, line = error.object[error.start], lines.number + 1 + error.object[: error.start].count(b"\n")
-        raise TableError(
-            f"{path}, line {line}: not UTF-8 text (byte 0x{byte:02x}); save the table as CSV in UTF-8."
-        ) from error
-    except csv.Error as error:
-        raise TableError(f"{path}, line {lines.number}: broken CSV ({error}); check the quotes there.") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TableError(f"{path} is not a whole gzip file ({error}); compress the table again.") from error
-
-
-class _Counted:
-    """Lines with the number of the last one given out."""
-
-    def __init__(self, text: TextIO) -> None:
-        self.text, self.number = text, 0
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self.text:
-            self.number += 1
-            yield line
-
-
-def _reader(path: Path, lines: _Counted) -> Iterator[list[str]]:
-    """A CSV reader at the first line that is not blank, with the separator that the line shows."""
-    iterator = iter(lines)
-    first = next((line for line in iterator if line.strip()), None)
-    if first is None:
-        raise TableError(f"{path} is empty: it needs a header line with column names, then rows.")
-    if "\0" in first:
-        raise TableError(f"{path} is not a text table (its first line holds zero bytes); save it as CSV in UTF-8.")
-    tabs = ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:])
+    first = _first_line(source)
     separator = "\t" if tabs else _separator(first)
-    return csv.reader(itertools.chain([first], iterator), delimiter=separator, strict=True, skipinitialspace=not tabs)
+    names = _header(source, separator, tabs)
+    empty = True
+    while block := source.block(BLOCK):
+        frame = regular_frame(block, names, separator, blanks=tabs)
+        if frame is None:
+            frames = _exact_frames(source, block, names, separator, tabs)
+        else:
+            source.lines += block.count(b"\n")
+            frames = iter([frame])
+        for part in frames:
+            if part.height:
+                empty = False
+                yield part
+    if empty:
+        raise TableError(f"{source.name} has a header but no rows.")
+
+
+def _exact_frames(
+    source: ByteSource, block: bytes, names: list[str], separator: str, tabs: bool
+) -> Iterator["polars.DataFrame"]:
+    """Frames of the rows of a block that is not regular, and of the row that goes on after it."""
+    import polars as pl
+
+    reader = RowReader(source, block, separator, blanks=tabs)
+    rows = _checked(source, reader.rows(), len(names))
+    while True:
+        part, error = _until_error(rows, 10_000)
+        if part:
+            columns = zip(names, zip(*part, strict=True), strict=True)
+            yield pl.DataFrame({name: pl.Series(cells, dtype=pl.String) for name, cells in columns})
+        if error is not None:
+            raise error
+        if not part:
+            break
+    source.give_back(reader.rest())
+
+
+def _until_error(rows: Iterator[list[str]], most: int) -> tuple[list[list[str]], TableError | None]:
+    """At most so many rows, and the error that came after them."""
+    found: list[list[str]] = []
+    try:
+        found.extend(itertools.islice(rows, most))  # keeps what came before an error
+    except TableError as error:
+        return found, error
+    return found, None
+
+
+def _first_line(source: ByteSource) -> str:
+    """The first line that is not blank, left in the source; blank ones before it are gone."""
+    while block := source.block(1 << 16):
+        for line in block.splitlines(keepends=True):
+            if line.strip():
+                source.give_back(block)
+                if b"\0" in line and not line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    raise TableError(
+                        f"{source.name} is not a text table (its first line holds zero bytes); save it as CSV in UTF-8."
+                    )
+                return line.decode("utf-8", "replace")
+            source.lines += 1
+            block = block[len(line) :]
+    raise TableError(f"{source.name} is empty: it needs a header line with column names, then rows.")
 
 
 def _separator(header: str) -> str:
-    """A comma, or where the header has none outside quotes, a semicolon or a tab.
+    """A comma, or where the header has none outside quotes, a semicolon, a tab or a bar.
 
     Examples
     --------
-    >>> _separator("a,b;c"), _separator('"size, cm";weight'), _separator("name")
-    (',', ';', ',')
+    >>> _separator("a,b;c"), _separator('"size, cm";weight'), _separator("a|b"), _separator("name")
+    (',', ';', '|', ',')
     """
     bare = "".join(header.split('"')[::2])
-    return next((mark for mark in ",;\t" if mark in bare), ",")
+    return next((mark for mark in ",;\t|" if mark in bare), ",")
 
 
-def _header(path: Path, names: list[str]) -> list[str]:
-    names = [name.strip() or f"column {i}" for i, name in enumerate(names, 1)]
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if repeated:
-        raise TableError(f"{path}: column names must differ, but {listed(repeated)} repeat; rename them in the header.")
+def _header(source: ByteSource, separator: str, tabs: bool) -> list[str]:
+    """Column names; the rows after them stay in the source."""
+    reader = RowReader(source, source.block(1 << 16), separator, blanks=tabs)
+    written = next(reader.rows())
+    source.give_back(reader.rest())
+    names = [name.strip() or f"column {i} {UNNAMED}" for i, name in enumerate(written, 1)]
+    refuse_repeated(names, f"{source.name}: ")
     return names
 
 
-def _checked(path: Path, reader: Iterator[list[str]], lines: _Counted, width: int) -> Iterator[list[str]]:
-    """Rows of the right width; blank lines left out."""
-    for row in reader:
-        if len(row) == width:
-            yield row
-        elif row:
+def _checked(source: ByteSource, rows: Iterator[list[str]], width: int) -> Iterator[list[str]]:
+    """Rows of the right width."""
+    for row in rows:
+        if len(row) != width:
             raise TableError(
-                f"{path}, line {lines.number}: {len(row)} fields where the header has {width}; "
+                f"{source.name}, line {source.lines}: {len(row)} fields where the header has {width}; "
                 "quote fields that hold the separator, and fill missing ones with nothing between separators."
             )
+        yield row

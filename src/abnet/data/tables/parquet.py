@@ -1,52 +1,47 @@
-"""Parquet files, through pyarrow."""
+"""Parquet files, through Polars."""
 
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
-import pandas as pd
+from abnet.data.tables.error import TableError
 
-from abnet.data.tables.error import TableError, listed
+if TYPE_CHECKING:
+    import polars
 
-__all__ = ["parquet_chunks"]
+__all__ = ["parquet_frames"]
 
 
-def parquet_chunks(path: Path, rows: int | None, progress: Callable[[float], None] | None) -> Iterator[pd.DataFrame]:
+def parquet_frames(
+    source: Path | IO[bytes], name: str, rows: int | None, progress: Callable[[float], None] | None
+) -> Iterator["polars.DataFrame"]:
     """Frames of at most `rows` rows (None: all of them) with the file's own types; at least one frame."""
-    arrow, parquet = _pyarrow()
+    import polars as pl
+
+    start = 0
     try:
-        with parquet.ParquetFile(path) as file:
-            columns = _columns(path, file.schema_arrow.names)
-            total, start = file.metadata.num_rows, 0
-            for batch in file.iter_batches(batch_size=rows or max(total, 1)):
-                # pandas' own metadata would turn columns back into an index, and types by chunk.
-                frame = batch.to_pandas(ignore_metadata=True)[columns]
-                frame.index = pd.RangeIndex(start, start + len(frame))
-                start += len(frame)
+        lazy = pl.scan_parquet(source)
+        lazy = lazy.select(_columns(lazy.collect_schema().names()))
+        total = 0 if progress is None else lazy.select(pl.len()).collect().item()
+        for frame in [lazy.collect()] if rows is None else lazy.collect_batches(chunk_size=rows, maintain_order=True):
+            if frame.height:
+                start += frame.height
                 if progress is not None:
                     progress(start / total)
                 yield frame
-    except (arrow.ArrowException, OSError) as error:
-        raise TableError(f"{path} is not a whole Parquet file ({_first_line(error)}).") from error
+    except pl.exceptions.DuplicateError as error:
+        repeated = re.search(r"'(.*)'", str(error))
+        shown = repr(repeated[1]) if repeated else "some"
+        raise TableError(f"{name}: column names must differ, but {shown} repeat; rename them.") from error
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise TableError(f"{name} is not a whole Parquet file ({_first_line(error)}).") from error
     if start == 0:
-        raise TableError(f"{path} has columns but no rows.")
+        raise TableError(f"{name} has columns but no rows.")
 
 
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install 'abnet[parquet]'.") from error
-    return pyarrow, pyarrow.parquet
-
-
-def _columns(path: Path, names: list[str]) -> list[str]:
+def _columns(names: list[str]) -> list[str]:
     """Names of the columns, without the index that pandas may have written beside them."""
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if repeated:
-        raise TableError(f"{path}: column names must differ, but {listed(repeated)} repeat; rename them.")
     return [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
 
 

@@ -1,96 +1,125 @@
 """The column to predict, taken out of a table and checked."""
 
 import difflib
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
-from abnet.data.tables.cells import DOUBTFUL, is_blank, is_missing, lookup, missing, to_text
-from abnet.data.tables.error import TableError, UnknownColumnError, listed, row_name
+from abnet.data.tables.cells import DOUBTFUL, is_blank, to_text
+from abnet.data.tables.error import TableError, UnknownColumnError, listed
+from abnet.data.tables.frames import Table, as_table
+from abnet.data.tables.note import Note
 
-__all__ = ["split_target"]
+__all__ = ["Split", "split_target"]
 
 
-def split_target(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, np.ndarray]:
+class Split(NamedTuple):
+    """Features (a frame of the library that the table came in), labels, and remarks on the labels."""
+
+    X: Any
+    y: NDArray[Any]
+    notes: tuple[Note, ...]
+
+
+def split_target(frame: Any, column: str) -> Split:
     """Features and labels of a table for two classes.
 
     Labels stay as they are in the file: text from CSV becomes whole numbers or booleans only where these are written
     back as the same text (``1``, ``True``, but neither ``01`` nor ``true``); Parquet keeps its types. Blanks around
-    text are dropped. Empty cells and ``nan``, ``null``, ``<NA>``, ``#N/A`` are missing labels; ``NA`` or ``None`` may
+    text are dropped. Where one number is written in several ways (``1``, ``1.0``, ``1.00``), the labels are numbers,
+    and a note says so. Empty cells and ``nan``, ``null``, ``<NA>``, ``#N/A`` are missing labels; ``NA`` or ``None`` may
     be a class.
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : frame of Polars or pandas, or record of columns
     column : str
         Name of the column with the labels.
 
     Returns
     -------
-    X : DataFrame
-        The other columns, in their order.
-    y : array (n,)
+    Split
+        ``X``, the other columns in their order; ``y``, the labels (n,); ``notes``.
 
     Raises
     ------
     UnknownColumnError
         If there is no such column.
     TableError
-        If labels are missing, the classes are not exactly two, or another column has no value
-        at all.
+        If labels are missing, the classes are not exactly two, or there is no other column.
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"age": ["39", "50"], "income": ["high", "low"]})
-    >>> X, y = split_target(frame, "income")
-    >>> list(X), y.tolist()
-    (['age'], ['high', 'low'])
+    >>> X, y, notes = split_target({"age": ["39", "50", "61"], "rich": ["1", "0", "1.0"]}, "rich")
+    >>> list(X), y.tolist(), *map(str, notes)
+    (['age'], [1, 0, 1], "column 'rich' has the labels '1' and '1.0', which are one number and count as one class")
     """
-    if column not in frame.columns:
-        close = difflib.get_close_matches(column, [str(name) for name in frame.columns], n=3)
+    table = as_table(frame)
+    if column not in table.columns:
+        close = difflib.get_close_matches(column, list(table.columns), n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise UnknownColumnError(f"no column {column!r} in the table.{hint} Its columns are {listed(frame.columns)}.")
-    X = frame.drop(columns=column)
-    _check_features(X, column)
-    return X, _labels(frame[column])
+        raise UnknownColumnError(f"no column {column!r} in the table.{hint} Its columns are {listed(table.columns)}.")
+    if len(table.columns) == 1:
+        raise TableError(f"{column!r} is the only column; the table needs at least one other to predict it from.")
+    y, notes = _labels(table, column)
+    return Split(_without(frame, column), y, notes)
 
 
-def _check_features(X: pd.DataFrame, target: str) -> None:
-    if X.shape[1] == 0:
-        raise TableError(f"{target!r} is the only column; the table needs at least one other to predict it from.")
-    for name, column in X.items():
-        if is_missing(column.iloc[0]) and missing(column).all():  # the first cell spares most columns the work
-            raise TableError(f"column {str(name)!r} has no value in any of {len(X)} rows; remove it from the table.")
+def _without(frame: Any, column: str) -> Any:
+    if isinstance(frame, Mapping):
+        return {name: values for name, values in frame.items() if str(name) != column}
+    return frame[[name for name in frame.columns if str(name) != column]]
 
 
-def _labels(column: pd.Series) -> np.ndarray:
-    blank = lookup(column, is_blank)
+def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
+    distinct = table.cells(column).distinct()
+    blank = distinct.lookup(is_blank)
     if blank.any():
-        first = row_name(column.index, int(blank.argmax()))
+        first = table.row(int(blank.argmax()))
         raise TableError(
-            f"{int(blank.sum())} labels are missing in column {column.name!r}, the first in {first}; "
+            f"{int(blank.sum())} labels are missing in column {column!r}, the first in {first}; "
             "fill them in or remove these rows."
         )
-    values = _converted(column.tolist())
-    classes, counts = np.unique(values, return_counts=True)
+    present = [place for place, count in enumerate(distinct.counts()) if count]
+    converted, notes = _converted([distinct.values[place] for place in present], column)
+    lookup = np.zeros(len(distinct.values), np.intp)
+    lookup[present] = np.arange(len(present))
+    y = converted[lookup[distinct.codes]]
+    classes, counts = np.unique(y, return_counts=True)
     if len(classes) != 2:
-        raise TableError(_not_two(str(column.name), classes.tolist(), counts.tolist()))
-    return values
+        raise TableError(_not_two(column, classes.tolist(), counts.tolist()))
+    return y, notes
 
 
-def _converted(values: list[Any]) -> np.ndarray:
+def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
     """Labels of one plain type as they are; text as numbers or booleans where these are written as the same text."""
     if {type(value) for value in values} in ({bool}, {int}, {float}):
-        return np.array(values)
+        return np.array(values), ()
     texts = [to_text(value) for value in values]
-    distinct = set(texts)
-    if distinct <= {"True", "False"}:
-        return np.array([text == "True" for text in texts])
-    if all(_is_plain_integer(text) for text in distinct):
-        return np.array([int(text) for text in texts], np.int64)
-    return np.array(texts)
+    if set(texts) <= {"True", "False"}:
+        return np.array([text == "True" for text in texts]), ()
+    if all(_is_plain_integer(text) for text in texts):
+        return np.array([int(text) for text in texts], np.int64), ()
+    same = _same_number(texts)
+    if same:
+        numbers = np.array([float(text) for text in texts])
+        whole = bool((numbers == np.trunc(numbers)).all() and (np.abs(numbers) < 2**53).all())
+        note = Note(column, f"has the labels {same}, which are one number and count as one class")
+        return numbers.astype(np.int64) if whole else numbers, (note,)
+    return np.array(texts), ()
+
+
+def _same_number(texts: list[str]) -> str:
+    """Different texts of one number, in words; empty if there are none, or if not all are numbers."""
+    if not all(re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?", text) for text in texts):
+        return ""
+    written: dict[float, list[str]] = {}
+    for text in sorted(set(texts), key=lambda text: (len(text), text)):
+        written.setdefault(float(text), []).append(text)
+    return next((" and ".join(map(repr, same)) for same in written.values() if len(same) > 1), "")
 
 
 def _is_plain_integer(text: str) -> bool:

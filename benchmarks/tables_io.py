@@ -1,0 +1,110 @@
+"""Tables: reading, choosing and transforming, as multiples of what Polars takes to read the same file as text."""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from abnet.data.preparation import TablePreparation
+from abnet.data.tables import batches, read_table, split_target
+from abnet.data.tables.dates import days
+from abnet.data.tables.frames import cells_of
+from measure import Row, at_most, best_times, stated
+
+N = 1_000_000
+
+
+def write_table(path: Path, n: int = N) -> None:
+    """19 columns: a count of the rows, 12 numbers, 3 categories, a date, a truth and the label; 126 MB."""
+    rng = np.random.default_rng(0)
+    columns: dict[str, Any] = {"id": np.arange(1, n + 1)}
+    columns |= {f"x{i}": np.round(rng.normal(size=n) * 10 ** (i % 4), 3) for i in range(12)}
+    columns |= {f"c{i}": rng.choice(["red", "green", "blue", "yellow"][: 2 + i], n) for i in range(3)}
+    columns["when"] = (np.datetime64("2018-01-01") + rng.integers(0, 1500, n)).astype(str)
+    columns["sold"] = rng.choice(["true", "false"], n)
+    columns["label"] = np.where(columns["x0"] + rng.normal(size=n) > 0, "up", "down")
+    pl.DataFrame(columns).write_csv(path)
+
+
+def read_and_prepare(path: Path) -> TablePreparation:
+    """What `abnet fit` does with a table but for learning: fit the preparation on one half, transform all rows."""
+    X, y, _ = split_target(read_table(path), "label")
+    first = np.random.default_rng(0).permutation(len(y))[: len(y) // 2]
+    preparation = TablePreparation().fit(X[first])
+    preparation.transform(X)
+    return preparation
+
+
+def stream(path: Path, output: Path, preparation: TablePreparation) -> None:
+    """What `abnet predict` does with a table but for the network: a score and a label per row."""
+    before = 0
+    with output.open("wb") as target:
+        for batch in batches(path):
+            features, _ = preparation.map_.transform_reporting(batch, before=before)
+            before += batch.height
+            labels = np.where(features[:, 0] >= 0, "up", "down")
+            pl.DataFrame({"prediction": labels}).write_csv(target, include_header=before == batch.height)
+
+
+def read_and_write(path: Path, output: Path) -> None:
+    pl.read_csv(path, infer_schema=False).write_csv(output)
+
+
+def peak_of(path: Path) -> dict[str, float]:
+    """Peak memory, in GB, of a process that reads and prepares the table, and of one that has imported everything."""
+    command = [sys.executable, __file__, str(path)]
+    found: dict[str, float] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return found
+
+
+def rows() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        path, output = Path(folder) / "table.csv", Path(folder) / "out.csv"
+        write_table(path)
+        size = f"{N:,} × 19, {path.stat().st_size / 1e6:.0f} MB"
+        jobs = (
+            lambda: pl.read_csv(path, infer_schema=False), lambda: read_table(path), lambda: read_and_prepare(path),
+        )  # fmt: skip
+        as_text, ours, prepared = best_times(*jobs, repeat=3)
+        yield stated("tables: read / Polars' read as text", ours / as_text, size)
+        yield at_most("tables: read, choose, transform / Polars' read as text", prepared / as_text, 10, size)
+        preparation = read_and_prepare(path)
+        jobs_2 = (lambda: read_and_write(path, output), lambda: stream(path, output, preparation))
+        plain, streamed = best_times(*jobs_2, repeat=3)
+        yield at_most("tables: stream, transform, write / Polars' read and write", streamed / plain, 8, size)
+        memory = peak_of(path)
+        yield at_most(
+            "tables: peak of read, choose, transform in GB", memory["peak"], 1.5, f"{memory['idle']:.2f} idle"
+        )
+    stamps = pl.Series((np.datetime64("2020-01-01T00:00:00") + np.arange(200_000) * 61).astype(str))
+    read_stamps = (
+        lambda: stamps.str.to_datetime("%Y-%m-%dT%H:%M:%S"),
+        lambda: days(cells_of(stamps), "year-month-day"),
+    )
+    theirs, mine = best_times(*read_stamps)
+    yield at_most("tables: 200,000 time stamps in s", mine, 0.5, f"{mine / theirs:.1f} × Polars' own, form given")
+
+
+def measure_peak(path: Path) -> None:
+    def peak() -> float:
+        try:  # of this program alone: what `resource` says begins with the memory of the process that started it
+            status = Path("/proc/self/status").read_text()
+            return int(status.split("VmHWM:")[1].split()[0]) / 1e6
+        except (OSError, IndexError):
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+    idle, begin = peak(), time.perf_counter()
+    read_and_prepare(path)
+    print(json.dumps({"idle": idle, "peak": peak(), "seconds": time.perf_counter() - begin}))
+
+
+if __name__ == "__main__":
+    measure_peak(Path(sys.argv[1]))

@@ -1,0 +1,92 @@
+"""Text that says something different in every row, as the words that come again."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from abnet import records
+from abnet.data.preparation.columns import Features, UnseenRows
+from abnet.data.tables.cells import is_blank, to_text
+from abnet.data.tables.frames import Table
+
+__all__ = ["MOST_WORDS", "WordsColumn", "common_words", "words_of"]
+
+MOST_WORDS = 50
+"""Features of a column of words, at the most."""
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text: two letters or more, in small letters.
+
+    Examples
+    --------
+    >>> sorted(words_of("Braund, Mr. Owen Harris (2nd)"))
+    ['braund', 'harris', 'mr', 'nd', 'owen']
+    """
+    return set(_WORD.findall(text.casefold()))
+
+
+def common_words(counts: Mapping[str, int]) -> list[str]:
+    """The commonest words of texts, given with their numbers of rows, commonest first.
+
+    A word that fewer than one row in a hundred (or five rows) has says little, and one that as few rows lack says as
+    little. None at all are given where the texts are no sentences: fewer than two words in the mean, or most rows
+    without any of the words that come again.
+    """
+    rows, total, used = Counter[str](), 0, 0
+    for text, count in counts.items():
+        found = words_of(text)
+        total += count
+        used += len(found) * count
+        for word in found:
+            rows[word] += count
+    least = max(5.0, total / 100)
+    kept = [word for word, count in rows.items() if least <= count <= total - least]
+    kept = sorted(kept, key=lambda word: (-rows[word], word))[:MOST_WORDS]
+    chosen = set(kept)
+    reached = sum(count for text, count in counts.items() if words_of(text) & chosen)
+    return kept if used >= 2 * total and 2 * reached >= total else []
+
+
+@dataclass(frozen=True)
+class WordsColumn:
+    """One 0-1 feature for each of the commonest words: whether the text has it; and one for missing."""
+
+    kind: ClassVar[str] = "words"
+    name: str
+    words: tuple[str, ...]
+    missing: bool
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(f"{self.name} has {word!r}" for word in self.words) + (f"{self.name} (missing)",) * self.missing
+
+    def raw(self, table: Table) -> None:
+        """There are no numbers behind words."""
+
+    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
+        """Features of every row; new words are nothing unusual, and not reported."""
+        distinct = table.cells(self.name).distinct()
+        places = {word: place for place, word in enumerate(self.words)}
+        lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
+        for row, value in enumerate(distinct.values):
+            if is_blank(value):
+                lookup[row, len(self.words) :] = 1
+            else:
+                lookup[row, [places[word] for word in words_of(to_text(value)) if word in places]] = 1
+        return lookup[distinct.codes], {}
+
+    @classmethod
+    def from_dict(cls, record: Any, where: str, version: int) -> "WordsColumn":
+        """The column stored in a record, after checking it."""
+        fields = records.take(where, record, name=records.text, words=records.texts, missing=records.flag)
+        if not fields["words"]:
+            raise ValueError(f"{where} makes no feature (no word).")
+        return cls(**fields)

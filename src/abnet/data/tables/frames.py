@@ -1,0 +1,159 @@
+"""Tables from the libraries that people have them in, through their own objects: none is imported here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.data.tables.error import TableError, refuse_repeated, row_name
+from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, factorised
+
+__all__ = ["Table", "as_table", "cells_of"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns by name, in order and as they came, with words for the rows.
+
+    `index` names the rows: labels of a frame of pandas, or the number of rows before the first.
+    """
+
+    columns: Mapping[str, Any]
+    n_rows: int
+    index: Any = 0
+
+    def cells(self, name: str) -> Cells:
+        """The cells of a column."""
+        return cells_of(self.columns[name], name)
+
+    def row(self, position: int) -> str:
+        """Words for a row."""
+        return row_name(self.index, position)
+
+
+def as_table(X: Any, *, before: int = 0) -> Table:
+    """A table from a frame of Polars or pandas, a record of columns, or an array (columns ``x0``, ``x1``, …).
+
+    Parameters
+    ----------
+    X : frame, mapping or array
+    before : int
+        Rows that came before the first, for the words of an error; a frame of pandas has labels of its own.
+
+    Raises
+    ------
+    TableError
+        If column names repeat.
+
+    Examples
+    --------
+    >>> table = as_table({"age": [39, 50], "city": ["Oslo", None]})
+    >>> list(table.columns), table.n_rows, table.cells("city").cell(1)
+    (['age', 'city'], 2, None)
+    """
+    if isinstance(X, Table):
+        return X
+    library = type(X).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(X, "iloc"):
+        names = [str(name) for name in X.columns]
+        columns = [X.iloc[:, place] for place in range(len(names))]
+        return _table(names, columns, len(X), X.index)
+    if library == "polars" and hasattr(X, "get_columns"):
+        return _table([str(name) for name in X.columns], X.get_columns(), X.height, before)
+    if isinstance(X, Mapping):
+        columns = list(X.values())
+        lengths = {len(column) for column in columns}
+        if len(lengths) > 1:
+            raise TableError(f"the columns of a table must have as many rows; got {sorted(lengths)}.")
+        return _table([str(name) for name in X], columns, max(lengths, default=0), before)
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"a table has two dimensions (rows, columns); got an array of shape {array.shape}.")
+    return _table([f"x{i}" for i in range(array.shape[1])], list(array.T), len(array), before)
+
+
+def _table(names: list[str], columns: Sequence[Any], n_rows: int, index: Any) -> Table:
+    refuse_repeated(names)
+    return Table(dict(zip(names, columns, strict=True)), n_rows, index)
+
+
+def cells_of(column: Any, name: str = "") -> Cells:
+    """The cells of a column: a series of Polars or pandas, an array or a list.
+
+    Examples
+    --------
+    >>> cells_of([True, None]).cell(0), cells_of(np.array([1.5, 2.5])).cell(1)
+    (True, 2.5)
+    """
+    library = type(column).__module__.partition(".")[0]
+    if library == "polars":
+        return _polars(column, name)
+    if library == "pandas":
+        return _pandas(column, name)
+    if isinstance(column, np.ndarray) and column.dtype.kind != "O":
+        return _array(column, name)
+    values = list(column)
+    kinds = set(map(type, values))
+    if kinds and kinds <= {int, float, np.float64, np.float32, np.int64, np.int32} and _fits(values):
+        return NumberCells(np.array(values))
+    return DistinctCells(factorised(values, name))
+
+
+def _fits(values: list[Any]) -> bool:
+    """Whether numbers fit into one array without loss: whole ones up to 64 bits, or floats with small whole ones."""
+    whole = [value for value in values if isinstance(value, int)]
+    limit = 2**63 if len(whole) == len(values) else 2**53
+    return not whole or (-limit <= min(whole) and max(whole) < limit)
+
+
+def _array(values: NDArray[Any], name: str) -> Cells:
+    kind = values.dtype.kind
+    if kind in "iuf":
+        return NumberCells(values)
+    if kind == "b":
+        return DistinctCells(Distinct(values.astype(np.intp), [False, True, None]))
+    if kind == "M":
+        return DateCells(values.astype("datetime64[us]"))
+    if kind == "m":
+        seconds = values.astype("timedelta64[us]").astype(np.int64) / 1_000_000
+        return NumberCells(np.where(np.isnat(values), np.nan, seconds))
+    return DistinctCells(factorised(values.tolist(), name))
+
+
+def _pandas(series: Any, name: str) -> Cells:
+    dtype, kind = series.dtype, getattr(series.dtype, "kind", "O")
+    if isinstance(dtype, np.dtype) and kind != "O":
+        return _array(series.to_numpy(), name)
+    absent = np.asarray(series.isna(), bool)
+    if kind in "iuf" and not hasattr(dtype, "categories"):
+        exact: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[kind]
+        return NumberCells(series.fillna(0).to_numpy(exact), absent)
+    if kind == "M" and hasattr(dtype, "tz"):
+        return DateCells(series.to_numpy("datetime64[us]"))
+    values = series.to_numpy(object).tolist()
+    return DistinctCells(factorised([None if gap else value for value, gap in zip(values, absent, strict=True)], name))
+
+
+def _polars(series: Any, name: str) -> Cells:
+    import polars as pl
+
+    dtype = series.dtype
+    if dtype == pl.String:
+        return TextCells(series)
+    if dtype in (pl.Categorical, pl.Enum):
+        return TextCells(series.cast(pl.String))
+    if dtype.is_integer() and dtype not in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
+        return NumberCells(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
+    if dtype.is_float() or dtype.is_decimal():
+        return NumberCells(series.cast(pl.Float64).to_numpy())
+    if dtype in (pl.Date, pl.Datetime):
+        stamps = series.cast(pl.Datetime("us", getattr(dtype, "time_zone", None))).to_physical()
+        absent = series.is_null().to_numpy()
+        values = stamps.fill_null(0).to_numpy().astype("datetime64[us]")
+        return DateCells(np.where(absent, np.datetime64("NaT"), values))
+    if dtype in (pl.Duration, pl.Time):
+        micro = series.cast(pl.Duration("us")).dt.total_microseconds()
+        return NumberCells((micro / 1_000_000).cast(pl.Float64).to_numpy())
+    return DistinctCells(factorised(series.to_list(), name))

@@ -1,0 +1,157 @@
+"""Columns that name or count the rows, that hold nothing, or too much."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from abnet import ABNetClassifier
+from abnet.data.preparation import TablePreparation, preparation_from_dict
+from abnet.data.tables import TableError, read_table
+from abnet.data.tables.error import UnknownColumnError
+from abnet.data.tables.frames import as_table
+
+X = [str(i * i % 17) for i in range(60)]
+
+
+def kept(table: Any, **options: Any) -> tuple[list[str], list[str]]:
+    preparation = TablePreparation(**options).fit(table)
+    return [column.name for column in preparation.map_.columns], [str(note) for note in preparation.notes_]
+
+
+def test_a_column_without_a_name_is_left_out_with_a_note(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(",x\n" + "".join(f"{i * 7 % 5},{x}\n" for i, x in enumerate(X)))
+    frame = read_table(tmp_path / "t.csv")
+    names, notes = kept(frame)
+    assert names == ["x"]
+    assert notes == ["column 'column 1 (unnamed)' is left out: it has no name; use='column 1 (unnamed)' takes it in"]
+    assert kept(frame, use=["column 1 (unnamed)"]) == (["column 1 (unnamed)", "x"], [])
+    assert kept({"Unnamed: 0": X, "x": X})[0] == ["x"]
+
+
+@pytest.mark.parametrize("start", [0, 1, -7, 2**60])
+def test_whole_numbers_that_count_the_rows_are_left_out_with_a_note(start: int) -> None:
+    count = [str(start + i) for i in range(60)]
+    for index in (count, [start + i for i in range(60)], count[::-1]):
+        names, notes = kept({"index": index, "x": X})
+        assert names == ["x"]
+        assert "column 'index' is left out: whole numbers that never repeat" in notes[0]
+        assert "use='index' takes it in" in notes[0]
+        assert kept({"index": index, "x": X}, use="index")[0] == ["index", "x"]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_part_of_the_rows_shows_it_too(share: float) -> None:
+    part = np.random.default_rng(0).permutation(2000)[: int(2000 * share)]
+    assert kept({"index": part, "x": part % 7})[0] == ["x"]
+
+
+def test_other_whole_numbers_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(18, 90, 60),
+        "distinct but far apart": rng.permutation(10**6)[:60],
+        "counted with a gap": [*range(59), None],
+        "twice": [*range(59), 7],
+        "halves": np.arange(60) / 2,
+    }
+    assert kept(columns)[0] == list(columns)
+    assert kept({"few": [1, 2, 3, 4, 5, 6]})[0] == ["few"]
+
+
+def test_text_that_differs_in_every_row_is_left_out_with_a_note() -> None:
+    names, notes = kept({"id": [f"person-{i}" for i in range(60)], "x": X})
+    assert names == ["x"]
+    assert notes == ["column 'id' is left out: an identifier: all 60 values differ; use='id' takes it in"]
+    assert kept({"id": [f"person-{i}" for i in range(60)], "x": X}, use=["id"]) == (["id", "x"], [])
+
+
+def test_an_empty_column_is_left_out_like_a_constant_one() -> None:
+    for empty in ("", "NA", None):
+        names, notes = kept({"empty": [empty] * 60, "same": ["7"] * 60, "x": X})
+        assert names == ["x"]
+        assert notes == [
+            "column 'empty' is left out: no value in the rows it was fitted on",
+            "column 'same' is left out: constant (7)",
+        ]
+
+
+def test_use_names_columns_that_there_are() -> None:
+    with pytest.raises(UnknownColumnError, match="use: no column 'y'; the columns are 'x'"):
+        TablePreparation(use=["y"]).fit({"x": X})
+
+
+def test_names_that_repeat_are_an_error_in_fit_and_transform() -> None:
+    twice = pd.DataFrame([[1, 2], [3, 5]], columns=["a", "a"])
+    preparation = TablePreparation().fit({"a": [1, 2]})
+    for use in (TablePreparation().fit, preparation.transform):
+        with pytest.raises(TableError, match="column names must differ, but 'a' repeat"):
+            use(twice)
+    with pytest.raises(TableError, match="'1' repeat"):
+        TablePreparation().fit(pd.DataFrame([[1, 2], [3, 5]], columns=[1, "1"]))
+
+
+REVIEWS = [
+    f"{'A lovely' if i % 3 else 'an Awful'} wine, {'from the south' if i % 2 else 'of the north'}; bottle {i}"
+    for i in range(120)
+]
+
+
+def test_texts_whose_words_come_again_are_words() -> None:
+    table = {"review": [*REVIEWS, ""]}
+    preparation = TablePreparation().fit(table)
+    (column,) = preparation.map_.columns
+    assert column.kind == "words"
+    names = preparation.get_feature_names_out().tolist()
+    assert {"review has 'lovely'", "review has 'awful'", "review has 'south'", "review (missing)"} <= set(names)
+    assert "review has 'wine'" not in names  # in every text but the missing one
+    X = preparation.transform(table)
+    assert X[:, names.index("review has 'lovely'")].tolist() == [float(i % 3 > 0) for i in range(120)] + [0.0]
+    assert X[-1].tolist() == [0.0] * (len(names) - 1) + [1.0]
+    assert "has 120 different texts; its" in preparation.notes_[0].text
+    for frame in (pl.DataFrame(table), pd.DataFrame(table)):
+        assert preparation_from_dict(preparation.to_dict()).transform(frame).tobytes() == X.tobytes()
+    assert preparation.transform({"review": ["something new"]}).sum() == 0
+
+
+def test_at_most_fifty_words_are_features() -> None:
+    words = [chr(97 + i % 26) + chr(97 + i // 26 % 26) + "x" for i in range(100)]
+    rng = np.random.default_rng(0)
+    table = {"t": [" ".join(rng.choice(words, 10)) for _ in range(300)]}
+    assert len(TablePreparation().fit(table).get_feature_names_out()) == 50
+
+
+def test_the_index_of_a_sorted_table_no_longer_makes_a_certificate() -> None:
+    """By the index the classes of a sorted table are known, and those of new rows are not."""
+    n = 400
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"index": np.arange(n), "noise": rng.normal(size=n).round(3)})
+    y = np.repeat(["first", "second"], n // 2)
+    new = pl.DataFrame({"index": np.arange(n, 2 * n), "noise": rng.normal(size=n).round(3)})
+
+    def learned(**options: Any) -> Any:
+        return ABNetClassifier((2,), max_iter=30, preprocessor=TablePreparation(**options), random_state=0).fit(
+            table, y
+        )
+
+    misled, careful = learned(use="index"), learned()
+    assert misled.certificate_.vote_error_bound < 0.1
+    assert np.mean(misled.predict(new) != y) == 0.5  # all of them are second
+    assert careful.certificate_.vote_error_bound > 0.4
+
+
+def test_thousands_with_points_no_longer_make_a_certificate_of_nonsense() -> None:
+    """Prices from 100 to 9.999 in the German way: as fractions, those above 999 would be the smallest of all."""
+    prices = np.random.default_rng(0).integers(100, 10_000, 400)
+    y = np.where(prices > 999, "dear", "cheap")
+    written = [f"{price:,}".replace(",", ".") for price in prices.tolist()]
+    table = {"price": written, "n": ["1", "2"] * 200}
+    with pytest.raises(TableError, match="may have a decimal mark or one for thousands"):
+        TablePreparation().fit(table)
+    raw = TablePreparation(decimal="comma").fit(table).map_.columns[0].raw(as_table(table))
+    assert raw is not None
+    assert raw.tolist() == prices.tolist()
+    assert (raw > 999).tolist() == (y == "dear").tolist()

@@ -1,0 +1,192 @@
+"""Numbers as people write them: each case is read rightly with a note, or refused with what to do."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abnet.data.preparation import TablePreparation, preparation_from_dict
+from abnet.data.tables import TableError, read_table
+from abnet.data.tables.frames import as_table
+
+
+def numbers(preparation: TablePreparation, table: Any) -> list[float]:
+    """The numbers behind the first column."""
+    x = preparation.map_.columns[0].raw(as_table(table))
+    assert x is not None
+    return x.tolist()
+
+
+def read(values: list[str], **options: Any) -> tuple[list[float], list[str]]:
+    """The numbers of a column, and what the notes say; the same from a record and from Polars."""
+    table: Any = {"c": values}
+    preparation = TablePreparation(**options).fit(table)
+    frame = pl.DataFrame(table)
+    assert preparation.map_.columns[0].kind == "numeric"
+    assert preparation_from_dict(preparation.to_dict()) == preparation.map_
+    assert TablePreparation(**options).fit(frame).map_ == preparation.map_
+    assert np.array_equal(numbers(preparation, frame), numbers(preparation, table), equal_nan=True)
+    return numbers(preparation, table), [str(note) for note in preparation.notes_]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "shown"),
+    [
+        (["$1,966", "$857"], [1966, 857], "'$1,966', read as 1966"),
+        (["-$1,966", "$857"], [-1966, 857], "'-$1,966', read as -1966"),
+        (["1 966", "857"], [1966, 857], "'1 966', read as 1966"),
+        (["1\u00a0966", "857"], [1966, 857], r"'1\xa0966', read as 1966"),
+        (["1\u202f966,5", "857"], [1966.5, 857], r"'1\u202f966,5', read as 1966.5"),
+        (["1'966", "857"], [1966, 857], '"1\'966", read as 1966'),
+        (["1’966", "857"], [1966, 857], "'1’966', read as 1966"),
+        (["6,647.34", "857.1"], [6647.34, 857.1], "'6,647.34', read as 6647.34"),
+        (["1,234,567", "857"], [1234567, 857], "'1,234,567', read as 1234567"),
+        (["1.234.567", "857"], [1234567, 857], "'1.234.567', read as 1234567"),
+        (["€ 5000.00", "€ 12.50"], [5000, 12.5], "'€ 5000.00', read as 5000"),
+        (["1.250,00 €", "5,50 €"], [1250, 5.5], "'1.250,00 €', read as 1250"),
+        (["84.4%", "12%"], [84.4, 12], "'84.4%', read as 84.4"),
+        (["12.3 kg", "4 kg", " 5kg "], [12.3, 4, 5], "'12.3 kg', read as 12.3"),
+        ([" 36 months", " 60 months"], [36, 60], "'36 months', read as 36"),
+        (["01:30:00", "00:05:00"], [5400, 300], "'01:30:00', read as 5400 seconds"),
+        (["1 day 00:00:01", "0 days 00:00:00.5"], [86401, 0.5], "'0 days 00:00:00.5', read as 0.5 seconds"),
+        (["90 min", "20 min"], [90, 20], "'90 min', read as 90"),
+        (["90 min", "2 h", "1 h 30 min"], [5400, 7200, 5400], "'1 h 30 min', read as 5400 seconds"),
+        (["1,5", "2,75", "3"], [1.5, 2.75, 3], "'2,75', read as 2.75"),
+        (["1.234,5", "7,0"], [1234.5, 7], "'1.234,5', read as 1234.5"),
+        (["-0,5", "1,0"], [-0.5, 1], "'-0,5', read as -0.5"),
+    ],
+)
+def test_marks_and_units_are_read_and_noted(values: list[str], expected: list[float], shown: str) -> None:
+    x, notes = read(values)
+    assert x == expected
+    assert notes == [f"column 'c' has numbers written as {shown}"]
+
+
+@pytest.mark.parametrize("values", [["1.234", "857"], ["1,966", "857"], ["1.000", "857"], ["1.234 kg", "857 kg"]])
+def test_what_may_be_thousands_or_a_fraction_is_refused_and_decided_by_the_user(values: list[str]) -> None:
+    with pytest.raises(TableError) as caught:
+        TablePreparation().fit({"c": values, "t": ["u", "v"]})
+    message = str(caught.value)
+    assert f"column 'c': numbers such as {values[0]!r} beside {values[1]!r}" in message
+    assert "decimal='comma' or decimal='point'" in message
+    whole, fraction = float(values[0][0] + values[0][2:5]), float(f"{values[0][0]}.{values[0][2:5]}")
+    as_point, _ = read(values, decimal="point")
+    as_comma, _ = read(values, decimal="comma")
+    assert {as_point[0], as_comma[0]} == {whole, fraction}
+    assert as_point[0] == (fraction if "." in values[0] else whole)
+
+
+def test_a_file_with_semicolons_is_refused_by_the_same_rule(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("price;city\n1.234;Oslo\n857;Rome\n2.345;Rome\n")
+    frame = read_table(tmp_path / "t.csv")
+    with pytest.raises(TableError, match=r"'1\.234' beside '857'"):
+        TablePreparation().fit(frame)
+    assert numbers(TablePreparation(decimal="comma").fit(frame), frame) == [1234, 857, 2345]
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [(["0.5", "1.25"], 1.234), (["0,5", "1,25"], 1234), (["6,647.34", "1.5"], 1.234), (["12.5 kg", "3 kg"], 1.234)],
+)
+def test_other_columns_tell_the_decimal_mark(other: list[str], expected: float) -> None:
+    table = {"c": ["1.234", "857"], "o": other}
+    preparation = TablePreparation().fit(table)
+    assert numbers(preparation, table) == [expected, 857]
+    word = "point" if expected == 1.234 else "comma"
+    assert f"column 'c' has numbers such as '1.234', read with a decimal {word} as" in str(preparation.notes_[0])
+
+
+def test_columns_that_contradict_each_other_tell_nothing() -> None:
+    with pytest.raises(TableError, match=r"'1\.234' beside '857'"):
+        TablePreparation().fit({"c": ["1.234", "857"], "o": ["0.5", "1.25"], "p": ["0,5", "1,25"]})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["1.234", "2.345"], ["0.123", "857"], ["1.234", "5.6"], ["1.234", "12345"], ["1", "2"], ["1.5", "857", "1.234"]],
+)
+def test_plain_numbers_are_plain(values: list[str]) -> None:
+    assert read(values) == ([float(value) for value in values], [])
+
+
+def test_words_for_missing_values_among_numbers_are_gaps_with_a_note() -> None:
+    values = [str(i % 7) for i in range(80)] + ["unknown"] * 10 + ["missing"] * 6 + ["n.a."] * 4
+    x, notes = read(values)
+    assert np.isnan(x).sum() == 20
+    assert notes == ["column 'c' has 20 cells such as 'unknown' or 'missing' or 'n.a.', which count as missing"]
+    names = TablePreparation().fit({"c": values}).get_feature_names_out().tolist()
+    assert names == ["c", "c (missing)"]
+    assert TablePreparation().fit({"c": ["unknown", "known"]}).map_.columns[0].kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["1.5 kg", "2.5 g", "3 kg"], "its numbers have several units ('g', 'kg')"),
+        (["20-05-31", "20-06-01"], "dates such as '20-05-31' do not tell where the year stands"),
+        ([*map(str, range(1000, 1099)), "many"], "1 of its 100 values are not numbers (such as 'many')"),
+    ],
+)
+def test_what_stays_text_though_it_may_not_be_meant_so_is_noted(values: list[str], told: str) -> None:
+    preparation = TablePreparation(use="c").fit({"c": values})
+    assert preparation.map_.columns[0].kind == "text"
+    assert f"column 'c' is treated as text, since {told}" in str(preparation.notes_[0])
+
+
+@pytest.mark.parametrize(
+    "values", [["A1", "A2"], ["Q1 2020", "Q2 2020"], ["1st", "2nd"], ["3-4", "5-6"], ["v1.2", "v1.3"]]
+)
+def test_codes_are_no_numbers_with_units(values: list[str]) -> None:
+    assert [column.kind for column in TablePreparation().fit({"c": values}).map_.columns] == ["text"]
+
+
+def test_a_cell_that_is_not_written_so_is_named() -> None:
+    table = {"c": ["12.3 kg", "4 kg"]}
+    preparation = TablePreparation().fit(table)
+    for frame in ({"c": ["1 kg", "5 g"]}, pl.DataFrame({"c": ["1 kg", "5 g"]})):
+        with pytest.raises(TableError, match="column 'c', data row 2: '5 g' is not a finite number"):
+            preparation.transform(frame)
+    assert preparation.transform({"c": [12.3, 4.0]}).tolist() == preparation.transform(table).tolist()
+
+
+BIG = 2**60
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [str(BIG + i * i) for i in range(40)],
+        [BIG + i * i for i in range(40)],
+        pl.Series([BIG + i * i for i in range(40)]),
+        pl.Series([2**63 + i * i for i in range(40)], dtype=pl.UInt64),
+        [str(-BIG - i * i) for i in range(40)],
+        [f"{BIG + i * i}.0" for i in range(40)],
+        [f"{BIG + i * i:,}" for i in range(40)],
+        [str(2**200 + i * i) for i in range(40)],
+    ],
+    ids=["text", "numbers", "polars", "unsigned", "negative", "point", "commas", "huge"],
+)
+def test_large_whole_numbers_keep_their_differences(values: Any) -> None:
+    preparation = TablePreparation().fit({"c": values})
+    x = preparation.map_.columns[0].raw(as_table({"c": values}))
+    assert x is not None
+    assert np.abs(x - x[0]).tolist() == [float(i * i) for i in range(40)]
+    assert len(np.unique(preparation.transform({"c": values}))) == 40
+    again = preparation_from_dict(preparation.to_dict())
+    assert again.transform({"c": values}).tobytes() == preparation.transform({"c": values}).tobytes()
+
+
+def test_numbers_in_pieces_and_by_either_engine_are_the_same_bits() -> None:
+    values = [str(BIG + i) for i in (0, 3, 5, 5)] + ["", "n.a.", f"{BIG + 7}.5", "1e18", f" {BIG}"]
+    preparation = TablePreparation().fit({"c": values})
+    whole = preparation.transform(pl.DataFrame({"c": values}))
+    parts = [preparation.transform({"c": [value]}) for value in values]
+    assert np.vstack(parts).tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("decimal", ["dot", "", None, "."])
+def test_the_decimal_mark_is_checked(decimal: Any) -> None:
+    with pytest.raises(ValueError, match="decimal must be one of 'auto', 'point', 'comma'"):
+        TablePreparation(decimal=decimal).fit({"c": ["1", "2"]})
