@@ -27,16 +27,16 @@ class ABNetClassifier(MixtureClassifier):
     ----------
     hidden_layer_sizes : tuple of int or "auto"
         Widths of the hidden layers, at least one. "auto" is a mixture by fixed rules (`abnet.estimators.recipe`): with
-        two classes 8 exact networks of 8 neurons, with several, or above 200 features, 4 sampled ones of 100.
+        two classes 8 exact networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100.
     n_estimators : int or "auto"
         Number of networks in the mixture: one posterior, whose divergence is the mean of theirs. "auto" is 1 where the
         widths are given.
     teacher : None, "auto", "forest", "boosting", "linear" or a classifier
         Who teaches the networks: a scikit-learn classifier, which is cloned and fitted on the first part only, or one
         by name. "auto" asks all three and weighs them by what they say of rows they were not fitted on; none where the
-        widths are given, or above 200 features.
+        widths are given, or above 400 features.
     codes : {"auto", "thermometer", "none"}
-        Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 200 features.
+        Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 400 features.
     code_length : int or "auto"
         Output neurons for several classes (`abnet.codebook`); two classes have one.
     classes : array, optional

@@ -202,7 +202,7 @@ def deploy(
     info = ModelInfo(labels)
     if recipe.aggregation == "exact":
         return CompactMixture.from_networks(networks, info)
-    return PathMixture.from_networks(networks, rng, n_paths=n_samples, info=info)
+    return PathMixture.from_networks(networks, rng, n_paths=n_samples * len(networks), info=info)
 
 
 def train_members(
@@ -237,20 +237,41 @@ def train_members(
     return learner.networks(best_of(outcome.runs[0])), curve
 
 
+PATHS_OF_MEMBER = 25
+"""Fresh paths of each member and example, where only their mean is needed."""
+
+
+def mean_risks(
+    networks: tuple[BAM, ...], X: NDArray[np.float32], codes: NDArray[np.intp], n_classes: int, rng: Any, report: Any
+) -> NDArray[np.float64]:
+    """Mean loss of fresh paths of all members on each example: unbiased for the mixture's Gibbs risk, in [0, 1]."""
+    table, total = class_table(n_classes, networks[0].sizes[-1]), np.zeros(len(codes))
+    for m, network in enumerate(networks):
+        layers = network.astype(np.float64).layers
+        step = block_rows(layers, PATHS_OF_MEMBER)
+        for start in range(0, len(codes), step):
+            rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
+            out = path_outputs(layers, rows, PATHS_OF_MEMBER, lambda k, shape: rng.standard_normal(shape), table)
+            total[start : start + step] += _losses(out.mean(axis=1), truth)
+            if report is not None:
+                report("certificate", m * len(codes) + start + len(rows), len(networks) * len(codes), total.mean())
+    return np.clip(total / len(networks), 0, 1)
+
+
 def mixture_risk(
     networks: tuple[BAM, ...],
     X: NDArray[np.float32],
     codes: NDArray[np.intp],
     n_classes: int,
+    n_codes: int,
     rng: np.random.Generator,
     report: Any = None,
-    n_codes: int | None = None,
 ) -> SampledRisk:
-    """Losses of fresh paths, each of a member drawn for it, on every example: unbiased for the mixture's Gibbs risk."""
+    """Losses of fresh paths, each of a member drawn for it, on every example: pairs of them are independent."""
     n_paths = fresh_path_count(len(codes))
     table = class_table(n_classes, networks[0].sizes[-1])
     layers = [network.astype(np.float64).layers for network in networks]
-    step, records = max(block_rows(layers[0], n_paths), 1), []
+    step, records = block_rows(layers[0], n_paths), []
     for start in range(0, len(codes), step):
         rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
         losses = np.empty((len(rows), n_paths))
@@ -259,7 +280,7 @@ def mixture_risk(
             at, path = np.nonzero(drawn == m)
             out = path_outputs(V, rows[at], 1, lambda k, shape: rng.standard_normal(shape), table)[:, 0]
             losses[at, path] = _losses(out, truth[at])
-        records.append(SampledRisk.from_values(losses, truth, n_codes or n_classes))
+        records.append(SampledRisk.from_values(losses, truth, n_codes))
         if report is not None:
             report("certificate", start + len(rows), len(codes), records[-1].mean)
     return SampledRisk.merge(records)
@@ -304,9 +325,11 @@ def certify_mixture(
     pairs = zip(networks, priors, strict=True)
     kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
     if isinstance(scorer, PathMixture):
-        sampled = mixture_risk(networks, X, codes, K, rng, report, n_codes)
         if frozen:
+            means = mean_risks(networks, X, codes, K, rng, report)
+            sampled = SampledRisk.from_values(means[:, None], codes, n_codes)
             return certify_frozen_sampled(sampled, codes, wrong, **terms)
+        sampled = mixture_risk(networks, X, codes, K, n_codes, rng, report)
         return certify_trained_sampled(sampled, kl, vote="fixed paths", vote_paths=scorer.n_paths, **terms)
     risks = _losses(scores, codes)
     if terms.get("prior") == "test set":

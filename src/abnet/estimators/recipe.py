@@ -7,7 +7,7 @@ from abnet.codebook import code_length
 
 __all__ = ["Recipe", "recipe_for"]
 
-WIDE_FEATURES = 200
+WIDE_FEATURES = 400
 """Prepared features above which a table is wide: codes and teachers would cost more than they bring."""
 
 MOST_INPUTS = 6_000
