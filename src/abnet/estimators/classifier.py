@@ -110,7 +110,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if self._takes_tables():
             return validate_data(self, X, reset=False, skip_check_array=True)
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return rows if self.preprocessor is None else _full(rows)
+        return rows if self.preprocessor_ is None else _full(rows)
 
     def _prepare(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
         """Fit ``preprocessor_`` on the given rows and their targets only; its stored form, and dense float32 rows."""
@@ -137,7 +137,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the largest share of the vote."""
-        return self.predictor_.predict(self._check_rows(X))
+        rows = self._check_rows(X)
+        return self.predictor_.predict(rows)
 
     @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -47,7 +47,9 @@ class MixtureClassifier(AggregatedClassifier):
         -------
         self
         """
-        self._reads_frames = hasattr(X, "columns") or isinstance(X, Mapping)
+        # Who shapes the network shapes its inputs: a frame of plain numbers is then an array like any other.
+        frame = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
+        self._reads_frames = frame and (self._is_auto("hidden_layer_sizes") or not _plain_numbers(X))
         super().fit(X, y, sample_weight)
         return self
 
@@ -174,7 +176,7 @@ class MixtureClassifier(AggregatedClassifier):
                     recipe, self, self.priors_, inputs, np.minimum(codes[bound], K - 1), K, train_rng, None
                 )
             scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, draw_rng, self.n_samples)
-            covered = _is_row_wise(self.preprocessor_, self._takes_tables())
+            covered = True
             self.certificate_, self.bound_estimate_ = None, None
             certificate = mixture_fit.certify_mixture(
                 scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, path_rng,
@@ -301,5 +303,10 @@ def _cells(base: Any, n_features: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(len(counts)), counts) if sum(counts) == n_features else np.arange(n_features)
 
 
-def _is_row_wise(preprocessor: Any, tables: bool) -> bool:
-    return True
+def _plain_numbers(frame: Any) -> bool:
+    """Whether a frame holds finite numbers alone."""
+    try:
+        matrix = np.asarray(frame)
+        return bool(matrix.dtype.kind in "fiub" and np.isfinite(matrix).all())
+    except (TypeError, ValueError):
+        return False
