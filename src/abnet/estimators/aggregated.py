@@ -246,6 +246,13 @@ class AggregatedClassifier(BinaryClassifier):
             print(f"aggregation: {'exact' if affordable else 'ancestral'} ({why}).", file=sys.stderr)
         return "exact" if affordable else "ancestral"
 
+    def _certifies_exactly(self) -> bool:
+        """Whether the risk will be computed, not sampled; what "auto" stands for follows from the widths."""
+        name = self._current_aggregation()
+        if name != "auto" or self._is_auto("hidden_layer_sizes"):
+            return name == "exact"
+        return self._choose_aggregation(check_hidden(self.hidden_layer_sizes), 64) == "exact"
+
     def _way(self) -> Way:
         return self._family.ways[self.aggregation_]
 

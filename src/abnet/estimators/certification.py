@@ -135,7 +135,10 @@ def copies(X: NDArray[Any]) -> int:
     >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
     (1, 4)
     """
-    marks = np.array([hash(row.tobytes()) for row in X])
+    if not len(X):
+        return 1
+    rows = np.ascontiguousarray(X)
+    marks = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
     often = np.unique(marks, return_counts=True)[1]
     if len(often) < FEWEST_DISTINCT:
         return 1
@@ -144,20 +147,20 @@ def copies(X: NDArray[Any]) -> int:
     return usual if rows_by_count[usual] >= REGULAR * len(X) else 1
 
 
-def warn_of_copies(X: NDArray[Any], y: NDArray[np.float64], classes: NDArray[Any]) -> None:
+def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) -> None:
     """Warn if nearly every row of a class occurs equally often, more than once.
 
     Parameters
     ----------
     X : array (n, d)
         Prepared rows.
-    y : array (n,)
-        Labels ±1.
-    classes : array of two labels
+    codes : array (n,)
+        Their classes, 0 to K - 1; for two classes -1 may stand for 0.
+    classes : array of K labels
         The user's, for the message.
     """
-    for label, name in zip((-1.0, 1.0), classes, strict=True):
-        often = copies(X[y == label])
+    for code, name in enumerate(classes):
+        often = copies(X[np.maximum(codes, 0) == code])
         if often > 1:
             warnings.warn(
                 f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or "

@@ -68,9 +68,17 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         X, labels = self._check_training(X, y)
         weights = None if sample_weight is None else self._check_weights(sample_weight, X)
         known = Labels.of(labels)
-        targets, self.classes_ = known.signs(labels), known.classes
-        self.predictor_ = self._learn(X, targets, weights)
+        self.classes_ = known.classes
+        self.predictor_ = self._learn(X, self._targets(known, labels), weights)
         return self
+
+    def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Labels as ±1; several classes are refused."""
+        return known.signs(labels)
+
+    def _preprocessor_for(self, X: Any) -> Any:
+        """The preprocessor that rows like X ask for."""
+        return self.preprocessor
 
     @property
     def _labels(self) -> Labels:
@@ -102,24 +110,25 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if self._takes_tables():
             return validate_data(self, X, reset=False, skip_check_array=True)
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return rows if self.preprocessor is None else _full(rows)
+        return rows if self.preprocessor_ is None else _full(rows)
 
     def _prepare(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
         """Fit ``preprocessor_`` on the given rows and their targets only; its stored form, and dense float32 rows."""
         self.preprocessor_: Any = None
-        if self.preprocessor is None:
+        wanted = self._preprocessor_for(X)
+        if wanted is None:
             return None, _dense(X)
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else _full(X)
         try:
-            self.preprocessor_ = _transformer(self.preprocessor).fit(_take(X, fit_rows), _take(y, fit_rows))
+            self.preprocessor_ = _transformer(wanted).fit(_take(X, fit_rows), _take(y, fit_rows))
         except CellError as error:  # it counts the rows of the part
             raise error if fit_rows is None else error.taken_from(fit_rows) from None
         stored = _stored(self.preprocessor_)
         return stored, _dense(stored.transform(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``."""
+        """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
         rows = self._check_rows(X)
         return self.predictor_.decision_function(rows)
 
@@ -127,15 +136,15 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label with the larger share of the vote."""
-        scores = self.decision_function(X)
-        return self._labels.from_scores(scores)
+        """The label with the largest share of the vote."""
+        rows = self._check_rows(X)
+        return self.predictor_.predict(rows)
 
     @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Shares of the vote, shape (n, 2): ``(1 ∓ F(x))/2``."""
+        """Probabilities of the classes, shape (n, K): shares of the vote, calibrated where the model knows how."""
         scores = self.decision_function(X)
-        return self.predictor_.shares_from_scores(scores)
+        return self.predictor_.probabilities_from_scores(scores)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back."""

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.bounds.single_network import DrawnCertificate
+from abnet.labels import Labels
 from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.predictor import ModelInfo
 
 __all__ = ["Posterior", "draw_network"]
 
@@ -42,9 +44,13 @@ class Posterior:
 
 
 def draw_network(
-    posterior: Posterior, X: NDArray[np.float32], y: NDArray[np.float64], rng: np.random.Generator
+    posterior: Posterior,
+    X: NDArray[np.float32],
+    codes: NDArray[Any],
+    rng: np.random.Generator,
+    labels: Labels | None = None,
 ) -> tuple[DrawnNetwork, DrawnCertificate]:
-    """Draw once, count the errors on the prepared bound rows (X, y), certify.
+    """Draw once, count the errors on the prepared bound rows, certify.
 
     Parameters
     ----------
@@ -52,10 +58,12 @@ def draw_network(
         Fixed before `rng` was used.
     X : array (n, d_0)
         Prepared bound rows.
-    y : array (n,)
-        Labels ±1.
+    codes : array (n,)
+        Their classes, 0 to K - 1; for two classes -1 may stand for 0.
     rng : numpy.random.Generator
         Independent of everything that the posterior depends on.
+    labels : Labels, optional
+        Of several classes.
 
     Examples
     --------
@@ -67,6 +75,6 @@ def draw_network(
     (0.0, 4)
     """
     drawn, ratio = posterior.draw(rng)
-    network = DrawnNetwork(drawn)
-    errors = int(np.sum(network.score_prepared(X) != y))
-    return network, DrawnCertificate(errors, len(y), ratio, **posterior.terms)
+    network = DrawnNetwork(drawn, info=ModelInfo() if labels is None else ModelInfo(labels))
+    errors = int(np.sum(network.votes(X) != np.maximum(codes, 0)))
+    return network, DrawnCertificate(errors, len(codes), ratio, **posterior.terms)

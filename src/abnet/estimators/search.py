@@ -47,7 +47,7 @@ def free_parameters(classifier: AggregatedClassifier) -> frozenset[str]:
     >>> "max_iter" in free_parameters(ABNetClassifier(prior="init"))
     True
     """
-    if classifier._is_frozen() or classifier.aggregation != "exact":
+    if classifier._is_frozen() or not classifier._certifies_exactly():
         return frozenset()
     if classifier.objective == "loss":
         return _STAGE | _UNUSED
@@ -226,7 +226,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 

@@ -11,6 +11,9 @@ __all__ = ["Calibration"]
 MOST_POWER, MOST_FLOOR = 20.0, 1.0
 LEAST_POWER, LEAST_FLOOR = 0.05, 1e-5
 
+PENALTY = 2.0
+"""Nats that a power of e (or 1/e) costs, over all rows."""
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -62,8 +65,8 @@ class Calibration:
 
         Examples
         --------
-        >>> shares = np.array([[0.4, 0.6]] * 10)
-        >>> sure = np.array([[0.0, 1.0]] * 9 + [[1.0, 0.0]])
+        >>> shares = np.array([[0.4, 0.6]] * 1000)
+        >>> sure = np.array([[0.0, 1.0]] * 900 + [[1.0, 0.0]] * 100)
         >>> Calibration.fitted(shares, sure).apply(shares)[0].round(2)
         array([0.1, 0.9])
         """
@@ -75,7 +78,8 @@ class Calibration:
                 logits = power * np.log(shares + floor)
             top = logits.max(axis=1, keepdims=True)
             normalised = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
-            return float(-np.mean(np.sum(targets * normalised, axis=1)))
+            # A power far from 1 has to earn it: on few rows the least loss would follow chance.
+            return float(PENALTY * logs[0] ** 2 - np.sum(targets * normalised)) / len(shares)
 
         bounds = [(np.log(LEAST_POWER), np.log(MOST_POWER)), (np.log(LEAST_FLOOR), np.log(MOST_FLOOR))]
         starts = [np.array([0.0, np.log(floor)]) for floor in (1e-3, 3e-2)]

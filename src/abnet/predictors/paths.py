@@ -147,9 +147,11 @@ def layered_arrays(**parts: tuple[NDArray[Any], ...]) -> dict[str, NDArray[Any]]
     return {f"{name}_{k}": array for name, tuple_ in parts.items() for k, array in enumerate(tuple_, start=1)}
 
 
-def checked_layers(arrays: Mapping[str, NDArray[Any]], drawn: str | None = None) -> list[tuple[NDArray[Any], ...]]:
+def checked_layers(
+    arrays: Mapping[str, NDArray[Any]], drawn: str | None = None, *, several: bool = False
+) -> list[tuple[NDArray[Any], ...]]:
     """Weights, biases and, if named, drawn numbers of the hidden layers from `layered_arrays`; ValueError if they do
-    not fit together.
+    not fit together. One output, or `several`.
     """
     depth = sum(name.startswith("W_") for name in arrays)
     numbers = {"W": depth, "b": depth} | ({} if drawn is None else {drawn: depth - 1})
@@ -159,7 +161,7 @@ def checked_layers(arrays: Mapping[str, NDArray[Any]], drawn: str | None = None)
         raise ValueError(f"the arrays {' and '.join(tables)} must be tables, of {least} layers or more.")
     inputs = arrays["W_1"].shape[1]
     for k in range(1, depth + 1):
-        units = 1 if k == depth else arrays[f"b_{k}"].size
+        units = 1 if k == depth and not several else arrays[f"b_{k}"].size
         check_array(arrays, f"W_{k}", (units, inputs))
         check_array(arrays, f"b_{k}", (units,))
         if drawn is not None and k < depth:

@@ -1,0 +1,312 @@
+"""Mixtures of networks as a classifier: several classes, teachers, codes, and nothing to set."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+
+from abnet.bounds import Certificate, gibbs_bound
+from abnet.errors import Parameter, ParameterError
+from abnet.estimators import mixture_fit
+from abnet.estimators.aggregated import AggregatedClassifier
+from abnet.estimators.certification import warn_of_copies
+from abnet.estimators.classifier import check_choice, check_hidden, check_positive, seeds, training_bar
+from abnet.estimators.recipe import Recipe, recipe_for
+from abnet.labels import Labels
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.training.teachers import TEACHERS
+
+__all__ = ["MixtureClassifier"]
+
+
+class MixtureClassifier(AggregatedClassifier):
+    """An aggregation that may be a mixture; parameters as in `ABNetClassifier`."""
+
+    n_estimators: Any
+    teacher: Any
+    codes: str
+    code_length: Any
+    classes: Any
+    class_weight: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MixtureClassifier":
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, two classes or more.
+        sample_weight : array (n,), optional
+            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
+
+        Returns
+        -------
+        self
+        """
+        # Who shapes the network shapes its inputs: a frame of plain numbers is then an array like any other.
+        frame = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
+        self._reads_frames = frame and (self._is_auto("hidden_layer_sizes") or not _plain_numbers(X))
+        super().fit(X, y, sample_weight)
+        return self
+
+    def vote_share(self, X: Any) -> NDArray[np.float64]:
+        """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
+        return self.predictor_.shares_from_scores(self.decision_function(X))
+
+    def certify(self, X: Any, y: Any) -> Certificate:
+        """A certificate from a test set: rows that the model never saw.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+            Rows that had no part in training nor in choosing this model.
+        y : array (n,)
+            Their labels; one that the model does not know counts as an error.
+        """
+        rows = self._check_rows(X)
+        if not hasattr(self, "networks_"):
+            return super().certify(X, y)
+        preparation = self.predictor_.info.preparation
+        prepared = rows if preparation is None else preparation.transform(rows)
+        codes, n_codes = _with_unknown(self._labels.encode(y), len(self.classes_))
+        with training_bar(self.verbose) as report:
+            certificate = mixture_fit.certify_mixture(
+                self.predictor_, self.networks_, self.networks_, np.asarray(prepared, np.float32), codes, n_codes,
+                np.random.default_rng(self._certify_seed), frozen=True, report=report, delta=self.delta,
+                prior="test set", n_candidates=1,
+            )  # fmt: skip
+        return self._with_names(certificate, n_codes)
+
+    def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Labels as ±1, or as codes of several classes."""
+        return known.signs(labels) if known.n_classes == 2 else known.encode(labels).astype(np.float64)
+
+    def _takes_tables(self) -> bool:
+        if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
+            return bool(self.__dict__.get("_reads_frames", False))
+        return super()._takes_tables()
+
+    def _preprocessor_for(self, X: Any) -> Any:
+        if not (isinstance(self.preprocessor, str) and self.preprocessor == "auto"):
+            return self.preprocessor
+        if self._takes_tables():
+            from abnet.data.preparation import TablePreparation
+
+            return TablePreparation()
+        if not self._is_auto("hidden_layer_sizes"):
+            return None
+        from sklearn.preprocessing import StandardScaler
+
+        return StandardScaler(with_mean=not hasattr(X, "tocsr"))
+
+    def _is_mixture(self) -> bool:
+        """Whether anything is asked for that one untaught network with one output is not."""
+        alone = self.n_estimators == "auto" or self.n_estimators == 1
+        untaught = self.teacher is None or (isinstance(self.teacher, str) and self.teacher == "auto")
+        plain = alone and untaught and self.codes in ("auto", "none") and self.class_weight is None
+        return self._is_auto("hidden_layer_sizes") or not plain or len(self.classes_) > 2
+
+    def _check_parameters(self) -> tuple[int, ...]:
+        if self.n_estimators != "auto":
+            check_positive("n_estimators", self.n_estimators, whole=True)
+        if self.code_length != "auto":
+            check_positive("code_length", self.code_length, whole=True)
+        check_choice("codes", self.codes, ("auto", "thermometer", "none"))
+        if isinstance(self.teacher, str):
+            check_choice("teacher", self.teacher, ("auto", *TEACHERS))
+        elif self.teacher is not None and not hasattr(self.teacher, "predict_proba"):
+            name = Parameter("teacher")
+            raise ParameterError("{} must be a classifier with predict_proba; got {!r}.", name, self.teacher)
+        if self.class_weight is not None and not isinstance(self.class_weight, Mapping):
+            check_choice("class_weight", self.class_weight, ("balanced",))
+        if not self._is_auto("hidden_layer_sizes"):
+            return super()._check_parameters()
+        given, self.hidden_layer_sizes = self.hidden_layer_sizes, (1,)
+        try:
+            super()._check_parameters()
+        finally:
+            self.hidden_layer_sizes = given
+        return ()
+
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+        for name in ("networks_", "priors_", "recipe_"):
+            self.__dict__.pop(name, None)
+        if not self._is_mixture() or not self._mixture_allowed():
+            return super()._learn(X, y, weights)
+        return self._learn_mixture(X, y, weights)
+
+    def _mixture_allowed(self) -> bool:
+        """The paper's own objectives and sampling have one network; what else was asked for is refused."""
+        self._check_parameters()
+        if self._has_split() and self.aggregation != "uniform":
+            return True
+        if self._is_auto("hidden_layer_sizes") or len(self.classes_) > 2:
+            raise ParameterError(
+                "{}, {} and {} are for one network with two classes: give {}.",
+                Parameter("prior", "init"), Parameter("objective", "loss"), Parameter("aggregation", "uniform"),
+                Parameter("hidden_layer_sizes"),
+            )  # fmt: skip
+        raise ParameterError(
+            "{}, {}, {} and {} need a prior learned on the first part, and exact or ancestral aggregation.",
+            *(Parameter(name) for name in ("n_estimators", "teacher", "codes", "class_weight")),
+        )
+
+    def _learn_mixture(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+        split_rng, _, train_rng, draw_rng, path_rng, certify_rng, single_rng = seeds(self.random_state, 7)
+        self._certify_seed = int(certify_rng.integers(2**63))
+        base, prepared, codes, n_codes = self._parts(X, y, split_rng)
+        first, bound, K = self.other_rows_, self.bound_rows_, len(self.classes_)
+        learn, judge = prepared[first], prepared[bound]
+        warn_of_copies(prepared, codes, self.classes_)
+        coded, recipe = self._coded(base, learn)
+        with training_bar(self.verbose) as report:
+            members = mixture_fit.learn_prior_members(
+                recipe, self, learn, coded, _cells(base, learn.shape[1]), codes[first],
+                None if weights is None else weights[first], K, train_rng, report,
+            )  # fmt: skip
+            self.priors_ = self.networks_ = members.networks
+            inputs = judge if coded is None else coded.code(judge)
+            self.bound_curve_: list[float] = []
+            if not self._is_frozen() and not members.interrupted:
+                self.networks_, self.bound_curve_ = mixture_fit.train_members(
+                    recipe, self, self.priors_, inputs, np.minimum(codes[bound], K - 1), K, train_rng, None
+                )
+            scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, draw_rng, self.n_samples)
+            covered = True
+            self.certificate_, self.bound_estimate_ = None, None
+            certificate = mixture_fit.certify_mixture(
+                scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, path_rng,
+                frozen=self._is_frozen(), report=report, **self._terms(),
+            )  # fmt: skip
+        if covered:
+            self.certificate_ = self._with_names(certificate, n_codes)
+        else:
+            self.bound_estimate_ = gibbs_bound(
+                certificate.empirical_gibbs_risk, certificate.kl, len(bound), self.delta, n_candidates=self.n_candidates
+            )
+        self._keep(members, recipe)
+        info = self._mixture_info(recipe, members, base if coded is None else coded, prepared, codes)
+        self.drawn_network_ = mixture_fit.draw_member(
+            self.networks_, self.priors_, inputs, codes[bound], info, single_rng, covered=covered,
+            posterior="frozen" if self._is_frozen() else "train", **self._terms(),
+        )  # fmt: skip
+        from dataclasses import replace
+
+        return replace(scorer, info=info)
+
+    def _parts(
+        self, X: Any, y: NDArray[np.float64], rng: np.random.Generator
+    ) -> tuple[Any, NDArray[np.float32], NDArray[np.intp], int]:
+        """Draw the parts and fix the classes; the preparation, the prepared rows, codes and their number."""
+        from abnet.training.trainer import two_parts
+
+        self.other_rows_, self.bound_rows_ = two_parts(len(y), self.prior_fraction, rng)
+        base, prepared = self._prepare(X, y, self.other_rows_)
+        codes = np.maximum(y, 0).astype(np.intp)
+        known = self._labels
+        if self.classes is not None:
+            known = Labels.of(self.classes)
+        elif len(self.classes_) > 2:
+            present = np.unique(codes[self.other_rows_])
+            if len(present) < 2:
+                raise ValueError("the first part of the rows holds one class only: give more rows, or classes=.")
+            known = Labels(self.classes_[present])
+        codes, n_codes = _with_unknown(known.encode(self.classes_[codes]), known.n_classes)
+        self.classes_ = known.classes
+        mixture_fit.warn_of_unknown(int(np.sum(codes[self.bound_rows_] == known.n_classes)), known)
+        if (codes[self.other_rows_] == known.n_classes).any():
+            raise ValueError(f"y holds labels that are not among classes: {', '.join(known.names)}.")
+        return base, prepared, codes, n_codes
+
+    def _coded(self, base: Any, learn: NDArray[np.float32]) -> tuple[Any, Recipe]:
+        """The codes, if there are to be any, and the recipe."""
+        from abnet.data.preparation.coded import CodedMap
+        from abnet.data.preparation.scaling import StandardMap
+
+        n_features = learn.shape[1]
+        map_ = base
+        if base is None:
+            map_ = StandardMap((0.0,) * n_features, (1.0,) * n_features)
+        can = hasattr(map_, "n_features_out") and self.codes != "none"
+        coded = CodedMap.of(map_, learn) if can else None
+        hidden = None if self._is_auto("hidden_layer_sizes") else check_hidden(self.hidden_layer_sizes)
+        n_codes = 0 if coded is None else coded.n_features_out - n_features
+        recipe = recipe_for(self, hidden, n_features, len(self.classes_), n_codes)
+        if recipe.codes == "thermometer" and coded is None:
+            raise ParameterError("{} needs a preprocessor that can be stored.", Parameter("codes", "thermometer"))
+        return (coded if recipe.codes == "thermometer" else None), recipe
+
+    def _keep(self, members: mixture_fit.Members, recipe: Recipe) -> None:
+        self.network_, self.prior_ = self.networks_[0], self.priors_[0]
+        self.aggregation_, self.recipe_ = recipe.aggregation, recipe.to_dict()
+        self.loss_curve_ = members.curve
+        self.n_iter_ = max(len(members.curve) - 1, 0) + max(len(self.bound_curve_) - 1, 0)
+        self.recipe_text_ = recipe.describe(members.taught_by)
+        if members.interrupted:
+            warnings.warn(
+                "Training was interrupted: the best networks so far are kept, and what is certified is their vote.",
+                stacklevel=5,
+            )
+
+    def _mixture_info(
+        self, recipe: Recipe, members: mixture_fit.Members, preparation: Any, prepared: Any, codes: NDArray[np.intp]
+    ) -> ModelInfo:
+        from abnet.data import fingerprint
+
+        order = np.concatenate([self.other_rows_, self.bound_rows_])
+        details = {
+            "estimator": type(self).__name__,
+            "sizes": list(self.network_.sizes),
+            "recipe": self.recipe_text_,
+            "parameters": recipe.to_dict(),
+            "aggregation": recipe.aggregation,
+            "objective": self.objective,
+            "prior": "split",
+            "posterior": "frozen" if self._is_frozen() else "train",
+            "n_training_rows": len(codes),
+            "data_fingerprint": fingerprint(prepared[order], codes[order].astype(np.float64)),
+        }
+        if self.bound_estimate_ is not None:
+            details["bound_estimate"] = self.bound_estimate_
+        return ModelInfo(
+            self._labels, self._feature_names(), preparation, self.certificate_, details, members.calibration
+        )
+
+    def _with_names(self, certificate: Certificate, n_codes: int) -> Certificate:
+        from dataclasses import replace
+
+        names = self._labels.names
+        return replace(certificate, class_names=names if n_codes == len(names) else (*names, "labels not known"))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+def _with_unknown(codes: NDArray[np.intp], n_classes: int) -> tuple[NDArray[np.intp], int]:
+    """Codes with K for labels that are not known, and the number of codes."""
+    unknown = codes < 0
+    return np.where(unknown, n_classes, codes), n_classes + int(unknown.any())
+
+
+def _cells(base: Any, n_features: int) -> NDArray[np.intp]:
+    """Which column of the caller's every prepared feature comes from."""
+    columns = getattr(base, "columns", None)
+    if columns is None:
+        return np.arange(n_features)
+    counts = [len(column.features) for column in columns]
+    return np.repeat(np.arange(len(counts)), counts) if sum(counts) == n_features else np.arange(n_features)
+
+
+def _plain_numbers(frame: Any) -> bool:
+    """Whether a frame holds finite numbers alone."""
+    try:
+        matrix = np.asarray(frame)
+        return bool(matrix.dtype.kind in "fiub" and np.isfinite(matrix).all())
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,368 @@
+"""Fitting a mixture: the parts, the lesson, the members, the certificate, in this order.
+
+Everything up to the finished predictor sees the first part of the rows alone; the bound rows are counted at the end.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.aggregation.exact import kl as divergence
+from abnet.aggregation.exact import lift
+from abnet.bam import BAM
+from abnet.bounds import (
+    Certificate,
+    SampledRisk,
+    certify_frozen,
+    certify_frozen_sampled,
+    certify_test_set,
+    certify_trained,
+    certify_trained_sampled,
+)
+from abnet.estimators.certification import fresh_path_count
+from abnet.estimators.posterior_draw import Posterior, draw_network
+from abnet.estimators.recipe import Recipe
+from abnet.labels import Labels, winners
+from abnet.predictors.calibration import Calibration
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
+from abnet.predictors.paths import block_rows, path_outputs
+from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
+
+__all__ = [
+    "Members",
+    "certify_mixture",
+    "deploy",
+    "draw_member",
+    "learn_prior_members",
+    "mixture_risk",
+    "train_members",
+]
+
+MOST_TAUGHT = 4_000_000
+"""Cells, rows times features, that teachers learn from: of more rows a random part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """What prior learning leaves: the members, how their votes become probabilities, who taught them, the curve."""
+
+    networks: tuple[BAM, ...]
+    calibration: Calibration | None
+    taught_by: str | None
+    curve: list[float]
+    interrupted: bool
+
+
+def learn_prior_members(
+    recipe: Recipe,
+    estimator: Any,
+    base: NDArray[np.float32],
+    coded: Any,
+    cells: NDArray[np.intp],
+    codes: NDArray[np.intp],
+    weights: NDArray[np.float64] | None,
+    n_classes: int,
+    rng: np.random.Generator,
+    report: Any,
+) -> Members:
+    """Learn the members from the first part.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    estimator : ABNetClassifier
+        For its teacher, learning rate, epochs and class weights.
+    base : array (n, d)
+        Prepared rows of the first part.
+    coded : CodedMap or None
+        Codes to put beside them.
+    cells : array (d,)
+        Which column every prepared feature comes from.
+    codes : array (n,)
+        Classes, 0 to K - 1.
+    weights : array (n,), optional
+    n_classes : int
+    rng : numpy.random.Generator
+    report : callable or None
+    """
+    from abnet.training.mixture_learner import MixtureLearner
+    from abnet.training.mixture_trainer import learn_members
+
+    teaching, chosen = _taught(recipe, estimator.teacher, base, codes, n_classes, rng, report)
+    base, codes = base[chosen], codes[chosen]
+    lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
+    if teaching is not None:
+        lesson = teach(teaching, base, codes, cells, rng)
+    own = np.ones(len(base)) if weights is None else weights[chosen] / max(weights[chosen].mean(), 1e-300)
+    shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
+    per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)
+    targets, shares = _weighted(lesson.targets, shares, per_class)
+    rows = np.asarray(lesson.X, np.float32) if coded is None else coded.code(lesson.X)
+    method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
+    sizes = (rows.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
+    outcome = learn_members(
+        MixtureLearner(sizes, n_classes, method), recipe.n_estimators, lift(rows),
+        2 * targets[:, 1] - 1 if n_classes == 2 else targets, _plan(estimator, taught=teaching is not None), rng,
+        weights=shares, report=report,
+    )  # fmt: skip
+    if teaching is not None:
+        # The members learn to say what the teachers say; how sure these should have been, their unseen rows tell.
+        calibration: Calibration | None = Calibration.fitted(teaching.unseen, np.eye(n_classes)[codes])
+    else:
+        calibration = _calibrated(recipe, outcome.networks, rows, lesson.targets, outcome.watched, estimator.n_samples)
+    taught_by = None if teaching is None else teaching.describe()
+    return Members(outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted)
+
+
+def _taught(
+    recipe: Recipe,
+    teacher: Any,
+    base: NDArray[np.float32],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    rng: np.random.Generator,
+    report: Any,
+) -> tuple[Teaching | None, NDArray[np.intp]]:
+    """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
+    every = np.arange(len(codes))
+    if recipe.teacher is None or len(np.unique(codes)) < 2:
+        return None, every
+    seed = int(rng.integers(2**31))
+    chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])
+    models = teachers_named(teacher, seed)
+    told = _teacher_report(report, len(models))
+    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told)
+    return (None, every) if teaching is None else (teaching, chosen)
+
+
+def _plan(estimator: Any, *, taught: bool) -> Any:
+    """How long and how fast: by steps for a taught mixture, in two halves of `max_iter` epochs for another."""
+    from abnet.training.mixture_trainer import MixturePlan
+
+    plan = MixturePlan(most_epochs=int(estimator.max_iter))
+    if not taught:
+        steps = plan.steps if estimator.hidden_layer_sizes == "auto" else 10**9
+        plan = replace(plan, steps=steps, most_epochs=max(int(estimator.max_iter) // 2, 1), linear=True)
+    if estimator.learning_rate_init != "auto":
+        plan = replace(plan, rate=float(estimator.learning_rate_init))
+    return plan if estimator.batch_size == "auto" else replace(plan, batch_size=int(estimator.batch_size))
+
+
+def _calibrated(
+    recipe: Recipe,
+    networks: tuple[BAM, ...],
+    rows: NDArray[np.float32],
+    targets: NDArray[np.float64],
+    watched: NDArray[np.intp] | None,
+    n_samples: int,
+) -> Calibration | None:
+    """The calibration of an untaught mixture, on the rows that only said which epoch to keep."""
+    if watched is None:
+        return None
+    labels = Labels(np.arange(targets.shape[1]))
+    scorer = deploy(recipe, networks, labels, np.random.default_rng(0), n_samples)
+    shares = scorer.shares_from_scores(scorer.score_prepared(rows[watched]))
+    return Calibration.fitted(shares, targets[watched])
+
+
+def _teacher_report(report: Any, count: int) -> Any:
+    return None if report is None else lambda name, number, error: report(name, number, count, error)
+
+
+def _class_weights(wanted: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[np.float64] | None:
+    """A weight for each class, from the rows that learn alone."""
+    if wanted is None:
+        return None
+    if isinstance(wanted, str):
+        counts = np.bincount(codes, minlength=len(classes))
+        return np.asarray(len(codes) / (len(classes) * np.maximum(counts, 1)))
+    return np.array([float(wanted.get(label, 1.0)) for label in classes.tolist()])
+
+
+def _weighted(
+    targets: NDArray[np.float64], shares: NDArray[np.float64], classes: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Targets and weights of rows when every class has a weight: a row counts as its classes do."""
+    if classes is None:
+        return targets, shares
+    moved = targets * classes
+    total = np.maximum(moved.sum(axis=1), np.finfo(float).tiny)
+    return moved / total[:, None], shares * total
+
+
+def deploy(
+    recipe: Recipe, networks: tuple[BAM, ...], labels: Labels, rng: np.random.Generator, n_samples: int
+) -> Predictor:
+    """The predictor of the members; what it draws, it draws once."""
+    info = ModelInfo(labels)
+    if recipe.aggregation == "exact":
+        return CompactMixture.from_networks(networks, info)
+    return PathMixture.from_networks(networks, rng, n_paths=n_samples * len(networks), info=info)
+
+
+def train_members(
+    recipe: Recipe,
+    estimator: Any,
+    priors: tuple[BAM, ...],
+    X: NDArray[np.float32],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    rng: np.random.Generator,
+    report: Any,
+) -> tuple[tuple[BAM, ...], list[float]]:
+    """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the priors on."""
+    from abnet.training.aggregation_learner import Objective
+    from abnet.training.loop import Limits, Span, open_runs, pad_rows
+    from abnet.training.mixture_learner import MixtureLearner, start_mixture
+    from abnet.training.stage import best_of, run_stage
+    from abnet.training.trainer import RATE, new_keys, stack
+
+    method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
+    learner = MixtureLearner(priors[0].sizes, n_classes, method)
+    targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
+    rows, every = pad_rows(lift(X), targets), Span(0, len(codes))
+    state = start_mixture(priors, priors, Objective.BOUND, len(codes), estimator.delta)
+    rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
+    limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))
+    outcome = run_stage(
+        (learner,), (open_runs(stack([state]), [rate], new_keys(rng, 1)),), rows, every, every, rng=rng,
+        batch_size=64 if len(codes) >= 20_000 else 32, limits=limits, report=report,
+    )  # fmt: skip
+    curve = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
+    return learner.networks(best_of(outcome.runs[0])), curve
+
+
+PATHS_OF_MEMBER = 25
+"""Fresh paths of each member and example, where only their mean is needed."""
+
+
+def mean_risks(
+    networks: tuple[BAM, ...], X: NDArray[np.float32], codes: NDArray[np.intp], n_classes: int, rng: Any, report: Any
+) -> NDArray[np.float64]:
+    """Mean loss of fresh paths of all members on each example: unbiased for the mixture's Gibbs risk, in [0, 1]."""
+    table, total = class_table(n_classes, networks[0].sizes[-1]), np.zeros(len(codes))
+    for m, network in enumerate(networks):
+        layers = network.astype(np.float64).layers
+        step = block_rows(layers, PATHS_OF_MEMBER)
+        for start in range(0, len(codes), step):
+            rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
+            out = path_outputs(layers, rows, PATHS_OF_MEMBER, lambda k, shape: rng.standard_normal(shape), table)
+            total[start : start + step] += _losses(out.mean(axis=1), truth)
+            if report is not None:
+                report("certificate", m * len(codes) + start + len(rows), len(networks) * len(codes), total.mean())
+    return np.clip(total / len(networks), 0, 1)
+
+
+def mixture_risk(
+    networks: tuple[BAM, ...],
+    X: NDArray[np.float32],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    n_codes: int,
+    rng: np.random.Generator,
+    report: Any = None,
+) -> SampledRisk:
+    """Losses of fresh paths, each of a member drawn for it, on every example: pairs of them are independent."""
+    n_paths = fresh_path_count(len(codes))
+    table = class_table(n_classes, networks[0].sizes[-1])
+    layers = [network.astype(np.float64).layers for network in networks]
+    step, records = block_rows(layers[0], n_paths), []
+    for start in range(0, len(codes), step):
+        rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
+        losses = np.empty((len(rows), n_paths))
+        drawn = rng.integers(len(networks), size=losses.shape)
+        for m, V in enumerate(layers):
+            at, path = np.nonzero(drawn == m)
+            out = path_outputs(V, rows[at], 1, lambda k, shape: rng.standard_normal(shape), table)[:, 0]
+            losses[at, path] = _losses(out, truth[at])
+        records.append(SampledRisk.from_values(losses, truth, n_codes))
+        if report is not None:
+            report("certificate", start + len(rows), len(codes), records[-1].mean)
+    return SampledRisk.merge(records)
+
+
+def _losses(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """``1 - P(true class)`` of each row; 1 for a label that the model does not know."""
+    if scores.ndim == 1:
+        return np.asarray((1 - (2.0 * codes - 1) * scores) / 2)
+    known = codes < scores.shape[1]
+    return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
+
+
+def certify_mixture(
+    scorer: Predictor,
+    networks: tuple[BAM, ...],
+    priors: tuple[BAM, ...],
+    X: NDArray[np.float32],
+    codes: NDArray[np.intp],
+    n_codes: int,
+    rng: np.random.Generator,
+    *,
+    frozen: bool,
+    report: Any = None,
+    **terms: Any,
+) -> Certificate:
+    """The certificate of a mixture on its bound rows.
+
+    Parameters
+    ----------
+    codes : array (n,)
+        Classes, 0 to K - 1; K where the label was not known when the classes were fixed, and then every answer errs.
+    n_codes : int
+        K, or K + 1 with unknown labels.
+    frozen : bool
+        Whether the networks never saw these rows.
+    **terms
+        ``delta``, ``n_candidates`` and ``prior`` ("split", or "test set" for new rows).
+    """
+    scores = scorer.score_prepared(X)
+    wrong, K = winners(scores) != codes, scorer.n_classes
+    pairs = zip(networks, priors, strict=True)
+    kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
+    if isinstance(scorer, PathMixture):
+        if frozen:
+            means = mean_risks(networks, X, codes, K, rng, report)
+            sampled = SampledRisk.from_values(means[:, None], codes, n_codes)
+            return certify_frozen_sampled(sampled, codes, wrong, **terms)
+        sampled = mixture_risk(networks, X, codes, K, n_codes, rng, report)
+        return certify_trained_sampled(sampled, kl, vote="fixed paths", vote_paths=scorer.n_paths, **terms)
+    risks = _losses(scores, codes)
+    if terms.get("prior") == "test set":
+        terms = {name: value for name, value in terms.items() if name != "prior"}
+        return certify_test_set(risks, codes, wrong, n_classes=n_codes, **terms)
+    if frozen:
+        return certify_frozen(risks, codes, wrong, n_classes=n_codes, **terms)
+    return certify_trained(risks, codes, kl, wrong=wrong, n_classes=n_codes, **terms)
+
+
+def draw_member(
+    networks: tuple[BAM, ...],
+    priors: tuple[BAM, ...],
+    X: NDArray[np.float32],
+    codes: NDArray[np.intp],
+    info: ModelInfo,
+    rng: np.random.Generator,
+    *,
+    covered: bool,
+    **terms: Any,
+) -> DrawnNetwork:
+    """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
+    m = int(rng.integers(len(networks)))
+    posterior = Posterior(networks[m], priors[m], terms)
+    network, certificate = draw_network(posterior, X, codes, rng, info.labels)
+    return replace(network, info=replace(info, certificate=certificate if covered else None, calibration=None))
+
+
+def warn_of_unknown(count: int, labels: Labels) -> None:
+    """Say that bound rows have labels that the first part did not have."""
+    if count:
+        warnings.warn(
+            f"{count} of the bound rows have a label that no row of the first part has; every answer on them counts as "
+            f"an error. The model knows {', '.join(labels.names[:8])}: declare all labels with classes=.",
+            stacklevel=4,
+        )
