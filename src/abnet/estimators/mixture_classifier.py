@@ -32,7 +32,7 @@ class MixtureClassifier(AggregatedClassifier):
     classes: Any
     class_weight: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MixtureClassifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from labelled rows.
 
         Parameters
