@@ -59,6 +59,7 @@ def test_other_whole_numbers_are_kept() -> None:
         "halves": np.arange(60) / 2,
     }
     assert kept(columns)[0] == list(columns)
+    assert kept({"seconds, once a minute": np.arange(5000) * 60})[0] == ["seconds, once a minute"]
     assert kept({"few": [1, 2, 3, 4, 5, 6]})[0] == ["few"]
 
 

@@ -158,6 +158,7 @@ BIG = 2**60
     "values",
     [
         [str(BIG + i * i) for i in range(40)],
+        pl.Series([str(BIG + i * i) for i in range(40)]),
         [BIG + i * i for i in range(40)],
         pl.Series([BIG + i * i for i in range(40)]),
         pl.Series([2**63 + i * i for i in range(40)], dtype=pl.UInt64),
@@ -166,7 +167,7 @@ BIG = 2**60
         [f"{BIG + i * i:,}" for i in range(40)],
         [str(2**200 + i * i) for i in range(40)],
     ],
-    ids=["text", "numbers", "polars", "unsigned", "negative", "point", "commas", "huge"],
+    ids=["text", "text in Polars", "numbers", "polars", "unsigned", "negative", "point", "commas", "huge"],
 )
 def test_large_whole_numbers_keep_their_differences(values: Any) -> None:
     preparation = TablePreparation().fit({"c": values})
@@ -179,8 +180,9 @@ def test_large_whole_numbers_keep_their_differences(values: Any) -> None:
 
 
 def test_numbers_in_pieces_and_by_either_engine_are_the_same_bits() -> None:
-    values = [str(BIG + i) for i in (0, 3, 5, 5)] + ["", "n.a.", f"{BIG + 7}.5", "1e18", f" {BIG}"]
-    preparation = TablePreparation().fit({"c": values})
+    values = [str(BIG + i) for i in (0, 3, 5, 5)] + ["", "n.a.", f"{BIG + 7}.5", f"{BIG + 9}e0", f" {BIG}"]
+    preparation = TablePreparation().fit(pl.DataFrame({"c": values}))
+    assert numbers(preparation, pl.DataFrame({"c": values}))[:4] == [0, 3, 5, 5]
     whole = preparation.transform(pl.DataFrame({"c": values}))
     parts = [preparation.transform({"c": [value]}) for value in values]
     assert np.vstack(parts).tobytes() == whole.tobytes()

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet.data.tables import TableError, batches, read_table
+from abnet.data.tables.csv_blocks import regular_frame
 
 
 def write(folder: Path, content: bytes | str, name: str = "t.csv") -> Path:
@@ -185,6 +186,24 @@ def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     line = path.read_text().count("\n")
     with pytest.raises(TableError, match=f"line {line}: 2 fields where the header has 3"):
         read_table(path)
+
+
+def test_the_line_of_an_error_counts_the_regular_blocks_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("abnet.data.tables.csv_text.BLOCK", 10_000)
+    path = write(tmp_path, "a,b\n" + "1,2\n\n" * 100_000 + "3\n")
+    with pytest.raises(TableError, match="line 200002: 1 fields where the header has 2"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [b'"x"y,2\n', b'x"y",2\n', b'x"y"z,2\n', b'"x" ,2\n', b' "x",2\n', b'1, "x"\n', b'"x,2\n', b'"x\r\ny",2\r\n',
+     b"1\r,2\n", b"1,2\r3,4\n", b"1,2,3\n4\n", b'"1",2,3\n4\n', b"\xe9,2\n", b"\xef\xbb\xbf1,2\n", b"1\n"],
+)  # fmt: skip
+def test_what_is_not_regular_is_left_to_the_exact_reader(block: bytes) -> None:
+    assert regular_frame(block, ["a", "b"], ",", blanks=False) is None
 
 
 def test_regular_blocks_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
