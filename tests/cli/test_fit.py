@@ -50,7 +50,7 @@ def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> N
 def test_columns_left_out_are_named(fitted: dict[str, Any]) -> None:
     assert "note: column 'country' is left out: constant (Norway)" in fitted["stderr"]
     assert "note: column 'id' is left out: an identifier: all 30 values differ" in fitted["stderr"]
-    assert fitted["notices"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
+    assert fitted["notes"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
 
 
 def trained(run: Run, table: Path, path: Path) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_the_test_set_bounds_follow_from_the_errors(run: Run, table: Path, tmp_p
 
 def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: Path, tmp_path: Path) -> None:
     path = tmp_path / "moods.abnet"
-    path.write_text("something older")
+    path.write_bytes(b"")
     text = run("fit", table, "--target", "mood today", "--output", path, *SMALL).stdout
     certificate = abnet.load(path).certificate_
     assert isinstance(certificate, abnet.Certificate)

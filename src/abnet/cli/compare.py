@@ -17,6 +17,8 @@ def compare(
     target: options.Target,
     test_fraction: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows kept as a test set.")] = 0.2,
     drop: options.Drop = None,
+    use: options.Use = None,
+    decimal: options.Decimal = "auto",
     max_categories: options.MaxCategories = 20,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,
     json: options.AsJSON = False,
@@ -45,8 +47,8 @@ def compare(
     if not 0 < test_fraction < 1:
         raise UsageError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
     outcome = compare_table(
-        table, target, settings=options.settings(context), drop=drop or [], max_categories=max_categories,
-        test_fraction=test_fraction, verbose=not quiet,
+        table, target, settings=options.settings(context), drop=drop or [],
+        preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, verbose=not quiet,
     )  # fmt: skip
     if json:
         show.as_json(outcome.to_dict())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from abnet.cli import options, show
-from abnet.cli.guard import guarded, note
+from abnet.cli.guard import guarded, said, say
 
 if TYPE_CHECKING:
     from abnet.cli.jobs.fit_table import FitOutcome, Rival
@@ -23,7 +23,11 @@ def fit(
         "model.abnet"
     ),
     drop: options.Drop = None,
+    use: options.Use = None,
+    decimal: options.Decimal = "auto",
     max_categories: options.MaxCategories = 20,
+    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    overwrite: options.Overwrite = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
     details: options.Details = False,
     json: options.AsJSON = False,
@@ -60,26 +64,30 @@ def fit(
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --posterior frozen
     abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
+    zcat visits.csv.gz | abnet fit - --target left --use week
     """
-    from abnet.atomic import check_writable
+    from abnet.cli.jobs.outputs import check_output
+
+    check_output(output, "model", inputs=[table], overwrite=overwrite)
     from abnet.cli.jobs.fit_table import fit_table
 
-    check_writable(output)
-    settings = options.settings(context)
     outcome = fit_table(
-        table, target, output, model=model, settings=settings, drop=drop or [], max_categories=max_categories,
+        table, target, output, model=model, settings=options.settings(context), drop=drop or [],
+        preparation=options.preparation(max_categories, decimal, use), max_learn_rows=max_learn_rows,
         verbose=not quiet,
     )  # fmt: skip
     for notice in outcome.notices:
-        note(f"note: {notice}")
+        say(notice)
     show_fit(outcome, json, details=details)
 
 
 def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
     if json:
-        show.as_json(outcome.to_dict())
+        show.as_json({**outcome.to_dict(), "notes": said()})
         return
+    if outcome.headline:
+        show.paragraph(outcome.headline)
     labels, size = " or ".join(outcome.classes), show.count(outcome.n_rows, "row")
     print(f"Learned {outcome.target!r} ({labels}) from {size} and {show.count(outcome.n_columns, 'column')}.\n")
     print(outcome.promise(details=details), end="\n\n")

@@ -1,5 +1,7 @@
 """The comparison that a user would make, on the same rows for all: the job of `abnet compare`."""
 
+import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from abnet.cli.jobs.contender import Contender, Parts, attempt, certified, judged
-from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled, take, two_random_parts
+from abnet.cli.jobs.inputs import Labelled, check_use, make_estimator, read_labelled, take, two_random_parts
 from abnet.data.preparation import TablePreparation
+from abnet.data.tables.source import TableSource
 
 __all__ = ["CompareOutcome", "compare_table"]
 
@@ -42,12 +45,12 @@ class _Contest:
     learn: Labelled
     test: Labelled
     settings: dict[str, Any]
-    max_categories: int
+    prepare: dict[str, Any]
     verbose: bool
     parts: Parts | None = None
 
     def preparation(self) -> TablePreparation:
-        return TablePreparation(max_categories=self.max_categories)
+        return TablePreparation(**self.prepare)
 
     def network(self, preprocessor: Any, **changes: Any) -> Any:
         return make_estimator("abnet", {**self.settings, **changes}, preprocessor=preprocessor, verbose=self.verbose)
@@ -86,7 +89,7 @@ def compare_table(
     *,
     settings: dict[str, Any],
     drop: Sequence[str] = (),
-    max_categories: int = 20,
+    preparation: dict[str, Any] | None = None,
     test_fraction: float = 0.2,
     verbose: bool = False,
 ) -> CompareOutcome:
@@ -99,16 +102,24 @@ def compare_table(
     settings : dict
         Parameters of the networks; `prior` and `posterior` are those of the contender.
     drop : sequence of str
-    max_categories : int
+    preparation : dict, optional
+        Parameters of `TablePreparation`.
     test_fraction : float
         Share of the rows that nobody learns from.
     verbose : bool
         Draw progress bars.
     """
     make_estimator("abnet", settings)
-    data = read_labelled(table, target, drop=drop, at_least=LEAST_ROWS)
+    preparation = preparation or {}
+    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
+        part = read_labelled(
+            TableSource(table, folder), target, drop=drop, at_least=LEAST_ROWS, max_learn_rows=sys.maxsize, share=0.5,
+            seed=0,
+        )  # fmt: skip
+    data = Labelled(part.X, part.y)
+    check_use(preparation.get("use", ()), part.X.columns)
     learn, test = two_random_parts(len(data.y), 1 - test_fraction, settings["random_state"])
-    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, max_categories, verbose)
+    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, preparation, verbose)
     contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
     return CompareOutcome(len(learn), len(test), settings["delta"], contenders)
 

@@ -1,5 +1,6 @@
 """Learn, certify, compare, save: the job of `abnet fit`."""
 
+import tempfile
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -9,12 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
-from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled, two_random_parts
+from abnet.bounds.wording import percent
+from abnet.cli.jobs.inputs import Labelled, check_use, in_options, make_estimator, read_labelled, two_random_parts
 from abnet.cli.show import certificate_text
 from abnet.data.preparation import TablePreparation, UnseenWarning
+from abnet.data.tables.source import TableSource
+from abnet.estimators.large_tables import Learning, count_rows, learn_all, scores_are_exact, settle, without
 from abnet.files import save
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
@@ -22,6 +27,10 @@ __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 
 LEAST_ROWS = 10
 """Fewer rows could not be split into two parts that say anything."""
+
+
+LOGISTIC_ROWS = 100_000
+"""Rows that logistic regression learns from, at the most: more would take longer and change little."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +71,27 @@ class FitOutcome:
     output: Path
     size: int
     replaced: bool
+    votes: tuple[int, ...] = ()
 
     @property
     def vote_bound(self) -> float | None:
         """The certified bound on the error of `predict`, if there is one."""
         return None if self.certificate is None else self.certificate.vote_error_bound
+
+    @property
+    def headline(self) -> str:
+        """What has to be said first of all, if anything: that the model is of no use."""
+        c = self.certificate
+        if self.votes and np.count_nonzero(self.votes) == 1:
+            only = self.classes[int(np.argmax(self.votes))]
+            return f"This model is of no use: it predicts {only} for every one of the {sum(self.votes):,} bound rows."
+        if c is None or c.vote_errors is None or c.base_rate is None or c.vote_errors < c.base_rate * c.n_examples:
+            return ""
+        commonest = self.classes[max(range(len(c.per_class)), key=lambda place: c.per_class[place].n_examples)]
+        return (
+            f"This model is of no use: it errs on {percent(c.vote_errors / c.n_examples)} of the bound rows, and "
+            f"always answering {commonest} on {percent(c.base_rate)}."
+        )
 
     def promise(self, *, details: bool = False) -> str:
         """The certificate in words, or why there is none."""
@@ -93,7 +118,7 @@ class FitOutcome:
             **{name: getattr(self, name) for name in ("target", "classes", "n_rows", "n_columns", "bound_estimate")},
             "certificate": certificate,
             "test_set_bounds": [asdict(rival) for rival in self.rivals],
-            "notices": self.notices,
+            "headline": self.headline,
             "details": self.details,
             "model": {"path": str(self.output), "bytes": self.size, "replaced": self.replaced},
         }
@@ -107,7 +132,8 @@ def fit_table(
     model: str,
     settings: dict[str, Any],
     drop: Sequence[str] = (),
-    max_categories: int = 20,
+    preparation: dict[str, Any] | None = None,
+    max_learn_rows: int = 1_000_000,
     verbose: bool = False,
 ) -> FitOutcome:
     """Learn the target of a table, and write the model.
@@ -121,24 +147,67 @@ def fit_table(
         Parameters of the classifier.
     drop : sequence of str
         Columns to leave out.
-    max_categories : int
-        Of `TablePreparation`.
+    preparation : dict, optional
+        Parameters of `TablePreparation`.
+    max_learn_rows : int
+        Rows that learn, at the most; the others of a larger table are streamed and counted.
     verbose : bool
         Draw a progress bar.
     """
-    preparation = TablePreparation(max_categories=max_categories)
-    classifier = make_estimator(model, settings, preprocessor=preparation, verbose=verbose)
-    data = read_labelled(table, target, drop=drop, at_least=LEAST_ROWS)
-    classifier.fit(data.X, data.y)
+    preprocessor = TablePreparation(**(preparation or {}))
+    classifier = make_estimator(model, settings, preprocessor=preprocessor, verbose=verbose)
+    preprocessor._rules()
+    limits = {"max_learn_rows": max_learn_rows, "share": classifier.prior_fraction, "seed": classifier.random_state}
+    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
+        source = TableSource(table, folder)
+        part = read_labelled(source, target, drop=drop, at_least=LEAST_ROWS, **limits)
+        check_use(preprocessor.use, part.X.columns)
+        if part.draw is None:
+            classifier.fit(part.X, part.y)
+            rivals = rivals_of(classifier, Labelled(part.X, part.y))
+        else:
+            rivals = _counted(classifier, part, without(source.frames(), drop), target)
     predictor = classifier.compact()
     info = replace(predictor.info, details={**predictor.info.details, "target": target})
     replaced = output.exists()
     save(replace(predictor, info=info), output)
+    notes = (*part.notes, *classifier.preprocessor_.notes_)
     return FitOutcome(
-        target, tuple(map(str, classifier.classes_.tolist())), len(data.y), data.X.shape[1],
-        classifier.certificate_, classifier.bound_estimate_, rivals_of(classifier, data),
-        tuple(map(str, classifier.preprocessor_.notes_)), info.details, output, output.stat().st_size, replaced,
+        target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, part.X.shape[1],
+        classifier.certificate_, classifier.bound_estimate_, rivals,
+        tuple(map(in_options, notes)), info.details, output, output.stat().st_size, replaced,
+        votes_of(classifier, part),
     )  # fmt: skip
+
+
+def votes_of(classifier: Any, part: Learning) -> tuple[int, ...]:
+    """How many of the bound rows the model gives to each class."""
+    if part.draw is not None:
+        return tuple(classifier.tally_.votes.tolist())
+    rows = classifier.bound_rows_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
+        labels = classifier.predictor_.predict(part.X[rows])
+    return tuple(np.bincount(classifier._labels.encode(labels), minlength=len(classifier.classes_)).tolist())
+
+
+def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
+    """Learn from the rows that are here, count all others, and judge logistic regression on them as well."""
+    assert part.draw is not None
+    learn_all(classifier, part)
+    first = np.random.default_rng([classifier.random_state, 2]).permutation(len(part.y))[:LOGISTIC_ROWS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        prepared = classifier.preprocessor_.transform(part.X[np.sort(first)])
+    logistic = _learned_logistic(prepared, classifier._labels.encode(part.y[np.sort(first)]))
+    name = _logistic_name(len(first), len(part.y))
+    tally = count_rows(
+        classifier.predictor_, frames, target, part.draw, exact=scores_are_exact(classifier),
+        others={name: logistic.predict},
+    )  # fmt: skip
+    settle(classifier, tally)
+    errors = tally.other_errors[name]
+    return (Rival(name, clopper_pearson_bound(errors, tally.n_rows, classifier.delta), errors, tally.n_rows),)
 
 
 def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
@@ -150,14 +219,19 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
         first, second = two_random_parts(len(data.y), 0.5, classifier.random_state)
-        preparation = TablePreparation(max_categories=preparation.max_categories).fit(data.X[first])
+        preparation = clone(preparation).fit(data.X[first])
+    few = first[:LOGISTIC_ROWS]  # they are in random order
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
-        prepared = preparation.transform(data.X)
-    same = frozen_network(classifier, prepared[second], data.y[second]) if split else ()
-    model = _learned_logistic(prepared[first], data.y[first])
-    wrong = model.predict(prepared[second]) != data.y[second]
-    return (*same, _judged("logistic regression, learned from the other rows", wrong, classifier.delta))
+        learn, judge = (preparation.transform(data.X[rows]) for rows in (few, second))
+    same = frozen_network(classifier, judge, data.y[second]) if split else ()
+    model = _learned_logistic(learn, data.y[few])
+    wrong = model.predict(judge) != data.y[second]
+    return (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier.delta))
+
+
+def _logistic_name(learned: int, other: int) -> str:
+    return f"logistic regression, learned from {f'{learned:,} of ' if learned < other else ''}the other rows"
 
 
 def frozen_network(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]) -> tuple[Rival, ...]:
