@@ -254,7 +254,7 @@ def test_predicting_loads_no_training_library(model: Path, table: Path, tmp_path
 
 def test_a_reader_that_leaves_is_no_traceback(model: Path, tmp_path: Path) -> None:
     header, *lines = csv_text().splitlines()
-    (tmp_path / "long.csv").write_text("\n".join([header, *lines * 400]))
+    (tmp_path / "long.csv").write_text("\n".join([header, *lines * 2000]))
     read, write = os.pipe()
     command = [sys.executable, "-m", "abnet.cli", "predict", str(model), str(tmp_path / "long.csv"), "--proba"]
     with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, text=True) as process:

@@ -71,7 +71,6 @@ class FitOutcome:
     output: Path
     size: int
     replaced: bool
-    votes: tuple[int, ...] = ()
 
     @property
     def vote_bound(self) -> float | None:
@@ -82,10 +81,14 @@ class FitOutcome:
     def headline(self) -> str:
         """What has to be said first of all, if anything: that the model is of no use."""
         c = self.certificate
-        if self.votes and np.count_nonzero(self.votes) == 1:
-            only = self.classes[int(np.argmax(self.votes))]
-            return f"This model is of no use: it predicts {only} for every one of the {sum(self.votes):,} bound rows."
-        if c is None or c.vote_errors is None or c.base_rate is None or c.vote_errors < c.base_rate * c.n_examples:
+        if c is None or c.vote_errors is None or c.base_rate is None:
+            return ""
+        wrong = [part.vote_errors == part.n_examples for part in c.per_class]
+        right = [part.vote_errors == 0 and part.n_examples > 0 for part in c.per_class]
+        if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
+            only = self.classes[right.index(True)]
+            return f"This model is of no use: it predicts {only} for every one of the {c.n_examples:,} bound rows."
+        if c.vote_errors < c.base_rate * c.n_examples:
             return ""
         commonest = self.classes[max(range(len(c.per_class)), key=lambda place: c.per_class[place].n_examples)]
         return (
@@ -176,19 +179,7 @@ def fit_table(
         target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, part.X.shape[1],
         classifier.certificate_, classifier.bound_estimate_, rivals,
         tuple(map(in_options, notes)), info.details, output, output.stat().st_size, replaced,
-        votes_of(classifier, part),
     )  # fmt: skip
-
-
-def votes_of(classifier: Any, part: Learning) -> tuple[int, ...]:
-    """How many of the bound rows the model gives to each class."""
-    if part.draw is not None:
-        return tuple(classifier.tally_.votes.tolist())
-    rows = classifier.bound_rows_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
-        labels = classifier.predictor_.predict(part.X[rows])
-    return tuple(np.bincount(classifier._labels.encode(labels), minlength=len(classifier.classes_)).tolist())
 
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
