@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import options, show
-from abnet.cli.guard import UsageError, guarded
+from abnet.cli.guard import UsageError, guarded, said
 
 __all__ = ["compare"]
 
@@ -35,12 +35,14 @@ def compare(
     and all are certified: a network with a prior learned on a first part, one
     with a random prior, one that is frozen after the first part and judged by
     its errors on the second (test-set bound, Clopper-Pearson), and two
-    scikit-learn models judged in the same way. Nothing is saved, and nothing is
+    scikit-learn models and the majority rule, judged in the same way. "abnet fit"
+    marks the model that `abnet fit` would make. Nothing is saved, and nothing is
     hidden where another model is better.
 
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --hidden-layer-sizes 8 --json
     """
+    from abnet.bounds.wording import percent
     from abnet.cli.jobs.compare_models import compare_table
     from abnet.cli.show import show_contenders
 
@@ -51,8 +53,9 @@ def compare(
         preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, verbose=not quiet,
     )  # fmt: skip
     if json:
-        show.as_json(outcome.to_dict())
+        show.as_json({**outcome.to_dict(), "notes": said()})
         return
     learned, tested = show.count(outcome.n_learn, "row"), show.count(outcome.n_test, "row")
-    print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.\n")
+    print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.")
+    print(f"Base rate of the test rows: {percent(outcome.base_rate)}. Threads: {outcome.threads}.\n")
     show_contenders(outcome.contenders)

@@ -9,6 +9,7 @@ from abnet.cli import options, show
 from abnet.cli.guard import guarded, said, say
 
 if TYPE_CHECKING:
+    from abnet.bounds.certificate import Certificate
     from abnet.cli.jobs.fit_table import FitOutcome, Rival
 
 __all__ = ["comparison", "fit", "show_fit"]
@@ -91,27 +92,47 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     labels, size = " or ".join(outcome.classes), show.count(outcome.n_rows, "row")
     print(f"Learned {outcome.target!r} ({labels}) from {size} and {show.count(outcome.n_columns, 'column')}.\n")
     print(outcome.promise(details=details), end="\n\n")
-    comparison(outcome.vote_bound, outcome.rivals)
+    comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""
     print(f"Model written to {outcome.output} ({show.kilobytes(outcome.size)}{replaced}).")
     print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
 
 
-def comparison(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> None:
+def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
     """The certificate beside test-set bounds, with the better one named whichever it is."""
     from abnet.bounds.wording import percent, percent_up
 
-    own = [["this model", "-" if vote_bound is None else percent_up(vote_bound), ""]]
-    others = [
-        [rival.name, percent_up(rival.bound), f"{percent(rival.errors / rival.n_examples)} of {rival.n_examples:,}"]
-        for rival in rivals
+    vote_bound = None if certificate is None else certificate.vote_error_bound
+    errors = None if certificate is None else certificate.vote_errors
+    seen = "" if certificate is None or errors is None else _seen(errors, certificate.n_examples)
+    base = None if certificate is None else certificate.base_rate
+    own = [
+        [
+            "this model",
+            "-" if vote_bound is None else percent_up(vote_bound),
+            seen,
+            "" if base is None else percent(base),
+        ]
     ]
+    others = [
+        [
+            rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples),
+            "" if rival.base_rate is None else percent(rival.base_rate),
+        ]
+        for rival in rivals
+    ]  # fmt: skip
     show.paragraph(
         "For comparison, test-set (Clopper-Pearson) bounds of models that never saw the rows they are tested on:"
     )
-    show.rows(["", "error at most", "errors seen"], [*own, *others])
+    show.rows(["", "error at most", "errors seen", "base rate"], [*own, *others])
     print()
     show.paragraph(_verdict(vote_bound, rivals))
+
+
+def _seen(errors: int, n: int) -> str:
+    from abnet.bounds.wording import percent
+
+    return f"{percent(errors / n)} of {n:,}"
 
 
 def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:

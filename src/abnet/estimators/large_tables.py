@@ -2,6 +2,7 @@
 
 import math
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -359,8 +360,6 @@ def scores_are_exact(classifier: Any) -> bool:
 
 def settle(classifier: Any, tally: Tally) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
-    import warnings
-
     for report in tally.unseen:
         warnings.warn(str(report), UnseenWarning, stacklevel=3)
     certificate = certify_counted(tally, delta=classifier.delta, n_candidates=classifier.n_candidates)

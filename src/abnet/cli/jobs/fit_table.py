@@ -29,6 +29,9 @@ LEAST_ROWS = 10
 """Fewer rows could not be split into two parts that say anything."""
 
 
+PREPARATION_SHARE = 0.1
+"""Share of the rows that only the preparation learns from, where no first part is kept from the bound."""
+
 LOGISTIC_ROWS = 100_000
 """Rows that logistic regression learns from, at the most: more would take longer and change little."""
 
@@ -46,6 +49,8 @@ class Rival:
         Errors counted, and the rows they were counted on.
     same_network : bool
         Whether it is the certified network itself, before it saw these rows.
+    base_rate : float or None
+        Share of these rows on which always answering their commonest class errs.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Rival:
     errors: int
     n_examples: int
     same_network: bool = False
+    base_rate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -104,12 +110,11 @@ class FitOutcome:
 
     def _no_certificate_text(self) -> str:
         settings = ", ".join(f"{name} {self.details[name]!r}" for name in ("objective", "prior", "aggregation"))
-        prepared = "" if self.details["prior"] == "split" else ", preparation learned from all rows"
         figure = (
             "" if self.bound_estimate is None else f" The Gibbs bound would be {self.bound_estimate:.3f}, an estimate."
         )
         return textwrap.fill(
-            f"There is no certificate: no theorem covers what was done ({settings}{prepared}).{figure} "
+            f"There is no certificate: no theorem covers what was done ({settings}).{figure} "
             "The default options (--objective bound --prior split --aggregation exact) give one.",
             100,
         )
@@ -166,7 +171,7 @@ def fit_table(
         part = read_labelled(source, target, drop=drop, at_least=LEAST_ROWS, **limits)
         check_use(preprocessor.use, part.X.columns)
         if part.draw is None:
-            classifier.fit(part.X, part.y)
+            _fit_whole(classifier, part)
             rivals = rivals_of(classifier, Labelled(part.X, part.y))
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
@@ -180,6 +185,22 @@ def fit_table(
         classifier.certificate_, classifier.bound_estimate_, rivals,
         tuple(map(in_options, notes)), info.details, output, output.stat().st_size, replaced,
     )  # fmt: skip
+
+
+def _fit_whole(classifier: Any, part: Learning) -> None:
+    """Fit a table that is in memory; without a first part, some rows go to the preparation alone, as it must."""
+    if classifier._has_split():
+        classifier.fit(part.X, part.y)
+        return
+    first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state)
+    preparation = classifier.preprocessor.fit(part.X[first])
+    classifier.set_params(preprocessor=None)
+    classifier.fit(preparation.transform(part.X[rest]), part.y[rest])
+    classifier.preprocessor_ = preparation
+    info = replace(
+        classifier.predictor_.info, preparation=preparation.map_, feature_names=tuple(part.X.columns)
+    )  # fmt: skip
+    classifier.predictor_ = replace(classifier.predictor_, info=info)
 
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
@@ -198,7 +219,8 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     )  # fmt: skip
     settle(classifier, tally)
     errors = tally.other_errors[name]
-    return (Rival(name, clopper_pearson_bound(errors, tally.n_rows, classifier.delta), errors, tally.n_rows),)
+    bound = clopper_pearson_bound(errors, tally.n_rows, classifier.delta)
+    return (Rival(name, bound, errors, tally.n_rows, base_rate=1 - float(tally.rows.max() / tally.n_rows)),)
 
 
 def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
@@ -218,7 +240,9 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
     same = frozen_network(classifier, judge, data.y[second]) if split else ()
     model = _learned_logistic(learn, data.y[few])
     wrong = model.predict(judge) != data.y[second]
-    return (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier.delta))
+    base = 1 - float(np.unique(data.y[second], return_counts=True)[1].max() / len(second))
+    found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier.delta))
+    return tuple(replace(rival, base_rate=base) for rival in found)
 
 
 def _logistic_name(learned: int, other: int) -> str:
