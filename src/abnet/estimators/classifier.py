@@ -131,8 +131,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the larger share of the vote."""
-        scores = self.decision_function(X)
-        return self._labels.from_scores(scores)
+        rows = self._check_rows(X)
+        return self.predictor_.predict(rows)
 
     @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
