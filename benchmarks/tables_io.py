@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,82 @@ def peak_of(path: Path) -> dict[str, float]:
     return found
 
 
+def command(*arguments: object) -> tuple[float, float, str]:
+    """Wall time in s and peak memory in GB of a command, and what it printed."""
+    begin = time.perf_counter()
+    script = (
+        "import sys, resource\nfrom abnet.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
+        "try:\n    peak = int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])\n"
+        "except (OSError, IndexError):\n    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "print(f'peak {peak}', file=sys.stderr)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, check=True
+    )  # fmt: skip
+    return time.perf_counter() - begin, int(run.stderr.split("peak ")[-1]) / 1e6, run.stdout
+
+
+TRAINING = (
+    "import sys, time\nfrom abnet.estimators.aggregated import AggregatedClassifier as A\n"
+    "train, spent = A._train, []\n"
+    "def timed(self, *rest):\n    begin = time.perf_counter()\n    train(self, *rest)\n"
+    "    spent.append(time.perf_counter() - begin)\n"
+    "A._train = timed\nfrom abnet.cli import main\n"
+    "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
+    "print('training', sum(spent), file=sys.stderr)\n"
+)
+
+
+def fit_but_training(path: Path, model: Path) -> float:
+    """Wall time of `abnet fit` less that of the training within it, in s."""
+    options = ["--target", "label", "-o", str(model), "--quiet", "--max-iter", "2"]
+    begin = time.perf_counter()
+    command = [sys.executable, "-c", TRAINING, "fit", str(path), *options]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return time.perf_counter() - begin - float(run.stderr.split("training ")[-1])
+
+
+def command_rows(path: Path, folder: Path, size: str) -> Iterator[Row]:
+    """`abnet fit` and `abnet predict` as a user runs them."""
+    first, model, output = folder / "first.csv", folder / "m.abnet", folder / "predictions.csv"
+    with path.open("rb") as source, first.open("wb") as target:
+        target.writelines(source.readline() for _ in range(1001))
+    jobs = (
+        lambda: pl.read_csv(path, infer_schema=False), lambda: read_and_write(path, folder / "copy.csv"),
+    )  # fmt: skip
+    as_text, both = best_times(*jobs, repeat=3)
+    whole = min(fit_but_training(path, model) for _ in range(2))
+    small = min(fit_but_training(first, model.with_name("small.abnet")) for _ in range(2))
+    detail = f"{size}; {whole:.1f} s and {small:.1f} s for 1,000 rows, training apart; Polars {as_text:.2f} s"
+    yield at_most("tables: abnet fit / Polars' read as text", (whole - small) / as_text, 10, detail)
+    _, peak, _ = command("fit", path, "--target", "label", "-o", model, "--quiet", "--max-iter", "2")
+    yield at_most("tables: peak of abnet fit in GB", peak, 1.5, size)
+    found = [command("predict", model, path, "-o", output, "--quiet") for _ in range(2)]
+    seconds, peak = min(run[0] for run in found), max(run[1] for run in found)
+    detail = f"{size}; {seconds:.1f} s, Polars {both:.2f} s"
+    yield at_most("tables: abnet predict / Polars' read and write", seconds / both, 8, detail)
+    _, little, _ = command("predict", model, first, "-o", folder / "few.csv", "--quiet")
+    yield at_most("tables: peak of abnet predict in GB", peak, 0.4, f"{little:.2f} for 1,000 rows")
+
+
+def large_rows(path: Path, folder: Path) -> Iterator[Row]:
+    """Ten times the table: a tenth learns, the rest is counted."""
+    large = folder / "large.csv"
+    with path.open("rb") as source, large.open("wb") as target:
+        header = source.readline()
+        target.write(header)
+        for _ in range(10):
+            source.seek(len(header))
+            shutil.copyfileobj(source, target, 1 << 24)
+    options = ["--target", "label", "-o", folder / "large.abnet", "--quiet", "--max-iter", "2", "--json"]
+    seconds, peak, text = command("fit", large, *options)
+    counted = json.loads(text)["certificate"]["n_examples"]
+    size = f"{10 * N:,} × 19, {large.stat().st_size / 1e9:.2f} GB; {counted:,} rows counted, {seconds:.0f} s"
+    yield at_most("tables: peak of abnet fit of ten times the rows in GB", peak, 2.5, size)
+    large.unlink()
+
+
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path, output = Path(folder) / "table.csv", Path(folder) / "out.csv"
@@ -84,6 +161,8 @@ def rows() -> Iterator[Row]:
         yield at_most(
             "tables: peak of read, choose, transform in GB", memory["peak"], 1.5, f"{memory['idle']:.2f} idle"
         )
+        yield from command_rows(path, Path(folder), size)
+        yield from large_rows(path, Path(folder))
     stamps = pl.Series((np.datetime64("2020-01-01T00:00:00") + np.arange(200_000) * 61).astype(str))
     read_stamps = (
         lambda: stamps.str.to_datetime("%Y-%m-%dT%H:%M:%S"),

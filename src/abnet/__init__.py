@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from abnet.bounds.certificate import Certificate
     from abnet.estimators.abnet import ABNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
+    from abnet.estimators.large_tables import fit_table
     from abnet.estimators.pbgnet import PBGNetClassifier
     from abnet.estimators.search import ABNetSearch
     from abnet.files import load
@@ -34,6 +35,7 @@ __all__ = [
     "aggregation",
     "bounds",
     "data",
+    "fit_table",
     "load",
 ]
 
@@ -46,6 +48,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
         "abnet.estimators.abnet": ["ABNetClassifier"],
+        "abnet.estimators.large_tables": ["fit_table"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.pbgnet": ["PBGNetClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],

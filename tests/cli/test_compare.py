@@ -12,6 +12,7 @@ from cli.tables import ROWS, SMALL, Failure, Run
 
 NAMES = [
     "ABNet, learned prior", "ABNet, random prior", "ABNet, frozen", "logistic regression", "gradient boosting",
+    "majority rule",
 ]  # fmt: skip
 
 
@@ -36,7 +37,7 @@ def test_all_contenders_are_there_with_all_figures(record: dict[str, Any]) -> No
 
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
     methods = [contender["method"] for contender in record["contenders"]]
-    assert methods[2:] == ["test set"] * 3
+    assert methods[2:] == ["test set"] * 4
     assert set(methods[:2]) <= {"twice Gibbs", "tandem"}
     held = (ROWS - ROWS // 5) // 2
     limits = {clopper_pearson(errors, held, 0.05) for errors in range(held + 1)}
@@ -46,17 +47,17 @@ def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
 def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     show_contenders(
         (
-            Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25),
+            Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25, "", 3.5, 0.125, 0.875, is_fit=True),
             Contender("tree", 0.0701, "test set", None, 3, 30, 20_000, 0.5),
             Contender("moon", note="moon could not be learned: it is full"),
         )
     )
     text = capsys.readouterr().out
-    assert re.search(r"net +25 % +tandem +10 % +2.0 kB +1.2 s", text)
-    assert re.search(r"tree +7.1 % +test set +10 % +20 kB +0.5 s", text)
-    assert re.search(r"moon( +-){5}\n", text)
+    assert re.search(r"net \(abnet fit\) +25 % +tandem +10 % +12.5 % +0.875 +2.0 kB +1.2 s +3.5 s", text)
+    assert re.search(r"tree +7.1 % +test set +10 % +- +- +20 kB +0.5 s", text)
+    assert re.search(r"moon( +-){8}\n", text)
     assert "moon could not be learned: it is full" in text
-    assert "Tightest certificate: tree. Fewest test errors: net; tree." in text
+    assert "Tightest certificate: tree. Fewest test errors: a tie of net; tree." in text
     assert "divide --delta by 3" in text
     assert "A test error above its certificate (tree) is no contradiction" in text
 
@@ -80,3 +81,24 @@ def test_errors(failure: Failure, table: Path, tmp_path: Path) -> None:
     assert "delta must lie" in failure("compare", table, "--delta", "0", *options, code=2)
     (tmp_path / "few.csv").write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(12)))
     assert "at least 20" in failure("compare", tmp_path / "few.csv", "--target", "y", *SMALL)
+
+
+def test_the_figures_beside_the_error(record: dict[str, Any]) -> None:
+    """The majority rule errs at the base rate, on half of the classes; one contender is what `abnet fit` makes."""
+    by_name = {contender["name"]: contender for contender in record["contenders"]}
+    majority = by_name["majority rule"]
+    assert majority["balanced_error"] == 0.5
+    assert majority["auc"] == 0.5
+    assert min(abs(majority["test_error"] - rate) for rate in (record["base_rate"], 1 - record["base_rate"])) < 1e-12
+    assert [name for name, contender in by_name.items() if contender["is_fit"]] == ["ABNet, frozen"]
+    assert all(0 <= contender["auc"] <= 1 for contender in by_name.values())
+    assert record["threads"] >= 1
+    assert by_name["logistic regression"]["compile_seconds"] == 0
+
+
+def test_the_marked_contender_is_the_model_of_fit(run: Run, table: Path, tmp_path: Path) -> None:
+    from abnet import load
+
+    run("fit", table, "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL)
+    details = load(tmp_path / "m.abnet").info.details
+    assert (details["prior"], details["posterior"]) == ("split", "frozen")

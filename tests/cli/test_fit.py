@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import abnet
+from abnet.bounds import certify_frozen
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.data.preparation import TableMap, TablePreparation
 from abnet.data.tables import read_table, split_target
@@ -50,7 +51,7 @@ def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> N
 def test_columns_left_out_are_named(fitted: dict[str, Any]) -> None:
     assert "note: column 'country' is left out: constant (Norway)" in fitted["stderr"]
     assert "note: column 'id' is left out: an identifier: all 30 values differ" in fitted["stderr"]
-    assert fitted["notices"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
+    assert fitted["notes"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
 
 
 def trained(run: Run, table: Path, path: Path) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def test_the_test_set_bounds_follow_from_the_errors(run: Run, table: Path, tmp_p
 
 def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: Path, tmp_path: Path) -> None:
     path = tmp_path / "moods.abnet"
-    path.write_text("something older")
+    path.write_bytes(b"")
     text = run("fit", table, "--target", "mood today", "--output", path, *SMALL).stdout
     certificate = abnet.load(path).certificate_
     assert isinstance(certificate, abnet.Certificate)
@@ -137,11 +138,15 @@ def test_a_hint_to_fit_again_counts_the_choice(capsys: pytest.CaptureFixture[str
     from abnet.cli.fit import comparison
     from abnet.cli.jobs.fit_table import Rival
 
-    comparison(0.2, (Rival("the same network before it saw these rows", 0.1, 5, 100, same_network=True),))
+    certificate = certify_frozen([0.2] * 100, [0, 1] * 50, [True] * 20 + [False] * 80, delta=0.05, prior="split")
+    comparison(certificate, (Rival("the same network before it saw these rows", 0.1, 5, 100, same_network=True),))
     text = " ".join(capsys.readouterr().out.split())
     assert "fit again with --posterior frozen --n-candidates 2" in text
-    comparison(0.2, (Rival("logistic regression", 0.1, 5, 100),))
-    assert "fit again" not in capsys.readouterr().out
+    comparison(certificate, (Rival("logistic regression", 0.125, 5, 100, base_rate=0.5),))
+    text = capsys.readouterr().out
+    assert "fit again" not in text
+    assert re.search(r"this model +27\.8 % +20 % of 100 +50 %", text)
+    assert re.search(r"logistic regression +12\.5 % +5 % of 100 +50 %", text)
 
 
 def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
@@ -160,12 +165,31 @@ def test_the_learning_rate_changes_the_model(run: Run, table: Path, model: Path,
     assert fitted("0.2") != model.read_bytes()
 
 
-def test_a_random_prior_after_a_fitted_preparation_has_no_certificate(run: Run, table: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [["--prior", "init"], ["--objective", "loss"]], ids=str)
+def test_without_a_first_part_some_rows_go_to_the_preparation_alone(
+    run: Run, table: Path, tmp_path: Path, options: list[str]
+) -> None:
+    """So there is a certificate, as the help says, and it is about the rows that the preparation never saw."""
     path = tmp_path / "moods.abnet"
-    text = run("fit", table, "--target", "mood today", "--output", path, "--prior", "init", *SMALL).stdout
-    assert "There is no certificate" in text
-    assert "estimate" in text
-    assert abnet.load(path).certificate_ is None
+    output = ["--target", "mood today", "--output", path, "--drop", "id"]
+    record = json.loads(run("fit", table, *output, *options, "--json", *SMALL).stdout)
+    assert record["certificate"]["prior"] == "init"
+    counted = {"--prior": ROWS - ROWS // 10, "--objective": round(0.8 * (ROWS - ROWS // 10))}[options[0]]
+    assert record["certificate"]["n_examples"] == pytest.approx(counted, abs=1)
+    loaded = abnet.load(path)
+    assert loaded.certificate_ is not None
+    labels = loaded.predict(read_table(table)).tolist()
+    assert run("predict", path, table).stdout.splitlines()[1:] == labels
+
+
+def test_a_model_of_no_use_is_named_first(run: Run, tmp_path: Path) -> None:
+    rows = "".join(f"{(i * 7919) % 97},{i % 10 == 0}\n" for i in range(300))  # the label has nothing to do with x
+    (tmp_path / "t.csv").write_text("x,y\n" + rows)
+    options = ["--target", "y", "--output", tmp_path / "m.abnet", "--max-iter", "10", "--quiet"]
+    first = run("fit", tmp_path / "t.csv", *options).stdout.splitlines()[0]
+    assert first == "This model is of no use: it predicts False for every one of the 150 bound rows."
+    record = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)
+    assert record["headline"] == first
 
 
 @pytest.mark.parametrize(

@@ -109,13 +109,14 @@ def test_an_unseen_category_is_an_error_with_its_place(failure: Failure, model: 
     _, rows = cells()
     city = [row[2] for row in rows]
     city[41] = "Atlantis, lost"
-    message = failure_after_header(failure, "predict", model, altered(tmp_path, city=city))
+    message = failure_after_header(failure, "predict", "--unseen", "error", model, altered(tmp_path, city=city))
     assert "column 'city', data row 42: 'Atlantis, lost' was not seen in training" in message
     assert "--unseen warn" in message
+    assert "a certificate is about all rows" in message
 
 
 def test_an_unseen_category_may_be_let_pass(run: Run, model: Path, tmp_path: Path) -> None:
-    result = run("predict", model, altered(tmp_path, city="Atlantis"), "--unseen", "warn")
+    result = run("predict", model, altered(tmp_path, city="Atlantis"))
     assert len(result.stdout.splitlines()) == ROWS + 1
     assert result.stderr.count("\n") == 1
     assert f"'Atlantis' ({ROWS} rows) not seen in training" in result.stderr
@@ -128,9 +129,9 @@ def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, failure: Fa
     run("fit", table, "--target", "y", "--output", model, *SMALL)
     assert "born: date (day/month/year), 4 features" in run("inspect", model).stdout
     new.write_text('born\n03/25/2001\n""\nsoon\n')
-    refused = failure("predict", model, new)
+    refused = failure("predict", model, new, "--unseen", "error")
     assert "column 'born', data row 1: '03/25/2001' cannot be read as day/month/year; correct it" in refused
-    result = run("predict", model, new, "--proba", "--unseen", "warn")
+    result = run("predict", model, new, "--proba")
     assert "2 rows in all; treated as missing" in result.stderr
     assert len(set(result.stdout.splitlines()[1:])) == 1
     record = json.loads(
@@ -189,7 +190,7 @@ def test_an_interrupted_prediction_leaves_no_output(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "scores", interrupt)
+    monkeypatch.setattr(job, "prepared", interrupt)
     result = run("predict", model, table, "--output", tmp_path / "out.csv", code=130)
     assert result.stderr == "interrupted.\n"
     assert not list(tmp_path.iterdir())
@@ -253,7 +254,7 @@ def test_predicting_loads_no_training_library(model: Path, table: Path, tmp_path
 
 def test_a_reader_that_leaves_is_no_traceback(model: Path, tmp_path: Path) -> None:
     header, *lines = csv_text().splitlines()
-    (tmp_path / "long.csv").write_text("\n".join([header, *lines * 400]))
+    (tmp_path / "long.csv").write_text("\n".join([header, *lines * 2000]))
     read, write = os.pipe()
     command = [sys.executable, "-m", "abnet.cli", "predict", str(model), str(tmp_path / "long.csv"), "--proba"]
     with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, text=True) as process:

@@ -16,6 +16,7 @@ from abnet.predictors.binary_network import Affine, BinaryNetwork, Ramp, Step
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
+from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.posterior_average import PosteriorAverage
 from abnet.predictors.predictor import ModelInfo, Predictor
@@ -35,6 +36,11 @@ def binary_network(network: BAM, info: ModelInfo) -> BinaryNetwork:
     return BinaryNetwork(weights, (Ramp(affine[0]), *steps, affine[-1]), info=info)
 
 
+def pair_of(network: BAM) -> list[BAM]:
+    """A network, and another of the same weights."""
+    return [network, BAM(network.weights, tuple(-0.5 * b for b in network.biases))]
+
+
 ALL: dict[str, Make] = {
     "compact ABNet": lambda network, rng, info: CompactABNet.from_network(network, info),
     "compact MAP": lambda network, rng, info: CompactMAP.from_network(network, info),
@@ -49,6 +55,10 @@ ALL: dict[str, Make] = {
     "posterior average": lambda network, rng, info: PosteriorAverage(network.astype(np.float64), 1.0, info=info),
     "binary network": lambda network, rng, info: binary_network(network, info),
     "drawn network": lambda network, rng, info: DrawnNetwork(network, info=info),
+    "compact mixture": lambda network, rng, info: CompactMixture.from_networks(pair_of(network), info),
+    "mixture of paths": lambda network, rng, info: PathMixture.from_networks(
+        pair_of(network), rng, n_paths=10, info=info
+    ),
 }
 """A predictor of every kind, from a network of any depth of at least two layers."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import options, show
-from abnet.cli.guard import UsageError, guarded
+from abnet.cli.guard import UsageError, guarded, said
 
 __all__ = ["compare"]
 
@@ -17,6 +17,8 @@ def compare(
     target: options.Target,
     test_fraction: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows kept as a test set.")] = 0.2,
     drop: options.Drop = None,
+    use: options.Use = None,
+    decimal: options.Decimal = "auto",
     max_categories: options.MaxCategories = 20,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,
     json: options.AsJSON = False,
@@ -33,24 +35,27 @@ def compare(
     and all are certified: a network with a prior learned on a first part, one
     with a random prior, one that is frozen after the first part and judged by
     its errors on the second (test-set bound, Clopper-Pearson), and two
-    scikit-learn models judged in the same way. Nothing is saved, and nothing is
+    scikit-learn models and the majority rule, judged in the same way. "abnet fit"
+    marks the model that `abnet fit` would make. Nothing is saved, and nothing is
     hidden where another model is better.
 
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --hidden-layer-sizes 8 --json
     """
+    from abnet.bounds.wording import percent
     from abnet.cli.jobs.compare_models import compare_table
     from abnet.cli.show import show_contenders
 
     if not 0 < test_fraction < 1:
         raise UsageError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
     outcome = compare_table(
-        table, target, settings=options.settings(context), drop=drop or [], max_categories=max_categories,
-        test_fraction=test_fraction, verbose=not quiet,
+        table, target, settings=options.settings(context), drop=drop or [],
+        preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, verbose=not quiet,
     )  # fmt: skip
     if json:
-        show.as_json(outcome.to_dict())
+        show.as_json({**outcome.to_dict(), "notes": said()})
         return
     learned, tested = show.count(outcome.n_learn, "row"), show.count(outcome.n_test, "row")
-    print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.\n")
+    print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.")
+    print(f"Base rate of the test rows: {percent(outcome.base_rate)}. Threads: {outcome.threads}.\n")
     show_contenders(outcome.contenders)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from abnet.cli import options, show
-from abnet.cli.guard import guarded, note
+from abnet.cli.guard import guarded, said, say
 
 if TYPE_CHECKING:
+    from abnet.bounds.certificate import Certificate
     from abnet.cli.jobs.fit_table import FitOutcome, Rival
 
 __all__ = ["comparison", "fit", "show_fit"]
@@ -23,7 +24,11 @@ def fit(
         "model.abnet"
     ),
     drop: options.Drop = None,
+    use: options.Use = None,
+    decimal: options.Decimal = "auto",
     max_categories: options.MaxCategories = 20,
+    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    overwrite: options.Overwrite = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
     details: options.Details = False,
     json: options.AsJSON = False,
@@ -60,50 +65,74 @@ def fit(
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --posterior frozen
     abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
+    zcat visits.csv.gz | abnet fit - --target left --use week
     """
-    from abnet.atomic import check_writable
+    from abnet.cli.jobs.outputs import check_output
+
+    check_output(output, "model", inputs=[table], overwrite=overwrite)
     from abnet.cli.jobs.fit_table import fit_table
 
-    check_writable(output)
-    settings = options.settings(context)
     outcome = fit_table(
-        table, target, output, model=model, settings=settings, drop=drop or [], max_categories=max_categories,
+        table, target, output, model=model, settings=options.settings(context), drop=drop or [],
+        preparation=options.preparation(max_categories, decimal, use), max_learn_rows=max_learn_rows,
         verbose=not quiet,
     )  # fmt: skip
     for notice in outcome.notices:
-        note(f"note: {notice}")
+        say(notice)
     show_fit(outcome, json, details=details)
 
 
 def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
     if json:
-        show.as_json(outcome.to_dict())
+        show.as_json({**outcome.to_dict(), "notes": said()})
         return
+    if outcome.headline:
+        show.paragraph(outcome.headline)
     labels, size = " or ".join(outcome.classes), show.count(outcome.n_rows, "row")
     print(f"Learned {outcome.target!r} ({labels}) from {size} and {show.count(outcome.n_columns, 'column')}.\n")
     print(outcome.promise(details=details), end="\n\n")
-    comparison(outcome.vote_bound, outcome.rivals)
+    comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""
     print(f"Model written to {outcome.output} ({show.kilobytes(outcome.size)}{replaced}).")
     print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
 
 
-def comparison(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> None:
+def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
     """The certificate beside test-set bounds, with the better one named whichever it is."""
     from abnet.bounds.wording import percent, percent_up
 
-    own = [["this model", "-" if vote_bound is None else percent_up(vote_bound), ""]]
-    others = [
-        [rival.name, percent_up(rival.bound), f"{percent(rival.errors / rival.n_examples)} of {rival.n_examples:,}"]
-        for rival in rivals
+    vote_bound = None if certificate is None else certificate.vote_error_bound
+    errors = None if certificate is None else certificate.vote_errors
+    seen = "" if certificate is None or errors is None else _seen(errors, certificate.n_examples)
+    base = None if certificate is None else certificate.base_rate
+    own = [
+        [
+            "this model",
+            "-" if vote_bound is None else percent_up(vote_bound),
+            seen,
+            "" if base is None else percent(base),
+        ]
     ]
+    others = [
+        [
+            rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples),
+            "" if rival.base_rate is None else percent(rival.base_rate),
+        ]
+        for rival in rivals
+    ]  # fmt: skip
     show.paragraph(
         "For comparison, test-set (Clopper-Pearson) bounds of models that never saw the rows they are tested on:"
     )
-    show.rows(["", "error at most", "errors seen"], [*own, *others])
+    show.rows(["", "error at most", "errors seen", "base rate"], [*own, *others])
     print()
     show.paragraph(_verdict(vote_bound, rivals))
+
+
+def _seen(errors: int, n: int) -> str:
+    from abnet.bounds.wording import percent
+
+    return f"{percent(errors / n)} of {n:,}"
 
 
 def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from abnet.errors import NamesParameters, ParameterError
 
-__all__ = ["UsageError", "guarded", "install_handler", "note"]
+__all__ = ["UsageError", "guarded", "install_handler", "note", "said", "say"]
 
 FAILED, MISUSED, INTERRUPTED, UNREAD = 1, 2, 130, 141
 """Exit codes; the last is that of programs which write to a pipe that nobody reads any more (128 + SIGPIPE)."""
@@ -65,12 +65,27 @@ def _exits(options: frozenset[str]) -> Iterator[None]:
 @contextmanager
 def _noted_warnings() -> Iterator[None]:
     """Warnings as notes, each once; those about the program's own making are of no use to its user."""
+    _SAID.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for kind in (UserWarning, RuntimeWarning):
             warnings.simplefilter("once", kind)
-        warnings.showwarning = lambda message, *_, **__: note(f"note: {_folded(message)}")
+        warnings.showwarning = lambda message, *_, **__: say(message)
         yield
+
+
+_SAID: list[str] = []
+
+
+def say(text: Any) -> None:
+    """A note to the user of the command at work, in one line on stderr; `said` gives it again, for ``--json``."""
+    _SAID.append(_folded(text))
+    note(f"note: {_SAID[-1]}")
+
+
+def said() -> list[str]:
+    """The notes of the command at work, in their order."""
+    return list(_SAID)
 
 
 def note(text: str) -> None:

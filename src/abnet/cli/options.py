@@ -13,17 +13,42 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from abnet.cli.guard import UsageError
 from abnet.errors import Parameter
 
-__all__ = ["Command", "Group", "PARAMETERS", "settings", "spelled", "widths"]
+__all__ = ["Command", "Group", "PARAMETERS", "preparation", "settings", "spelled", "widths"]
 
 _NETWORK, _CERTIFICATE, _TRAINING = "Network", "Certificate", "Training"
 
 Table = Annotated[
-    Path, typer.Argument(metavar="TABLE", readable=False, help="CSV or TSV (also .gz) or Parquet file, with a header.")
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        readable=False,
+        help="CSV or TSV (also .gz) or Parquet file, with a header; - reads standard input.",
+    ),
 ]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="Column to predict; it must hold exactly two values.")]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out, such as an id; may be repeated.")
 ]
+Use = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column to use though it has no name, or names the rows; may be repeated."),
+]
+Decimal = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|comma|point", help="The decimal mark of the numbers; 'auto' reads it off them, if they tell."
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", metavar="", help="Replace an output of another kind too (never an input).")
+]
+MaxLearnRows = Annotated[
+    int,
+    typer.Option(
+        min=1, metavar="NUMBER",
+        help="A table with more rows is streamed: at most so many learn, all others are only counted.",
+    ),
+]  # fmt: skip
 MaxCategories = Annotated[
     int,
     typer.Option(min=2, metavar="NUMBER", help="Maximum features per text column; rare categories share one."),
@@ -56,7 +81,8 @@ Objective = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_CERTIFICATE,
-        help="Minimise the 'bound', or the linear 'loss', whose certificate is seldom tight.",
+        help="Minimise the 'bound', or the linear 'loss', whose certificate is seldom tight (a tenth of the rows then "
+        "goes to the preparation alone).",
     ),
 ]
 Prior = Annotated[
@@ -64,7 +90,8 @@ Prior = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_CERTIFICATE,
-        help="'split': learn the prior on a first part of the rows; 'init': the random start; 'auto' chooses.",
+        help="'split': learn the prior on a first part of the rows; 'init': the random start (a tenth of the rows then "
+        "goes to the preparation alone); 'auto' chooses.",
     ),
 ]
 Posterior = Annotated[
@@ -147,6 +174,13 @@ def settings(context: typer.Context) -> dict[str, Any]:
     return given
 
 
+def preparation(max_categories: int, decimal: str, use: list[str] | None) -> dict[str, Any]:
+    """The parameters of `abnet.data.preparation.TablePreparation` among the options of a command."""
+    if decimal not in ("auto", "comma", "point"):
+        raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {decimal!r}.")
+    return {"max_categories": max_categories, "decimal": decimal, "use": tuple(use or ())}
+
+
 def widths(text: str) -> tuple[int, ...]:
     """Widths from a text.
 
@@ -173,7 +207,7 @@ def _number(option: str, text: str) -> float:
 
 
 _HOMES = {
-    **dict.fromkeys((*PARAMETERS, "max_categories", "decimal", "use"), "abnet fit"),
+    **dict.fromkeys((*PARAMETERS, "max_categories", "decimal", "use", "max_learn_rows"), "abnet fit"),
     "unseen": "abnet predict",
     **dict.fromkeys(("data_dir", "download"), "abnet data"),
 }

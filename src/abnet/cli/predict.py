@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import options, show
-from abnet.cli.guard import UsageError, guarded, note
+from abnet.cli.guard import UsageError, guarded, said, say
 
 __all__ = ["file_bar", "predict"]
 
@@ -43,11 +43,19 @@ def predict(
     unseen: Annotated[
         str,
         typer.Option(
-            metavar="error|warn",
-            help="Categories that training never saw, and dates that cannot be read: refuse the table, or go on and "
-            "treat them as unknown and missing.",
+            metavar="warn|error",
+            help="Categories that training never saw, and dates that cannot be read: go on with a note and treat them "
+            "as unknown and missing, or refuse the table. The certificate is about all rows, those with new values "
+            "included; it says nothing about the rows that are left when others are refused.",
         ),
-    ] = "error",
+    ] = "warn",
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Column to pass through, such as an id; may be repeated; 'all' keeps every column."
+        ),
+    ] = None,
+    overwrite: options.Overwrite = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
     json: Annotated[
         bool,
@@ -65,22 +73,26 @@ def predict(
     abnet predict model.abnet new.csv
     abnet predict model.abnet new.csv --proba --output predictions.csv
     abnet predict model.abnet new.parquet --json | jq .prediction
+    zcat new.csv.gz | abnet predict model.abnet - --keep id
     """
-    from abnet.cli.jobs.predict_table import predict_to_file, predict_to_stream
+    from abnet.cli.jobs.outputs import check_output
+    from abnet.cli.jobs.predict_table import Wanted, predict_to_file, predict_to_stream
 
     output = None if to in (None, "-") else Path(str(to))
     if unseen not in ("error", "warn"):
         raise UsageError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
+    if output is not None:
+        check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
+    wanted = Wanted(proba, tuple(keep or ()), unseen == "error")
     with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
-        refuse = unseen == "error"
         if output is None:
-            outcome = predict_to_stream(model, table, proba=proba, refuse_unseen=refuse, json_lines=json)
+            outcome = predict_to_stream(model, table, wanted, json_lines=json)
         else:
-            outcome = predict_to_file(model, table, output, proba=proba, refuse_unseen=refuse, progress=progress)
+            outcome = predict_to_file(model, table, output, wanted, progress=progress)
     for notice in outcome.notices:
-        note(f"note: {notice}")
+        say(notice)
     if output is not None and json:
-        show.as_json(outcome.to_dict())
+        show.as_json({**outcome.to_dict(), "notes": said()})
     elif output is not None:
         replaced = ", in place of an older file" if outcome.replaced else ""
         print(f"Predicted {show.count(outcome.n_rows, 'row')} into {output}{replaced}.")

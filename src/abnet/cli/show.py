@@ -29,7 +29,8 @@ def paragraph(text: str) -> None:
     """Text filled to the width of a page, then an empty line."""
     import textwrap
 
-    print(textwrap.fill(text, _WIDTH), end="\n\n")
+    whole = text.replace(" %", "\N{NO-BREAK SPACE}%")  # no line begins with the sign of a percentage
+    print(textwrap.fill(whole, _WIDTH).replace("\N{NO-BREAK SPACE}%", " %"), end="\n\n")
 
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1) -> None:
@@ -82,7 +83,7 @@ def certificate_text(certificate: "Certificate | DrawnCertificate", *, details: 
 
 def show_contenders(contenders: "tuple[Contender, ...]") -> None:
     """One line per contender, then what has to be said about them."""
-    header = ["model", "error at most", "bound", "test error", "size", "time"]
+    header = ["model", "error at most", "bound", "test error", "balanced", "AUC", "size", "time", "compilation"]
     rows(header, [_cells(contender) for contender in contenders])
     print()
     for text in (*(contender.note for contender in contenders), _winners(contenders), _surprises(contenders)):
@@ -95,12 +96,15 @@ def _cells(contender: "Contender") -> list[str]:
 
     error, seconds = contender.test_error, contender.seconds
     return [
-        contender.name,
+        f"{contender.name} (abnet fit)" if contender.is_fit else contender.name,
         "-" if contender.bound is None else percent_up(contender.bound),
         contender.method or "-",
         "-" if error is None else percent(error),
+        "-" if contender.balanced_error is None else percent(contender.balanced_error),
+        "-" if contender.auc is None else f"{contender.auc:.3f}",
         "-" if contender.size is None else kilobytes(contender.size),
         "-" if seconds is None else f"{seconds:.1f} s",
+        f"{contender.compile_seconds:.1f} s" if contender.compile_seconds else "-",
     ]
 
 
@@ -114,15 +118,16 @@ def _winners(contenders: "tuple[Contender, ...]") -> str:
 
 
 def _least(values: dict[str, float | None]) -> str:
-    """Names of the smallest value, all of them where several share it.
+    """Names of the smallest value, all of them where several share it, which is then said.
 
     Examples
     --------
     >>> _least({"a": 0.1, "b": None, "c": 0.1, "d": 0.2})
-    'a; c'
+    'a tie of a; c'
     """
     known = {name: value for name, value in values.items() if value is not None}
-    return "; ".join(name for name, value in known.items() if value == min(known.values())) or "none"
+    least = [name for name, value in known.items() if value == min(known.values())]
+    return f"{'a tie of ' * (len(least) > 1)}{'; '.join(least)}" or "none"
 
 
 def _surprises(contenders: "tuple[Contender, ...]") -> str:

@@ -32,6 +32,7 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
+from abnet.estimators.hints import warn_of_unfinished
 from abnet.estimators.posterior_draw import Posterior, draw_network
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import ModelInfo, Predictor
@@ -312,7 +313,9 @@ class AggregatedClassifier(BinaryClassifier):
         self.bound_curve_ = trainer.curves.get("bound", [])
         self.loss_curve_ = [value for name, curve in trainer.curves.items() if name != "bound" for value in curve]
         self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in trainer.curves.values())
-        if trainer.interrupted:
+        if not trainer.interrupted:
+            warn_of_unfinished(trainer.curves, self.max_iter)
+        else:
             warnings.warn(
                 "Training was interrupted: the best network so far is kept, and what is certified is that network.",
                 stacklevel=2,

@@ -123,6 +123,28 @@ REGULAR = 0.9
 """Share of the rows that occur equally often from which on this is no accident."""
 
 
+def row_marks(X: NDArray[Any]) -> NDArray[np.uint64]:
+    """A number for every row: the same for equal rows, and hardly ever for others.
+
+    The bits of each entry are multiplied by an odd number of its own and added, modulo 2^64, then mixed.
+
+    Examples
+    --------
+    >>> marks = row_marks(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
+    >>> marks[0] == marks[2], marks[0] == marks[1]
+    (np.True_, np.False_)
+    """
+    rows = np.ascontiguousarray(X)
+    bits = rows.view(np.uint32 if rows.dtype.itemsize == 4 else np.uint64).reshape(len(rows), -1)
+    factors = np.random.default_rng(0).integers(0, 2**64, bits.shape[1], np.uint64, endpoint=False) | np.uint64(1)
+    marks = np.zeros(len(rows), np.uint64)
+    for column, factor in zip(bits.T, factors, strict=True):
+        # Mixed before they are added: in a sum of plain multiples, differences of two entries could cancel.
+        mixed = (column.astype(np.uint64) + factor) * factor
+        marks += (mixed ^ (mixed >> np.uint64(29))) * factor
+    return marks
+
+
 def copies(X: NDArray[Any]) -> int:
     """How often nearly every row of X occurs, if that is more than once; 1 otherwise.
 
@@ -135,11 +157,7 @@ def copies(X: NDArray[Any]) -> int:
     >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
     (1, 4)
     """
-    if not len(X):
-        return 1
-    rows = np.ascontiguousarray(X)
-    marks = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
-    often = np.unique(marks, return_counts=True)[1]
+    often = np.unique(row_marks(X), return_counts=True)[1]
     if len(often) < FEWEST_DISTINCT:
         return 1
     rows_by_count = np.bincount(often, weights=often)

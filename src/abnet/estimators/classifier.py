@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from abnet.data.tables.error import CellError
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.hints import check_preprocessor, hint_at_scales, warn_of_unsaved
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
 
@@ -117,7 +118,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         self.preprocessor_: Any = None
         wanted = self._preprocessor_for(X)
         if wanted is None:
-            return None, _dense(X)
+            rows = _dense(X)
+            hint_at_scales(rows)
+            return None, rows
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else _full(X)
         try:
@@ -170,11 +173,11 @@ def _take(X: Any, rows: NDArray[np.intp] | None) -> Any:
 
 def _transformer(preprocessor: Any) -> Any:
     """A fresh transformer to fit; "standardise" names the usual one."""
+    check_preprocessor(preprocessor)
     if not isinstance(preprocessor, str):
         return clone(preprocessor)
     from sklearn.preprocessing import StandardScaler
 
-    check_choice("preprocessor", preprocessor, ("standardise",))
     return StandardScaler()
 
 
@@ -184,7 +187,8 @@ def _stored(fitted: Any) -> Any:
 
     try:
         return stored_form(fitted)
-    except ValueError:  # a transformer that cannot be stored: predictions work, `save` refuses it
+    except ValueError as error:  # a transformer that cannot be stored: predictions work, `save` refuses it
+        warn_of_unsaved(error)
         return fitted
 
 

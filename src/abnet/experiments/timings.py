@@ -64,7 +64,7 @@ def measure(
     repetitions
         Passes timed, fewer (at least 3) where they would take longer than `seconds`.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     for panel, method, width, depth in points:
         network = BAM.init(np.random.default_rng(seed), (X.shape[1], *(width,) * (depth - 1), 1))

@@ -1,38 +1,45 @@
 """The comparison that a user would make, on the same rows for all: the job of `abnet compare`."""
 
+import sys
+import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from abnet.cli.jobs.contender import Contender, Parts, attempt, certified, judged
-from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled, take, two_random_parts
+from abnet.cli.jobs.fit_table import PREPARATION_SHARE
+from abnet.cli.jobs.inputs import Labelled, check_use, make_estimator, read_labelled, take, two_random_parts
 from abnet.data.preparation import TablePreparation
+from abnet.data.tables.source import TableSource
 
 __all__ = ["CompareOutcome", "compare_table"]
 
 
 LEAST_ROWS = 20
 
-PREPARATION_SHARE = 0.1
-"""Share of the learning rows that only the preparation of the network with a random prior is learned from."""
-
 
 @dataclass(frozen=True)
 class CompareOutcome:
-    """All contenders, and the numbers of rows that they had."""
+    """All contenders, the numbers of rows and of threads that they had, and the base rate of the test rows."""
 
     n_learn: int
     n_test: int
     delta: float
     contenders: tuple[Contender, ...]
+    threads: int
+    base_rate: float
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         contenders = [contender.to_dict() for contender in self.contenders]
-        return {"n_learn": self.n_learn, "n_test": self.n_test, "delta": self.delta, "contenders": contenders}
+        values = {name: getattr(self, name) for name in ("n_learn", "n_test", "delta", "threads", "base_rate")}
+        return {**values, "contenders": contenders}
 
 
 @dataclass
@@ -42,12 +49,12 @@ class _Contest:
     learn: Labelled
     test: Labelled
     settings: dict[str, Any]
-    max_categories: int
+    prepare: dict[str, Any]
     verbose: bool
     parts: Parts | None = None
 
     def preparation(self) -> TablePreparation:
-        return TablePreparation(max_categories=self.max_categories)
+        return TablePreparation(**self.prepare)
 
     def network(self, preprocessor: Any, **changes: Any) -> Any:
         return make_estimator("abnet", {**self.settings, **changes}, preprocessor=preprocessor, verbose=self.verbose)
@@ -60,7 +67,7 @@ class _Contest:
 
     def frozen(self, name: str) -> Contender:
         network = self.network(self.preparation(), prior="split", posterior="frozen")
-        return certified(name, network, self.learn, self.test)
+        return replace(certified(name, network, self.learn, self.test), is_fit=True)  # the defaults of `abnet fit`
 
     def random_prior(self, name: str) -> Contender:
         """The preparation must not see the bound rows, so that some rows go to it alone."""
@@ -86,11 +93,11 @@ def compare_table(
     *,
     settings: dict[str, Any],
     drop: Sequence[str] = (),
-    max_categories: int = 20,
+    preparation: dict[str, Any] | None = None,
     test_fraction: float = 0.2,
     verbose: bool = False,
 ) -> CompareOutcome:
-    """Learn the target of a table in five ways.
+    """Learn the target of a table in six ways.
 
     Parameters
     ----------
@@ -99,21 +106,37 @@ def compare_table(
     settings : dict
         Parameters of the networks; `prior` and `posterior` are those of the contender.
     drop : sequence of str
-    max_categories : int
+    preparation : dict, optional
+        Parameters of `TablePreparation`.
     test_fraction : float
         Share of the rows that nobody learns from.
     verbose : bool
         Draw progress bars.
     """
     make_estimator("abnet", settings)
-    data = read_labelled(table, target, drop=drop, at_least=LEAST_ROWS)
+    preparation = preparation or {}
+    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
+        part = read_labelled(
+            TableSource(table, folder), target, drop=drop, at_least=LEAST_ROWS, max_learn_rows=sys.maxsize, share=0.5,
+            seed=0,
+        )  # fmt: skip
+    data = Labelled(part.X, part.y)
+    check_use(preparation.get("use", ()), part.X.columns)
     learn, test = two_random_parts(len(data.y), 1 - test_fraction, settings["random_state"])
-    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, max_categories, verbose)
-    contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
-    return CompareOutcome(len(learn), len(test), settings["delta"], contenders)
+    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, preparation, verbose)
+    threads = cpu_count()
+    with threadpool_limits(threads):  # JAX takes as many by itself
+        contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
+    return CompareOutcome(len(learn), len(test), settings["delta"], contenders, threads, _base_rate(contest.test.y))
+
+
+def _base_rate(labels: NDArray[Any]) -> float:
+    """Share of the rows on which always answering their commonest class errs."""
+    return 1.0 - float(np.unique(labels, return_counts=True)[1].max() / len(labels))
 
 
 def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
+    from sklearn.dummy import DummyClassifier
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 
@@ -124,4 +147,5 @@ def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
         "ABNet, frozen": contest.frozen,
         "logistic regression": contest.sklearn_model(LogisticRegression(max_iter=1000)),
         "gradient boosting": contest.sklearn_model(boosting),
+        "majority rule": contest.sklearn_model(DummyClassifier()),
     }

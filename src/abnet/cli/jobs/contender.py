@@ -3,19 +3,22 @@
 import pickle
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
 from abnet.cli.jobs.inputs import Labelled, take
 
-__all__ = ["Contender", "Parts", "attempt", "certified", "judged"]
+__all__ = ["Contender", "Parts", "attempt", "auc", "balanced_error", "certified", "judged"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,17 @@ class Contender:
     size : int
         Bytes of what would be deployed, preparation included: the model file, or the pickle of a scikit-learn model.
     seconds : float
-        Time to learn and certify, with compilation.
+        Time to learn and certify, without compilation.
     note : str
         What a reader should know, such as why there is no figure.
+    compile_seconds : float
+        Time to compile programs, which later fits of the same shape are spared.
+    balanced_error : float or None
+        Mean of the classes' rates of errors on the test rows.
+    auc : float or None
+        Area under the ROC curve on the test rows, of models with scores; None where they have one class only.
+    is_fit : bool
+        Whether `abnet fit` with the same options would make this model.
     """
 
     name: str
@@ -50,6 +61,10 @@ class Contender:
     size: int | None = None
     seconds: float | None = None
     note: str = ""
+    compile_seconds: float = 0.0
+    balanced_error: float | None = None
+    auc: float | None = None
+    is_fit: bool = False
 
     @property
     def test_error(self) -> float | None:
@@ -59,6 +74,61 @@ class Contender:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with the rate of errors."""
         return {**asdict(self), "test_error": self.test_error}
+
+
+def balanced_error(answers: NDArray[Any], labels: NDArray[Any]) -> float:
+    """Mean of the classes' rates of errors.
+
+    Examples
+    --------
+    >>> balanced_error(np.array(["a", "a", "a", "a"]), np.array(["a", "a", "a", "b"]))
+    0.5
+    """
+    return float(np.mean([np.mean(answers[labels == label] != label) for label in np.unique(labels)]))
+
+
+def auc(scores: NDArray[np.float64], labels: NDArray[Any]) -> float | None:
+    """Area under the ROC curve of two classes; None for more, or where only one occurs.
+
+    Examples
+    --------
+    >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1]))
+    0.75
+    """
+    from sklearn.metrics import roc_auc_score
+
+    of_second = scores if scores.ndim == 1 else scores[:, -1]
+    if len(np.unique(labels)) != 2 or (scores.ndim == 2 and scores.shape[1] != 2):
+        return None
+    return float(roc_auc_score(labels == np.unique(labels)[1], of_second))
+
+
+@contextmanager
+def _compilation() -> Iterator[list[float]]:
+    """A list of the times, in seconds, that JAX spends on making programs."""
+    _listen_once()
+    _LISTENERS.append([])
+    try:
+        yield _LISTENERS[-1]
+    finally:
+        _LISTENERS.pop()
+
+
+@cache
+def _listen_once() -> None:
+    """Ask JAX to tell of its compilations; not all of its versions let a listener leave again."""
+    from jax import monitoring
+
+    def listen(event: str, duration_secs: float, **_: Any) -> None:
+        if event in _COMPILING and _LISTENERS:
+            _LISTENERS[-1].append(duration_secs)
+
+    monitoring.register_event_duration_secs_listener(listen)
+
+
+_LISTENERS: list[list[float]] = []
+
+_COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration")
 
 
 def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
@@ -75,11 +145,13 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
 
 def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, preparation: Any = None) -> Contender:
     """A certified classifier, learned from rows that are prepared already if a preparation is given."""
-    start = perf_counter()
-    classifier.fit(learn.X, learn.y)
-    seconds = perf_counter() - start
+    with _compilation() as compiling:
+        start = perf_counter()
+        classifier.fit(learn.X, learn.y)
+        seconds = perf_counter() - start
     certificate: Certificate | None = classifier.certificate_
-    wrong = classifier.predict(test.X) != test.y
+    answers = classifier.predict(test.X)
+    wrong = answers != test.y
     return Contender(
         name,
         bound=None if certificate is None else certificate.vote_error_bound,
@@ -88,7 +160,10 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
         test_errors=int(np.count_nonzero(wrong)),
         n_test=len(wrong),
         size=_file_size(classifier, preparation),
-        seconds=seconds,
+        seconds=seconds - sum(compiling),
+        compile_seconds=sum(compiling),
+        balanced_error=balanced_error(answers, test.y),
+        auc=auc(classifier.decision_function(test.X), test.y),
     )
 
 
@@ -121,9 +196,14 @@ def judged(name: str, model: Any, learn: Labelled, test: Labelled, parts: Parts,
     errors = int(np.count_nonzero(model.predict(prepare(second.X)) != second.y))
     bound = clopper_pearson_bound(errors, len(second.y), delta)
     seconds = perf_counter() - start
-    wrong = model.predict(prepare(test.X)) != test.y
+    rows = prepare(test.X)
+    answers = model.predict(rows)
+    wrong = answers != test.y
     size = len(pickle.dumps((parts.preparation, model)))
-    return Contender(name, bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds)
+    return Contender(
+        name, bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds,
+        balanced_error=balanced_error(answers, test.y), auc=auc(model.predict_proba(rows), test.y),
+    )  # fmt: skip
 
 
 def _identity(X: Any) -> Any:

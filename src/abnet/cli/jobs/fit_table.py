@@ -1,5 +1,6 @@
 """Learn, certify, compare, save: the job of `abnet fit`."""
 
+import tempfile
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -9,12 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
-from abnet.cli.jobs.inputs import Labelled, make_estimator, read_labelled, two_random_parts
+from abnet.bounds.wording import percent
+from abnet.cli.jobs.inputs import Labelled, check_use, in_options, make_estimator, read_labelled, two_random_parts
 from abnet.cli.show import certificate_text
 from abnet.data.preparation import TablePreparation, UnseenWarning
+from abnet.data.tables.source import TableSource
+from abnet.estimators.large_tables import Learning, count_rows, learn_all, scores_are_exact, settle, without
 from abnet.files import save
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
@@ -22,6 +27,13 @@ __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 
 LEAST_ROWS = 10
 """Fewer rows could not be split into two parts that say anything."""
+
+
+PREPARATION_SHARE = 0.1
+"""Share of the rows that only the preparation learns from, where no first part is kept from the bound."""
+
+LOGISTIC_ROWS = 100_000
+"""Rows that logistic regression learns from, at the most: more would take longer and change little."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,8 @@ class Rival:
         Errors counted, and the rows they were counted on.
     same_network : bool
         Whether it is the certified network itself, before it saw these rows.
+    base_rate : float or None
+        Share of these rows on which always answering their commonest class errs.
     """
 
     name: str
@@ -44,6 +58,7 @@ class Rival:
     errors: int
     n_examples: int
     same_network: bool = False
+    base_rate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +83,25 @@ class FitOutcome:
         """The certified bound on the error of `predict`, if there is one."""
         return None if self.certificate is None else self.certificate.vote_error_bound
 
+    @property
+    def headline(self) -> str:
+        """What has to be said first of all, if anything: that the model is of no use."""
+        c = self.certificate
+        if c is None or c.vote_errors is None or c.base_rate is None:
+            return ""
+        wrong = [part.vote_errors == part.n_examples for part in c.per_class]
+        right = [part.vote_errors == 0 and part.n_examples > 0 for part in c.per_class]
+        if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
+            only = self.classes[right.index(True)]
+            return f"This model is of no use: it predicts {only} for every one of the {c.n_examples:,} bound rows."
+        if c.vote_errors < c.base_rate * c.n_examples:
+            return ""
+        commonest = self.classes[max(range(len(c.per_class)), key=lambda place: c.per_class[place].n_examples)]
+        return (
+            f"This model is of no use: it errs on {percent(c.vote_errors / c.n_examples)} of the bound rows, and "
+            f"always answering {commonest} on {percent(c.base_rate)}."
+        )
+
     def promise(self, *, details: bool = False) -> str:
         """The certificate in words, or why there is none."""
         if self.certificate is None:
@@ -76,12 +110,11 @@ class FitOutcome:
 
     def _no_certificate_text(self) -> str:
         settings = ", ".join(f"{name} {self.details[name]!r}" for name in ("objective", "prior", "aggregation"))
-        prepared = "" if self.details["prior"] == "split" else ", preparation learned from all rows"
         figure = (
             "" if self.bound_estimate is None else f" The Gibbs bound would be {self.bound_estimate:.3f}, an estimate."
         )
         return textwrap.fill(
-            f"There is no certificate: no theorem covers what was done ({settings}{prepared}).{figure} "
+            f"There is no certificate: no theorem covers what was done ({settings}).{figure} "
             "The default options (--objective bound --prior split --aggregation exact) give one.",
             100,
         )
@@ -93,7 +126,7 @@ class FitOutcome:
             **{name: getattr(self, name) for name in ("target", "classes", "n_rows", "n_columns", "bound_estimate")},
             "certificate": certificate,
             "test_set_bounds": [asdict(rival) for rival in self.rivals],
-            "notices": self.notices,
+            "headline": self.headline,
             "details": self.details,
             "model": {"path": str(self.output), "bytes": self.size, "replaced": self.replaced},
         }
@@ -107,7 +140,8 @@ def fit_table(
     model: str,
     settings: dict[str, Any],
     drop: Sequence[str] = (),
-    max_categories: int = 20,
+    preparation: dict[str, Any] | None = None,
+    max_learn_rows: int = 1_000_000,
     verbose: bool = False,
 ) -> FitOutcome:
     """Learn the target of a table, and write the model.
@@ -121,24 +155,72 @@ def fit_table(
         Parameters of the classifier.
     drop : sequence of str
         Columns to leave out.
-    max_categories : int
-        Of `TablePreparation`.
+    preparation : dict, optional
+        Parameters of `TablePreparation`.
+    max_learn_rows : int
+        Rows that learn, at the most; the others of a larger table are streamed and counted.
     verbose : bool
         Draw a progress bar.
     """
-    preparation = TablePreparation(max_categories=max_categories)
-    classifier = make_estimator(model, settings, preprocessor=preparation, verbose=verbose)
-    data = read_labelled(table, target, drop=drop, at_least=LEAST_ROWS)
-    classifier.fit(data.X, data.y)
+    preprocessor = TablePreparation(**(preparation or {}))
+    classifier = make_estimator(model, settings, preprocessor=preprocessor, verbose=verbose)
+    preprocessor._rules()
+    limits = {"max_learn_rows": max_learn_rows, "share": classifier.prior_fraction, "seed": classifier.random_state}
+    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
+        source = TableSource(table, folder)
+        part = read_labelled(source, target, drop=drop, at_least=LEAST_ROWS, **limits)
+        check_use(preprocessor.use, part.X.columns)
+        if part.draw is None:
+            _fit_whole(classifier, part)
+            rivals = rivals_of(classifier, Labelled(part.X, part.y))
+        else:
+            rivals = _counted(classifier, part, without(source.frames(), drop), target)
     predictor = classifier.compact()
     info = replace(predictor.info, details={**predictor.info.details, "target": target})
     replaced = output.exists()
     save(replace(predictor, info=info), output)
+    notes = (*part.notes, *classifier.preprocessor_.notes_)
     return FitOutcome(
-        target, tuple(map(str, classifier.classes_.tolist())), len(data.y), data.X.shape[1],
-        classifier.certificate_, classifier.bound_estimate_, rivals_of(classifier, data),
-        tuple(map(str, classifier.preprocessor_.notes_)), info.details, output, output.stat().st_size, replaced,
+        target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, part.X.shape[1],
+        classifier.certificate_, classifier.bound_estimate_, rivals,
+        tuple(map(in_options, notes)), info.details, output, output.stat().st_size, replaced,
     )  # fmt: skip
+
+
+def _fit_whole(classifier: Any, part: Learning) -> None:
+    """Fit a table that is in memory; without a first part, some rows go to the preparation alone, as it must."""
+    if classifier._has_split():
+        classifier.fit(part.X, part.y)
+        return
+    first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state)
+    preparation = classifier.preprocessor.fit(part.X[first])
+    classifier.set_params(preprocessor=None)
+    classifier.fit(preparation.transform(part.X[rest]), part.y[rest])
+    classifier.preprocessor_ = preparation
+    info = replace(
+        classifier.predictor_.info, preparation=preparation.map_, feature_names=tuple(part.X.columns)
+    )  # fmt: skip
+    classifier.predictor_ = replace(classifier.predictor_, info=info)
+
+
+def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
+    """Learn from the rows that are here, count all others, and judge logistic regression on them as well."""
+    assert part.draw is not None
+    learn_all(classifier, part)
+    first = np.random.default_rng([classifier.random_state, 2]).permutation(len(part.y))[:LOGISTIC_ROWS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        prepared = classifier.preprocessor_.transform(part.X[np.sort(first)])
+    logistic = _learned_logistic(prepared, classifier._labels.encode(part.y[np.sort(first)]))
+    name = _logistic_name(len(first), len(part.y))
+    tally = count_rows(
+        classifier.predictor_, frames, target, part.draw, exact=scores_are_exact(classifier),
+        others={name: logistic.predict},
+    )  # fmt: skip
+    settle(classifier, tally)
+    errors = tally.other_errors[name]
+    bound = clopper_pearson_bound(errors, tally.n_rows, classifier.delta)
+    return (Rival(name, bound, errors, tally.n_rows, base_rate=1 - float(tally.rows.max() / tally.n_rows)),)
 
 
 def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
@@ -150,14 +232,21 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
         first, second = two_random_parts(len(data.y), 0.5, classifier.random_state)
-        preparation = TablePreparation(max_categories=preparation.max_categories).fit(data.X[first])
+        preparation = clone(preparation).fit(data.X[first])
+    few = first[:LOGISTIC_ROWS]  # they are in random order
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
-        prepared = preparation.transform(data.X)
-    same = frozen_network(classifier, prepared[second], data.y[second]) if split else ()
-    model = _learned_logistic(prepared[first], data.y[first])
-    wrong = model.predict(prepared[second]) != data.y[second]
-    return (*same, _judged("logistic regression, learned from the other rows", wrong, classifier.delta))
+        learn, judge = (preparation.transform(data.X[rows]) for rows in (few, second))
+    same = frozen_network(classifier, judge, data.y[second]) if split else ()
+    model = _learned_logistic(learn, data.y[few])
+    wrong = model.predict(judge) != data.y[second]
+    base = 1 - float(np.unique(data.y[second], return_counts=True)[1].max() / len(second))
+    found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier.delta))
+    return tuple(replace(rival, base_rate=base) for rival in found)
+
+
+def _logistic_name(learned: int, other: int) -> str:
+    return f"logistic regression, learned from {f'{learned:,} of ' if learned < other else ''}the other rows"
 
 
 def frozen_network(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]) -> tuple[Rival, ...]:

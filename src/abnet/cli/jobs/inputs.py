@@ -1,8 +1,8 @@
 """What the jobs start from: a classifier from the options of a command, labelled rows from a file, parts of them."""
 
+import shlex
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from abnet.cli.guard import UsageError
 from abnet.cli.show import count
 
-__all__ = ["Labelled", "make_estimator", "read_labelled", "take", "two_random_parts"]
+if TYPE_CHECKING:
+    from abnet.data.tables import Note
+    from abnet.estimators.large_tables import Learning
+
+__all__ = ["Labelled", "check_use", "in_options", "make_estimator", "read_labelled", "take", "two_random_parts"]
 
 
 def make_estimator(model: str, settings: dict[str, Any], *, preprocessor: Any = None, verbose: bool = False) -> Any:
@@ -46,18 +50,20 @@ def two_random_parts(n: int, fraction: float, seed: int) -> tuple[NDArray[np.int
     return two_parts(n, fraction, np.random.default_rng([seed, 1]))
 
 
-def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_least: int) -> Labelled:
-    """Read a table and take the target out of it.
+def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_least: int, **limits: Any) -> "Learning":
+    """Read a table and take the target out of it; of a large one, the rows that learn.
 
     Parameters
     ----------
-    table : path
+    source : TableSource
     target : str
         Column with the labels.
     drop : sequence of str
         Columns to leave out.
     at_least : int
         Rows that the job needs to split the table.
+    **limits
+        ``max_learn_rows``, ``share`` and ``seed``, as in `abnet.estimators.large_tables.learning_part`.
 
     Raises
     ------
@@ -66,22 +72,41 @@ def read_labelled(table: Path, target: str, *, drop: Sequence[str] = (), at_leas
     TableError
         If the table itself is of no use.
     """
-    from abnet.data.tables import TableError, read_table, split_target
-    from abnet.data.tables.error import UnknownColumnError, listed
+    from abnet.data.tables import TableError
+    from abnet.data.tables.error import UnknownColumnError
+    from abnet.estimators.large_tables import learning_part, without
 
-    frame = read_table(table)
-    unknown = [name for name in drop if name not in frame.columns]
-    if unknown:
-        raise UsageError(f"--drop: no column {listed(unknown)} in {table}; its columns are {listed(frame.columns)}.")
     if target in drop:
         raise UsageError(f"--drop: {target!r} is the target, which cannot be dropped.")
     try:
-        X, y, _ = split_target(frame.drop(list(drop)), target)
+        part = learning_part(without(source.frames(), drop), target, **limits)
     except UnknownColumnError as error:
-        raise UsageError(f"--target: {error}") from error
-    if len(y) < at_least:
+        option = "" if str(error).startswith("drop: ") else "target: "
+        raise UsageError(f"--{option}{error}") from error
+    if part.n_rows < at_least:
         raise TableError(
-            f"{table} has {count(len(y), 'row')}, too few to learn from one part and certify on another; "
+            f"the table has {count(part.n_rows, 'row')}, too few to learn from one part and certify on another; "
             f"at least {at_least} are needed."
         )
-    return Labelled(X, y)
+    return part
+
+
+def check_use(use: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse a column to use that is not there."""
+    from abnet.data.tables.error import listed
+
+    unknown = [name for name in use if name not in names]
+    if unknown:
+        raise UsageError(f"--use: no column {listed(unknown)} in the table; its columns are {listed(names)}.")
+
+
+def in_options(note: "Note") -> str:
+    """A note in the words of the command line.
+
+    Examples
+    --------
+    >>> from abnet.data.tables import Note
+    >>> in_options(Note("row id", "is left out: it has no name; use='row id' takes it in"))
+    "column 'row id' is left out: it has no name; --use 'row id' takes it in"
+    """
+    return str(note).replace(f"use={note.column!r} takes", f"--use {shlex.quote(note.column)} takes")

@@ -1,18 +1,16 @@
 """Labels for the rows of a table, streamed from one file to another: the job of `abnet predict`."""
 
-import csv
-import json
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
+from abnet.cli.guard import UsageError
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.table_map import TableMap
 from abnet.data.preparation.unseen import Unseen, merge, refuse_unseen
@@ -21,18 +19,22 @@ from abnet.data.tables.error import TableError, listed
 from abnet.data.tables.frames import Table, as_table
 from abnet.files import load
 from abnet.files.kinds import kind_of
+from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["PredictOutcome", "predict_to_file", "predict_to_stream", "scores", "unused_columns"]
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["PredictOutcome", "Wanted", "predict_to_file", "predict_to_stream", "prepared", "unused_columns"]
 
 
-def scores(model: Predictor, frame: Table) -> tuple[NDArray[np.float64], list[Unseen]]:
-    """``F(x)`` of every row, and the categories that training never saw."""
+def prepared(model: Predictor, frame: Table) -> tuple[Any, list[Unseen]]:
+    """Inputs of the network for every row, and the values that training never saw."""
     preparation = model.info.preparation
     if isinstance(preparation, TableMap):
-        prepared, reports = preparation.transform_reporting(frame)
-        return model.score_prepared(prepared), reports
-    return model.decision_function(_numeric(model, frame)), []
+        return preparation.transform_reporting(frame)
+    rows = _numeric(model, frame)
+    return (rows if preparation is None else preparation.transform(rows)), []
 
 
 def _numeric(model: Predictor, frame: Table) -> NDArray[np.float64]:
@@ -63,7 +65,7 @@ def unused_columns(model: Predictor, frame: Table) -> list[str]:
     return [name for name in extra if name != model.info.details.get("target")]
 
 
-ROWS = 10_000
+ROWS = 50_000
 """Rows predicted at a time."""
 
 
@@ -75,14 +77,15 @@ class PredictOutcome:
     output: str | None = None
     replaced: bool = False
     n_rows: int = 0
-    tally: Counter[Any] = field(default_factory=Counter)
+    tally: NDArray[np.intp] | int = 0
     unseen: list[Unseen] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[str, int]:
         """Rows of each class."""
-        return {str(label): self.tally[label] for label in self.classes}
+        counts = np.broadcast_to(self.tally, len(self.classes)).tolist()
+        return dict(zip(map(str, self.classes), counts, strict=True))
 
     @property
     def notices(self) -> list[str]:
@@ -100,31 +103,41 @@ class PredictOutcome:
         }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be written of every row.
+
+    Attributes
+    ----------
+    proba : bool
+        The probability of each class.
+    keep : sequence of str
+        Columns of the table to pass through, or "all".
+    refuse_unseen : bool
+        Whether a value that training never saw is an error.
+    """
+
+    proba: bool = False
+    keep: Sequence[str] = ()
+    refuse_unseen: bool = False
+
+
 def predict_to_file(
-    model: Path,
-    table: Path,
-    output: Path,
-    *,
-    proba: bool = False,
-    refuse_unseen: bool = True,
-    progress: Callable[[float], None] | None = None,
+    model: Path, table: Path, output: Path, wanted: Wanted, *, progress: Callable[[float], None] | None = None
 ) -> PredictOutcome:
     """Predict into a CSV file, which has its name only when it is complete."""
-    predictor = _loaded(model, proba)
+    predictor = _loaded(model, wanted.proba)
     replaced = output.exists()
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        outcome = _write(predictor, table, _csv(predictor, stream, proba), refuse_unseen, progress)
+        outcome = _write(predictor, table, wanted, _csv(stream), progress)
     outcome.output, outcome.replaced = str(output), replaced
     return outcome
 
 
-def predict_to_stream(
-    model: Path, table: Path, *, proba: bool = False, refuse_unseen: bool = True, json_lines: bool = False
-) -> PredictOutcome:
+def predict_to_stream(model: Path, table: Path, wanted: Wanted, *, json_lines: bool = False) -> PredictOutcome:
     """Predict to stdout, as CSV or as one JSON object per row; a failure may come after some rows."""
-    predictor = _loaded(model, proba)
-    writer = _json(predictor, sys.stdout, proba) if json_lines else _csv(predictor, sys.stdout, proba)
-    return _write(predictor, table, writer, refuse_unseen, None)
+    predictor = _loaded(model, wanted.proba)
+    return _write(predictor, table, wanted, _json(sys.stdout) if json_lines else _csv(sys.stdout), None)
 
 
 def _loaded(model: Path, proba: bool) -> Predictor:
@@ -138,60 +151,93 @@ def _loaded(model: Path, proba: bool) -> Predictor:
     return predictor
 
 
-Writer = Callable[[list[Any], NDArray[np.float64]], None]
-
-
 def _write(
-    model: Predictor, table: Path, writer: Writer, refuse: bool, progress: Callable[[float], None] | None
+    model: Predictor,
+    table: Path,
+    wanted: Wanted,
+    writer: "Writer",
+    progress: Callable[[float], None] | None,
 ) -> PredictOutcome:
     outcome = PredictOutcome(tuple(model.classes_.tolist()))
-    for F, reports in _scored(model, table, outcome, refuse, progress):
-        labels = model.info.labels.from_scores(F).tolist()
-        writer(labels, F)
-        outcome.n_rows += len(labels)
-        outcome.tally.update(labels)
+    for batch in batches(table, rows=ROWS, progress=progress):
+        frame = as_table(batch, before=outcome.n_rows)
+        if outcome.n_rows == 0:
+            outcome.ignored = unused_columns(model, frame)
+        rows, reports = prepared(model, frame)
+        if wanted.refuse_unseen:
+            refuse_unseen(frame, reports)
+        probabilities, codes = _answers(model, rows, wanted.proba)
+        writer(_kept(batch, wanted.keep), model, codes, probabilities)
+        outcome.n_rows += len(codes)
+        outcome.tally += np.bincount(codes, minlength=len(outcome.classes))
         outcome.unseen = merge([*outcome.unseen, *reports])
     return outcome
 
 
-def _scored(
-    model: Predictor, table: Path, outcome: PredictOutcome, refuse: bool, progress: Callable[[float], None] | None
-) -> Iterator[tuple[NDArray[np.float64], list[Unseen]]]:
-    before = 0
-    for batch in batches(table, rows=ROWS, progress=progress):
-        frame = as_table(batch, before=before)
-        if before == 0:
-            outcome.ignored = unused_columns(model, frame)
-        before += batch.height
-        F, reports = scores(model, frame)
-        if refuse:
-            refuse_unseen(frame, reports)
-        yield F, reports
+def _answers(model: Predictor, rows: Any, proba: bool) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
+    """Probabilities, if wanted, and codes of the labels; without probabilities single precision often does."""
+    if not proba:
+        return None, model.votes(rows)
+    scores = model.score_prepared(rows)
+    return model.probabilities_from_scores(scores), winners(scores)
 
 
-def _csv(model: Predictor, stream: TextIO, proba: bool) -> Writer:
+Writer = Callable[["polars.DataFrame", Predictor, NDArray[np.intp], "NDArray[np.float64] | None"], None]
+
+
+def _csv(stream: TextIO) -> Writer:
     """A writer of CSV rows; the header comes with the first of them, so that a table that is refused prints nothing."""
-    writer = csv.writer(stream, lineterminator="\n")
-    names = [f"probability_{name}" for name in model.info.labels.names] if proba else []
-    header = [["prediction", *names]]
+    import polars as pl
 
-    def write(labels: list[Any], F: NDArray[np.float64]) -> None:
-        writer.writerows(header)
-        header.clear()
-        shares = model.shares_from_scores(F).tolist() if proba else [[]] * len(labels)
-        writer.writerows([label, *row] for label, row in zip(labels, shares, strict=True))
+    header = [True]
+
+    def write(
+        kept: "polars.DataFrame", model: Predictor, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
+    ) -> None:
+        names = model.info.labels.names
+        columns: dict[str, Any] = {"prediction": pl.Series(names).gather(codes)}
+        if shares is not None:
+            columns |= {f"probability_{name}": shares[:, place] for place, name in enumerate(names)}
+        frame = _beside(kept, pl.DataFrame(columns))
+        stream.write(frame.write_csv(include_header=header.pop() if header else False))
+
+    return write
+
+
+def _json(stream: TextIO) -> Writer:
+    """A writer of JSON lines, with labels of their own type."""
+    import polars as pl
+
+    def write(
+        kept: "polars.DataFrame", model: Predictor, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
+    ) -> None:
+        columns: dict[str, Any] = {"prediction": pl.Series(model.classes_.tolist()).gather(codes)}
+        if shares is not None:
+            named = {name: shares[:, place] for place, name in enumerate(model.info.labels.names)}
+            columns["probability"] = pl.DataFrame(named).to_struct()
+        stream.write(_beside(kept, pl.DataFrame(columns)).write_ndjson())
 
     return write
 
 
-def _json(model: Predictor, stream: TextIO, proba: bool) -> Writer:
-    """A writer of JSON lines."""
-    names = model.info.labels.names
+def _beside(kept: "polars.DataFrame", answers: "polars.DataFrame") -> "polars.DataFrame":
+    twice = [name for name in answers.columns if name in kept.columns]
+    if twice:
+        raise TableError(
+            f"--keep: the column {twice[0]!r} of the table would stand beside one of that name; rename it."
+        )
+    return kept.hstack(answers) if kept.width else answers
 
-    def write(labels: list[Any], F: NDArray[np.float64]) -> None:
-        shares = model.shares_from_scores(F).tolist() if proba else [[]] * len(labels)
-        for label, row in zip(labels, shares, strict=True):
-            extra = {"probability": dict(zip(names, row, strict=True))} if proba else {}
-            stream.write(json.dumps({"prediction": label, **extra}) + "\n")
 
-    return write
+def _kept(batch: "polars.DataFrame", keep: Sequence[str]) -> "polars.DataFrame":
+    """Columns to pass through, in the order of the table where all are."""
+    if "all" in keep and "all" not in batch.columns:
+        keep = batch.columns
+    absent = [name for name in keep if name not in batch.columns]
+    if absent:
+        raise UsageError(f"--keep: no column {listed(absent)} in the table; its columns are {listed(batch.columns)}.")
+    frame = batch.select(list(dict.fromkeys(keep)))
+    odd = [column.name for column in frame.get_columns() if column.dtype.is_nested()]
+    if odd:
+        raise TableError(f"--keep: the column {odd[0]!r} holds lists or records, which CSV has no place for.")
+    return frame

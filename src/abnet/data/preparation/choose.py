@@ -14,10 +14,15 @@ from abnet.data.tables.csv_text import UNNAMED
 from abnet.data.tables.error import TableError, listed
 from abnet.data.tables.frames import Table
 from abnet.data.tables.series import Cells, DateCells
+from abnet.errors import NamesParameters, Parameter
 
-__all__ = ["choose_all"]
+__all__ = ["DecimalMarkError", "choose_all"]
 
 _RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
+
+
+class DecimalMarkError(NamesParameters, TableError):
+    """Numbers whose marks can be read in two ways."""
 
 
 def choose_all(table: Table, rules: Rules) -> dict[str, Chosen]:
@@ -32,11 +37,11 @@ def choose_all(table: Table, rules: Rules) -> dict[str, Chosen]:
     marks = _marks(table, chosen) if undecided else set()
     for name, doubt in undecided.items():
         if len(marks) != 1:
-            raise TableError(
-                f"column {name!r}: numbers such as {doubt.marked!r} beside {doubt.plain!r} may have a decimal mark or "
-                "one for thousands, and no other column tells; say which mark is the decimal one with decimal='comma' "
-                "or decimal='point'."
-            )
+            raise DecimalMarkError(
+                "column {!r}: numbers such as {!r} beside {!r} may have a decimal mark or one for thousands, and no "
+                "other column tells; say which mark is the decimal one with {} or {}.",
+                name, doubt.marked, doubt.plain, Parameter("decimal", "comma"), Parameter("decimal", "point"),
+            )  # fmt: skip
         settled = _choose(name, table, replace(rules, decimal=next(iter(marks))))
         assert isinstance(settled, Chosen)  # with the mark given, nothing is undecided
         word = {".": "point", ",": "comma"}[next(iter(marks))]

@@ -5,16 +5,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from abnet.data.tables.cells import to_text
-from abnet.data.tables.error import CellError
+from abnet.data.tables.error import TableError
 from abnet.data.tables.frames import Table
+from abnet.errors import NamesParameters, Parameter
 
-__all__ = ["Unseen", "UnseenWarning", "merge", "refuse_unseen"]
+__all__ = ["Unseen", "UnseenValueError", "UnseenWarning", "merge", "refuse_unseen"]
 
 _SHOWN = 3
 
 
 class UnseenWarning(UserWarning):
     """A table to predict holds categories that the training table did not have, or dates that cannot be read."""
+
+
+class UnseenValueError(NamesParameters, TableError):
+    """A value that the training table did not have, where such values are refused."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +93,10 @@ def refuse_unseen(table: Table, reports: Iterable[Unseen]) -> None:
         position = int((texts == value).argmax())
         wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
         rest = "missing" if report.order else "unknown"
-        raise CellError(
-            report.column, position, table.row(position),
-            f"{value!r} {wrong}; correct it, or use unseen='warn' to treat such values as {rest}: a "
-            "certificate is about all rows, those with new values included.",
+        raise UnseenValueError(
+            "column {!r}, {}: {!r} {}; correct it, or use {} to treat such values as {}: a certificate is about all "
+            "rows, those with new values included.",
+            report.column, table.row(position), value, wrong, Parameter("unseen", "warn"), rest,
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from abnet.data.tables.error import TableError, UnknownColumnError, listed
 from abnet.data.tables.frames import Table, as_table
 from abnet.data.tables.note import Note
 
-__all__ = ["Split", "split_target"]
+__all__ = ["Split", "label_codes", "split_target"]
 
 
 class Split(NamedTuple):
@@ -68,6 +68,51 @@ def split_target(frame: Any, column: str) -> Split:
     return Split(_without(frame, column), y, notes)
 
 
+def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np.intp]:
+    """The place of every row's label among classes that are known already, for a table in pieces.
+
+    Parameters
+    ----------
+    table : Table
+    column : str
+    classes : sequence
+        As `split_target` found them in some rows of the table.
+
+    Raises
+    ------
+    TableError
+        For a missing label, or one that is none of the classes.
+
+    Examples
+    --------
+    >>> label_codes(as_table({"rich": ["1", "0", "1.0"]}), "rich", [0, 1]).tolist()
+    [1, 0, 1]
+    """
+    if column not in table.columns:
+        raise UnknownColumnError(f"no column {column!r} in the table. Its columns are {listed(table.columns)}.")
+    distinct = table.cells(column).distinct()
+    known = {to_text(label): place for place, label in enumerate(classes)}
+    codes = distinct.lookup(lambda value: _code(value, known))
+    if (codes < 0).any():
+        first = int((codes < 0).argmax())
+        value = distinct.values[distinct.codes[first]]
+        what = "is missing" if is_blank(value) else f"{to_text(value)!r} is none of {listed(known)}"
+        raise TableError(f"column {column!r}, {table.row(first)}: the label {what}; correct it or remove the row.")
+    return codes.astype(np.intp)
+
+
+def _code(value: Any, known: Mapping[str, int]) -> int:
+    """The place of a label; -1 if it is missing or unknown. A number may be written in several ways."""
+    text = to_text(value)
+    if is_blank(value) or text in known or not re.fullmatch(_NUMBER, text):
+        return -1 if is_blank(value) else known.get(text, -1)
+    numbers = {float(name): place for name, place in known.items() if re.fullmatch(_NUMBER, name)}
+    return numbers.get(float(text), -1)
+
+
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?"
+
+
 def _without(frame: Any, column: str) -> Any:
     if isinstance(frame, Mapping):
         return {name: values for name, values in frame.items() if str(name) != column}
@@ -114,7 +159,7 @@ def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note
 
 def _same_number(texts: list[str]) -> str:
     """Different texts of one number, in words; empty if there are none, or if not all are numbers."""
-    if not all(re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?", text) for text in texts):
+    if not all(re.fullmatch(_NUMBER, text) for text in texts):
         return ""
     written: dict[float, list[str]] = {}
     for text in sorted(set(texts), key=lambda text: (len(text), text)):

@@ -1,0 +1,373 @@
+"""Tables larger than memory: some rows learn, all others are streamed through what they taught, and only counted."""
+
+import math
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from abnet.bounds.certificate import Certificate
+from abnet.bounds.evidence import ExactRisk, VoteErrors
+from abnet.bounds.rules import Terms, assemble
+from abnet.data.preparation import TableMap, Unseen
+from abnet.data.preparation.unseen import UnseenWarning, merge
+from abnet.data.tables.error import UnknownColumnError, listed
+from abnet.data.tables.frames import as_table
+from abnet.data.tables.learning_draw import LearningDraw, learning_rows
+from abnet.data.tables.note import Note
+from abnet.data.tables.source import TableSource
+from abnet.data.tables.target import label_codes, split_target
+from abnet.errors import Parameter, ParameterError
+from abnet.labels import winners
+from abnet.predictors.predictor import Predictor
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["Learning", "Tally", "certify_counted", "check_streamable", "count_rows", "fit_table", "learning_part"]
+
+ALL_LEARN = 0.999
+"""`prior_fraction` of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
+
+OUTWARD = 1.0 + 1e-12
+"""A sum of n numbers of one sign, in pairs, is off by less than this factor, whatever n a machine can count to."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """The rows that learn.
+
+    Attributes
+    ----------
+    X, y, notes
+        As `split_target` gives them.
+    n_rows : int
+        Rows of the whole table.
+    draw : LearningDraw or None
+        Says which rows learn; None if the whole table is here.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    notes: tuple[Note, ...]
+    n_rows: int
+    draw: LearningDraw | None = None
+
+
+def learning_part(
+    frames: "Iterable[polars.DataFrame]",
+    target: str,
+    *,
+    max_learn_rows: int,
+    share: float,
+    seed: int,
+) -> Learning:
+    """The whole table if it has at most `max_learn_rows` rows, else the rows that learn, a random choice from all.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame
+    target : str
+    max_learn_rows : int
+    share : float
+        Of the rows of a larger table, to learn from, if `max_learn_rows` allows so many.
+    seed : int
+        Of the draw of every row.
+    """
+    import polars as pl
+
+    stream, first, total = iter(frames), [], 0
+    for frame in stream:
+        first.append(frame)
+        total += frame.height
+        if total > max_learn_rows:
+            chosen, draw, n_rows = learning_rows(
+                chain(_emptied(first), stream), seed=seed, share=share, max_learn_rows=max_learn_rows
+            )
+            return Learning(*split_target(chosen.rechunk(), target), n_rows, draw)
+    whole = pl.concat(_emptied(first), rechunk=True)
+    return Learning(*split_target(whole, target), whole.height)
+
+
+def _emptied(frames: list[Any]) -> Iterator[Any]:
+    """The items of a list, which lets go of each."""
+    while frames:
+        yield frames.pop(0)
+
+
+@dataclass
+class Tally:
+    """What the counted rows showed, added up batch by batch.
+
+    Attributes
+    ----------
+    classes : list
+        The labels.
+    rows, errors, votes : int array (K,)
+        Rows of each class, those of them that the vote gets wrong, and rows that the vote gives to each class.
+    other_errors : dict of str to int
+        Errors of other models on the same rows.
+    unseen : list of Unseen
+        Values that the learning rows did not have.
+    """
+
+    classes: list[Any]
+    rows: NDArray[np.int64] = field(init=False)
+    errors: NDArray[np.int64] = field(init=False)
+    votes: NDArray[np.int64] = field(init=False)
+    other_errors: dict[str, int] = field(default_factory=dict)
+    unseen: list[Unseen] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rows, self.errors, self.votes = (np.zeros(len(self.classes), np.int64) for _ in range(3))
+        self._sums: list[list[float]] = [[] for _ in self.classes]
+        self._squares: list[list[float]] = [[] for _ in self.classes]
+
+    def add(self, codes: NDArray[np.intp], votes: NDArray[np.intp], risks: NDArray[np.float64]) -> None:
+        """Count some rows: their classes, the vote's answers, and the losses of the posterior."""
+        K = len(self.classes)
+        self.rows += np.bincount(codes, minlength=K)
+        self.errors += np.bincount(codes[votes != codes], minlength=K)
+        self.votes += np.bincount(votes, minlength=K)
+        for place in range(K):
+            mine = np.clip(risks[codes == place], 0.0, 1.0)
+            self._sums[place].append(float(mine.sum()))
+            self._squares[place].append(float((mine * mine).sum()))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows counted."""
+        return int(self.rows.sum())
+
+    def risk(self) -> ExactRisk:
+        """Mean losses of all rows and of each class, rounded up."""
+        parts = tuple(
+            _mean_risk(sums, squares, int(n)) if n else None
+            for sums, squares, n in zip(self._sums, self._squares, self.rows, strict=True)
+        )
+        everything = chain.from_iterable(self._sums), chain.from_iterable(self._squares)
+        return replace(_mean_risk(*everything, self.n_rows), by_class=parts)
+
+    def vote_errors(self) -> VoteErrors:
+        """The errors of the vote, in all and by class."""
+        return VoteErrors(int(self.errors.sum()), tuple(self.errors.tolist()))
+
+
+def _mean_risk(sums: Iterable[float], squares: Iterable[float], n: int) -> ExactRisk:
+    mean, pair_mean = (min(1.0, math.fsum(values) / n * OUTWARD) for values in (sums, squares))
+    return ExactRisk(mean, pair_mean, n)
+
+
+def count_rows(
+    predictor: Predictor,
+    frames: "Iterable[polars.DataFrame]",
+    target: str,
+    draw: LearningDraw,
+    *,
+    exact: bool = True,
+    others: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.intp]]] | None = None,
+) -> Tally:
+    """Stream the rows that did not learn through a finished predictor, and count.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        With a `TableMap` as preparation.
+    frames : iterable of polars.DataFrame
+        The whole table, as `draw` knows it.
+    target : str
+    draw : LearningDraw
+        Of the rows that learned.
+    exact : bool
+        Whether the scores are the expected output; if not, nothing is claimed about the Gibbs risk (a loss of 1).
+    others : mapping, optional
+        Further models, as functions from prepared rows to codes of classes.
+    """
+    preparation, tally, start = predictor.info.preparation, Tally(predictor.classes_.tolist()), 0
+    assert isinstance(preparation, TableMap)
+    for frame in frames:
+        counted = ~draw.learns(start, frame.height)
+        table = as_table(frame, before=start)
+        start += frame.height
+        codes = label_codes(table, target, tally.classes)[counted]
+        prepared, reports = preparation.transform_reporting(table)
+        rows = prepared[counted]
+        tally.unseen = merge([*tally.unseen, *reports])
+        if not len(codes):
+            continue
+        scores = predictor.score_prepared(rows)
+        risks = _losses(scores, codes) if exact else np.ones(len(codes))
+        tally.add(codes, winners(scores), risks)
+        for name, model in (others or {}).items():
+            tally.other_errors[name] = tally.other_errors.get(name, 0) + int(np.count_nonzero(model(rows) != codes))
+    return tally
+
+
+def _losses(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The probability that one draw of the posterior errs, of every row."""
+    if scores.ndim == 2:
+        return 1.0 - scores[np.arange(len(codes)), codes]
+    return (1.0 - np.where(codes == 1, scores, -scores)) / 2.0
+
+
+def certify_counted(tally: Tally, *, delta: float, n_candidates: int = 1) -> Certificate:
+    """The certificate of a predictor that never learned from the rows that were counted.
+
+    The vote by the test-set bound (Clopper-Pearson) on its errors; the Gibbs risk by the mean loss.
+
+    Examples
+    --------
+    >>> tally = Tally(["no", "yes"])
+    >>> tally.add(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 0]), np.array([0.1, 0.2, 0.1, 0.7]))
+    >>> certificate = certify_counted(tally, delta=0.05)
+    >>> certificate.vote_errors, certificate.n_examples, certificate.class_names
+    (1, 4, ('no', 'yes'))
+    """
+    terms = Terms(0.0, delta, "split", n_candidates, "frozen", "expectation")
+    certificate = assemble(tally.risk(), tally.vote_errors(), terms)
+    return replace(certificate, class_names=tuple(map(str, tally.classes)))
+
+
+def check_streamable(estimator: Any) -> None:
+    """Refuse settings under which the bound rows would have to be in memory."""
+    wrong = {
+        "objective": ("loss", "bound"), "prior": ("init", "split"), "posterior": ("train", "frozen"),
+    }  # fmt: skip
+    for name, (value, instead) in wrong.items():
+        if getattr(estimator, name) == value:
+            raise ParameterError(
+                "{} takes all rows into memory, and the table has more than {}: use {}, or a larger number.",
+                Parameter(name, value), Parameter("max_learn_rows"), Parameter(name, instead),
+            )  # fmt: skip
+
+
+def fit_table(
+    table: Any,
+    target: str,
+    *,
+    estimator: Any = None,
+    max_learn_rows: int = 1_000_000,
+    drop: Sequence[str] = (),
+) -> Any:
+    """Learn the target of a table of any size, and certify it.
+
+    A table of at most `max_learn_rows` rows is fitted as ever. Of a larger one, every row is given to the learning part
+    or to the bound part by a draw of its own, which depends on the seed and the row's number alone; at most
+    `max_learn_rows` rows learn. All others are streamed through the finished predictor and counted, so that they are
+    never in memory together: the posterior is frozen, its vote has the test-set bound, and the certificate says how
+    many rows were counted.
+
+    Parameters
+    ----------
+    table : path, frame, sequence of frames, or iterator of frames
+        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas. It is read twice; what an
+        iterator gives is kept in temporary files meanwhile.
+    target : str
+        Column with the labels.
+    estimator : classifier, optional
+        Unfitted; by default ``ABNetClassifier(random_state=0)``. Without a preprocessor it gets a `TablePreparation`.
+    max_learn_rows : int
+    drop : sequence of str
+        Columns to leave out.
+
+    Returns
+    -------
+    classifier
+        A fitted copy of `estimator`. If rows were counted, ``certificate_`` is theirs, `tally_` says what they showed,
+        and ``bound_rows_`` and ``other_rows_`` are absent.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from abnet import ABNetClassifier
+    >>> def frames():
+    ...     rng = np.random.default_rng(0)
+    ...     for _ in range(20):
+    ...         x = rng.normal(size=(100, 2)).round(3)
+    ...         yield pl.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "y": x.sum(axis=1) > 0})
+    >>> small = ABNetClassifier((2,), max_iter=5, random_state=0)
+    >>> clf = fit_table(frames(), "y", estimator=small, max_learn_rows=500)
+    >>> clf.certificate_.n_examples, clf.certificate_.vote_error_bound < 0.2
+    (1500, True)
+    """
+    from abnet.data.preparation import TablePreparation
+    from abnet.estimators.abnet import ABNetClassifier
+
+    classifier = ABNetClassifier(random_state=0) if estimator is None else clone(estimator)
+    if classifier.preprocessor is None:
+        classifier.set_params(preprocessor=TablePreparation())
+    if not isinstance(max_learn_rows, (int, np.integer)) or max_learn_rows < 1:
+        name = Parameter("max_learn_rows")
+        raise ParameterError("{} must be a whole number of 1 or more; got {!r}.", name, max_learn_rows)
+    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
+        source = TableSource(table, folder)
+        part = learning_part(
+            without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
+            share=classifier.prior_fraction, seed=draw_seed(classifier.random_state),
+        )  # fmt: skip
+        if part.draw is None:
+            return classifier.fit(part.X, part.y)
+        learn_all(classifier, part)
+        frames = without(source.frames(), drop)
+        tally = count_rows(
+            classifier.predictor_, frames, target, part.draw, exact=scores_are_exact(classifier)
+        )  # fmt: skip
+    settle(classifier, tally)
+    return classifier
+
+
+def without(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) -> "Iterator[polars.DataFrame]":
+    """Frames without some columns, which must all be there."""
+    for frame in frames:
+        unknown = [name for name in drop if name not in frame.columns]
+        if unknown:
+            raise UnknownColumnError(
+                f"drop: no column {listed(unknown)} in the table; its columns are {listed(frame.columns)}."
+            )
+        yield frame.drop(list(drop))
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed for the draws of rows from a classifier's `random_state`."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def learn_all(classifier: Any, part: Learning) -> None:
+    """Fit a classifier to all rows of a learning part (but for one in a thousand), and keep it as it is."""
+    check_streamable(classifier)
+    share = classifier.prior_fraction
+    classifier.set_params(prior_fraction=ALL_LEARN)
+    try:
+        classifier.fit(part.X, part.y)
+    finally:
+        classifier.set_params(prior_fraction=share)
+
+
+def scores_are_exact(classifier: Any) -> bool:
+    """Whether the classifier's scores are the expected output of its posterior."""
+    return bool(getattr(classifier, "aggregation_", "") == "exact")
+
+
+def settle(classifier: Any, tally: Tally) -> None:
+    """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
+    for report in tally.unseen:
+        warnings.warn(str(report), UnseenWarning, stacklevel=3)
+    certificate = certify_counted(tally, delta=classifier.delta, n_candidates=classifier.n_candidates)
+    drawn = getattr(classifier.certificate_, "drawn", "network")
+    classifier.certificate_ = replace(certificate, drawn=drawn)
+    info = classifier.predictor_.info
+    details = {**info.details, "n_counted_rows": tally.n_rows}
+    info = replace(info, certificate=classifier.certificate_, details=details)
+    classifier.predictor_ = replace(classifier.predictor_, info=info)
+    classifier.tally_ = tally
+    del classifier.bound_rows_, classifier.other_rows_

@@ -1,0 +1,142 @@
+"""Nothing lost: outputs that are inputs, outputs of another kind, standard input, columns passed through."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from abnet.cli.jobs.outputs import kind_of_file
+from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
+
+FIT = ["--target", "mood today", *SMALL]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    path.write_text(csv_text())
+    return path
+
+
+def spellings(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The same file: as it is, by a link, by a hard link, by way of another folder, and relative."""
+    symbolic, hard = folder / "symbolic", folder / "hard"
+    symbolic.symlink_to(path)
+    os.link(path, hard)
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder)
+    return [path, symbolic, hard, folder / "sub" / ".." / path.name, Path(path.name)]
+
+
+def test_the_table_is_not_replaced_by_the_model(
+    failure: Failure, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for output in spellings(own, tmp_path, monkeypatch):
+        for extra in ([], ["--overwrite"]):
+            assert "which is read" in failure("fit", own, "-o", output, *FIT, *extra, code=2)
+    assert own.read_text() == csv_text()
+
+
+def test_nothing_is_read_before_outputs_are_checked(failure: Failure, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.csv"
+    assert "which is read" in failure("fit", absent, "-o", absent, *FIT, code=2)
+    assert "which is read" in failure("predict", tmp_path / "m", absent, "-o", tmp_path / "." / "m", code=2)
+
+
+def test_neither_model_nor_table_is_replaced_by_predictions(
+    failure: Failure, model: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = model.read_bytes()
+    for source in (model, own):
+        folder = tmp_path / source.stem
+        folder.mkdir()
+        for output in spellings(source, folder, monkeypatch)[:4]:
+            if output.exists():
+                assert "which is read" in failure("predict", model, own, "-o", output, code=2)
+    assert (model.read_bytes(), own.read_text()) == (content, csv_text())
+
+
+def test_a_file_of_another_kind_is_replaced_only_if_asked(
+    run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
+) -> None:
+    other, copy = tmp_path / "notes.csv", tmp_path / "copy.abnet"
+    other.write_text("a,b\n1,2\n")
+    copy.write_bytes(model.read_bytes())
+    assert "add --overwrite" in failure("fit", table, "-o", other, *FIT, code=2)
+    assert "add --overwrite" in failure("predict", model, table, "-o", copy, code=2)
+    assert other.read_text() == "a,b\n1,2\n"
+    assert copy.read_bytes() == model.read_bytes()
+    run("fit", table, "-o", copy, *FIT)
+    run("predict", model, table, "-o", other)
+    assert (kind_of_file(copy), kind_of_file(other)) == ("model", "CSV")
+    run("fit", table, "-o", other, *FIT, "--overwrite")
+    run("predict", model, table, "-o", copy, "--overwrite")
+    assert (kind_of_file(other), kind_of_file(copy)) == ("model", "CSV")
+
+
+def test_kinds_are_told_by_content(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / "x.abnet"
+    for content, kind in [(b"", ""), (b"\0\1", "other"), (b"prediction\nyes\n", "CSV"), (model.read_bytes(), "model")]:
+        path.write_bytes(content)
+        assert kind_of_file(path) == kind
+    path.write_bytes(model.read_bytes().replace(b'"abnet"', b'"other"'))
+    assert kind_of_file(path) == "other"
+
+
+def program(*arguments: object, given: bytes) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "abnet.cli", *map(str, arguments)]
+    return subprocess.run(command, input=given, capture_output=True, check=False)
+
+
+def test_standard_input_is_a_table(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "m.abnet"
+    result = program("fit", "-", "-o", copy, *FIT, given=table.read_bytes())
+    assert result.returncode == 0, result.stderr
+    assert copy.read_bytes() == model.read_bytes()
+    result = program("predict", copy, "-", given=table.read_bytes())
+    assert result.stdout.decode() == run("predict", model, table).stdout
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_columns_pass_through(run: Run, failure: Failure, model: Path, table: Path) -> None:
+    header, rows = cells()
+    plain = read_csv(run("predict", model, table, "--proba").stdout)
+    kept = read_csv(run("predict", model, table, "--proba", "--keep", "id", "--keep", "size, cm").stdout)
+    assert list(kept[0])[:2] == ["id", "size, cm"]
+    assert [row["id"] for row in kept] == [row[4] for row in rows]
+    assert [row["size, cm"] for row in kept] == [row[0] for row in rows]
+    assert [{name: row[name] for name in plain[0]} for row in kept] == plain
+    everything = read_csv(run("predict", model, table, "--keep", "all").stdout)
+    assert [list(row.values())[:-1] for row in everything] == rows
+    assert list(everything[0]) == [*header, "prediction"]
+    lines = [json.loads(line) for line in run("predict", model, table, "--keep", "city", "--json").stdout.splitlines()]
+    assert [line["city"] for line in lines] == [row[2] for row in rows]
+    assert "--keep: no column 'name'" in failure("predict", model, table, "--keep", "name", code=2)
+
+
+def test_a_kept_column_must_not_hide_the_prediction(failure: Failure, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(csv_text().replace('"id"', '"prediction"', 1))
+    assert "rename it" in failure("predict", model, tmp_path / "t.csv", "--keep", "all")
+
+
+def test_columns_of_parquet_pass_through(run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path) -> None:
+    frame = pl.read_csv(table, infer_schema=False).with_columns(number=pl.int_range(ROWS), parts=pl.lit([[1, 2]]))
+    frame.write_parquet(tmp_path / "t.parquet")
+    kept = read_csv(run("predict", model, tmp_path / "t.parquet", "--keep", "number").stdout)
+    assert [row["number"] for row in kept] == [str(i) for i in range(ROWS)]
+    assert "no place for" in failure("predict", model, tmp_path / "t.parquet", "--keep", "parts")
+
+
+def test_wrong_use(failure: Failure, table: Path, tmp_path: Path) -> None:
+    options = ["-o", tmp_path / "m.abnet", *FIT]
+    assert "--decimal must be" in failure("fit", table, *options, "--decimal", "dot", code=2)
+    assert "--use: no column 'idd'" in failure("fit", table, *options, "--use", "idd", code=2)

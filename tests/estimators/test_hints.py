@@ -1,0 +1,72 @@
+"""Messages for what a user meets: unsaved transformers, unscaled inputs, training cut short, wrong preprocessors."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
+
+from abnet import ABNetClassifier
+from abnet.errors import ParameterError
+from abnet.estimators.hints import warn_of_unfinished
+
+X, y = load_breast_cancer(return_X_y=True)
+
+
+def fit(**settings: Any) -> ABNetClassifier:
+    return ABNetClassifier((2,), random_state=0, **{"max_iter": 4, **settings}).fit(X, y)
+
+
+def test_a_transformer_that_cannot_be_saved_is_named_at_fit(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"QuantileTransformer.*`save` will refuse"):
+        clf = fit(preprocessor=QuantileTransformer(n_quantiles=10))
+    with pytest.raises(ValueError, match="QuantileTransformer"):
+        clf.save(tmp_path / "m.abnet")
+
+
+@pytest.mark.parametrize("wrong", ["minmax", 3, StandardScaler], ids=str)
+def test_preprocessor_errors_list_what_is_accepted(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match=r"None, 'standardise', or an unfitted transformer.*TablePreparation"):
+        fit(preprocessor=wrong)
+
+
+def test_unscaled_inputs_are_hinted_at() -> None:
+    with pytest.warns(UserWarning, match="scales that are far apart"):
+        fit()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit(preprocessor="standardise")
+        ABNetClassifier((2,), max_iter=2, random_state=0).fit(
+            np.c_[StandardScaler().fit_transform(X), np.ones(len(y))], y
+        )
+
+
+def test_training_that_ended_too_early_says_so() -> None:
+    with pytest.warns(ConvergenceWarning, match="larger max_iter than 4"):
+        fit(preprocessor="standardise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(preprocessor="standardise", max_iter=200)
+
+
+CURVES = {
+    "not at the end": ({"bound": [0.5, 0.4, 0.3]}, 5, False),
+    "still improving": ({"bound": [0.5, 0.4, 0.3]}, 2, True),
+    "at rest": ({"bound": [0.5, 0.3, 0.3]}, 2, False),
+    "half of the epochs": ({"prior, log loss": [0.5, 0.4, 0.3]}, 4, True),
+    "less than half": ({"prior, log loss": [0.5, 0.4, 0.3]}, 6, False),
+    "worse": ({"bound": [0.5, 0.3, 0.4]}, 2, False),
+}
+
+
+@pytest.mark.parametrize(("curves", "most", "warned"), CURVES.values(), ids=CURVES.keys())
+def test_what_still_improves(curves: dict[str, list[float]], most: int, warned: bool) -> None:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn_of_unfinished(curves, most)
+    assert bool(found) == warned

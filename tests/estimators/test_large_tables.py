@@ -1,0 +1,137 @@
+"""Tables of which some rows learn and all others are counted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import abnet
+from abnet import ABNetClassifier, fit_table
+from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
+from abnet.data.preparation import UnseenWarning
+from abnet.data.tables import LearningDraw, TableError
+from abnet.errors import ParameterError
+
+SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
+N, MOST = 3000, 400
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=N).round(3)
+    labels = np.where(x + 0.5 * rng.normal(size=N) > 0, "up", "down")
+    return pl.DataFrame({"x": x, "city": rng.choice(["Oslo", "Bergen"], N), "note": "same", "y": labels})
+
+
+def pieces(frame: pl.DataFrame, size: int = 257) -> Iterator[pl.DataFrame]:
+    return (frame.slice(start, size) for start in range(0, frame.height, size))
+
+
+@pytest.fixture(scope="module")
+def fitted(frame: pl.DataFrame) -> Any:
+    return fit_table(pieces(frame), "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+
+
+def test_the_certificate_is_what_the_other_rows_show(frame: pl.DataFrame, fitted: Any) -> None:
+    """Which rows were counted follows from the draws; their errors are counted again here, one by one."""
+    draws = LearningDraw(0, 1.0).draws(0, N)
+    counted = frame.filter(draws > np.sort(draws)[MOST - 1])
+    assert counted.height == N - MOST
+    answers, labels = fitted.predict(counted.drop("y")), counted["y"].to_numpy()
+    errors = sum(a != b for a, b in zip(answers, labels, strict=True))
+    certificate = fitted.certificate_
+    assert (certificate.vote_errors, certificate.n_examples) == (errors, N - MOST)
+    assert certificate.vote_error_bound == clopper_pearson_bound(errors, N - MOST, 0.05)
+    shares = fitted.predict_proba(counted.drop("y"))
+    risk = 1 - shares[np.arange(len(labels)), (labels == "up").astype(int)].mean()
+    assert certificate.empirical_gibbs_risk == pytest.approx(risk, rel=1e-11)
+    assert certificate.gibbs_risk_bound == pytest.approx(gibbs_bound_frozen(risk, N - MOST, 0.05), rel=1e-9)
+    assert [part.n_examples for part in certificate.per_class] == [np.sum(labels == c) for c in ("down", "up")]
+    assert certificate.class_names == ("down", "up")
+    assert "2,600 bound rows" in str(certificate)
+
+
+def test_the_rows_that_count_teach_nothing(frame: pl.DataFrame, fitted: Any) -> None:
+    draws = LearningDraw(0, 1.0).draws(0, N)
+    learns = draws <= np.sort(draws)[MOST - 1]
+    opposite = pl.col("y").replace_strict({"up": "down", "down": "up"})
+    changed = frame.with_columns(
+        y=pl.when(pl.lit(learns)).then("y").otherwise(opposite),
+        city=pl.when(pl.lit(learns)).then("city").otherwise(pl.lit("Tromsø")),
+    )
+    with pytest.warns(UnseenWarning, match="'Tromsø'"):
+        other = fit_table(changed, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+    for name, array in fitted.predictor_.arrays().items():
+        assert array.tobytes() == other.predictor_.arrays()[name].tobytes()
+    assert other.certificate_.vote_errors > fitted.certificate_.vote_errors
+
+
+def test_every_way_to_give_a_table(frame: pl.DataFrame, fitted: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    frame.write_csv(path)
+    frame.write_parquet(path.with_suffix(".parquet"))
+    in_pandas = [pd.DataFrame(piece.to_dict(as_series=False)) for piece in pieces(frame, 900)]
+    for table in (path, str(path.with_suffix(".parquet")), frame, list(pieces(frame)), iter(in_pandas)):
+        again = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+        mine, theirs = again.certificate_, fitted.certificate_
+        assert (mine.vote_errors, mine.n_examples) == (theirs.vote_errors, theirs.n_examples)
+        assert mine.gibbs_risk_bound == pytest.approx(theirs.gibbs_risk_bound, rel=1e-9)  # sums of other batches
+
+
+def test_the_model_file_has_the_certificate(fitted: Any, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "m.abnet")
+    loaded = abnet.load(tmp_path / "m.abnet")
+    assert loaded.certificate_ == fitted.certificate_
+    assert loaded.info.details["n_counted_rows"] == N - MOST
+
+
+def test_a_small_table_is_fitted_as_ever(frame: pl.DataFrame) -> None:
+    from abnet.data.preparation import TablePreparation
+
+    some = frame.head(300)
+    ours = fit_table(some, "y", estimator=ABNetClassifier(**SMALL))
+    usual = ABNetClassifier(**SMALL, preprocessor=TablePreparation()).fit(some.drop("y"), some["y"].to_numpy())
+    assert ours.certificate_ == usual.certificate_
+    assert np.array_equal(ours.bound_rows_, usual.bound_rows_)
+
+
+def test_columns_may_be_dropped(frame: pl.DataFrame) -> None:
+    clf = fit_table(frame, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST, drop=["city"])
+    assert [column.name for column in clf.predictor_.info.preparation.columns] == ["x"]
+    with pytest.raises(TableError, match="drop: no column 'town'"):
+        fit_table(frame, "y", drop=["town"])
+
+
+@pytest.mark.parametrize(("label", "told"), [("", "is missing"), ("sideways", "'sideways' is none of 'down', 'up'")])
+def test_a_wrong_label_among_the_counted_rows_is_named(frame: pl.DataFrame, label: str, told: str) -> None:
+    draws = LearningDraw(0, 1.0).draws(0, N)
+    row = int(np.flatnonzero(draws > np.sort(draws)[MOST - 1])[-1])
+    labels = frame["y"].to_list()
+    labels[row] = label
+    with pytest.raises(TableError, match=f"column 'y', data row {row + 1}: the label {told}"):
+        fit_table(frame.with_columns(y=pl.Series(labels)), "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+
+
+@pytest.mark.parametrize("settings", [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}], ids=str)
+def test_what_needs_all_rows_in_memory_is_refused(frame: pl.DataFrame, settings: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match="takes all rows into memory"):
+        fit_table(frame, "y", estimator=ABNetClassifier(**SMALL, **settings), max_learn_rows=MOST)
+
+
+def test_wrong_use(frame: pl.DataFrame) -> None:
+    with pytest.raises(ParameterError, match="max_learn_rows must be"):
+        fit_table(frame, "y", max_learn_rows=0)
+    with pytest.raises(TypeError, match="a table is a path"):
+        fit_table(3, "y")
+
+
+def test_paths_claim_nothing_about_the_gibbs_risk(frame: pl.DataFrame) -> None:
+    wide = ABNetClassifier(**SMALL, aggregation="ancestral", n_samples=10)
+    certificate = fit_table(frame.head(900), "y", estimator=wide, max_learn_rows=MOST).certificate_
+    assert certificate.gibbs_risk_bound == 1.0
+    assert certificate.vote_error_bound < 0.5
