@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from abnet import aggregation, bounds, data
     from abnet.bam import BAM
     from abnet.bounds.certificate import Certificate
+    from abnet.decisions.certify_model import certify, compare_errors, load_certificate
+    from abnet.decisions.monitor import Monitor
     from abnet.estimators.abnet import ABNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.pbgnet import PBGNetClassifier
@@ -30,11 +32,15 @@ __all__ = [
     "CompactABNet",
     "CompactMAP",
     "EBPClassifier",
+    "Monitor",
     "PBGNetClassifier",
     "aggregation",
     "bounds",
+    "certify",
+    "compare_errors",
     "data",
     "load",
+    "load_certificate",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -45,6 +51,8 @@ __getattr__, __dir__ = lazy_names(
         "abnet.data": [],
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
+        "abnet.decisions.certify_model": ["certify", "compare_errors", "load_certificate"],
+        "abnet.decisions.monitor": ["Monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.pbgnet": ["PBGNetClassifier"],

@@ -1,6 +1,7 @@
 """`Certificate`: what is promised about a fitted model, with everything needed to check it by hand."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
@@ -248,6 +249,12 @@ class Certificate:
         """Return the fields as a dictionary of plain numbers, strings, lists and dictionaries, fit for JSON."""
         parts = [asdict(part) for part in self.per_class]
         return {**asdict(self), "per_class": parts, "class_names": list(self.class_names)}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
+        from abnet.bounds.certificate_file import write_record
+
+        write_record(path, "errors", self.to_dict())
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
