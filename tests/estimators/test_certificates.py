@@ -66,7 +66,8 @@ def test_classes_are_certified_by_their_own_errors() -> None:
 def test_the_text_names_the_users_labels(labels: tuple[Any, Any], tmp_path: Any) -> None:
     X, y = sample(0, 60)
     fitted = classifier(0).fit(X, np.array(labels)[y])
-    for certificate in (fitted.certificate_, fitted.certify(X, np.array(labels)[y])):
+    fresh, truth = sample(1, 60)
+    for certificate in (fitted.certificate_, fitted.certify(fresh, np.array(labels)[truth])):
         text = " ".join(str(certificate).split())
         assert f"class {labels[0]} " in text
         assert f"class {labels[1]} " in text

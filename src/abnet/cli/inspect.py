@@ -32,6 +32,8 @@ def inspect(
     print(promise, end="\n\n")
     _preparation(record)
     for name, value in record["details"].items():
+        if name == "row_filter":
+            continue  # long, and nothing to read
         print(f"{name.replace('_', ' ')}: {value}")
 
 
