@@ -74,7 +74,7 @@ def judge_model(model: Any, X: Any, y: ArrayLike) -> Judged:
     return judge_answers(labels, _answers(predict, X), known=np.asarray(known).tolist())
 
 
-def judge_answers(y: ArrayLike, answers: ArrayLike, *, known: Any = ()) -> Judged:
+def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
     """Compare answers that were given elsewhere with the labels.
 
     Parameters
