@@ -76,3 +76,28 @@ def test_certify_counts_candidates_and_groups() -> None:
     grouped = clf.certify(X + 0.01, Y, groups=np.arange(80) // 4)
     assert isinstance(grouped, GroupCertificate)
     assert grouped.n_groups == 20
+
+
+@pytest.mark.parametrize("fitted_before", [False, True])
+def test_an_interrupted_certificate_is_none(
+    fitted_before: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    """Ctrl-C after the first block of sampled losses: nothing that was computed so far certifies anything."""
+    clf = classifier(0, aggregation="ancestral", max_iter=1)
+    if fitted_before:
+        assert clf.fit(X, Y).certificate_ is not None
+    blocks = iter([True, False])
+
+    def outputs(layers: Any, rows: Any, n_paths: int, draw: Any) -> Any:
+        if not next(blocks):
+            raise KeyboardInterrupt
+        return np.zeros((len(rows), n_paths))
+
+    monkeypatch.setattr("abnet.estimators.certification.block_rows", lambda layers, n_paths: 10)
+    monkeypatch.setattr("abnet.estimators.certification.path_outputs", outputs)
+    with pytest.warns(UserWarning, match="Interrupted while the certificate was computed"):
+        clf.fit(X, Y)
+    assert clf.certificate_ is None
+    assert clf.bound_estimate_ is None
+    clf.save(tmp_path / "model.abnet")
+    assert abnet.load(tmp_path / "model.abnet").certificate_ is None

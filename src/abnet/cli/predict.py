@@ -40,6 +40,12 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", metavar="", help="Add the share of the vote for each class.")
     ] = False,
+    abstain: Annotated[
+        bool,
+        typer.Option(
+            "--abstain", metavar="", help="Leave rows empty that the model is not sure enough of (--target-error)."
+        ),
+    ] = False,
     unseen: Annotated[
         str,
         typer.Option(
@@ -74,9 +80,13 @@ def predict(
     with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
         refuse = unseen == "error"
         if output is None:
-            outcome = predict_to_stream(model, table, proba=proba, refuse_unseen=refuse, json_lines=json)
+            outcome = predict_to_stream(
+                model, table, proba=proba, abstain=abstain, refuse_unseen=refuse, json_lines=json
+            )
         else:
-            outcome = predict_to_file(model, table, output, proba=proba, refuse_unseen=refuse, progress=progress)
+            outcome = predict_to_file(
+                model, table, output, proba=proba, abstain=abstain, refuse_unseen=refuse, progress=progress
+            )
     for notice in outcome.notices:
         note(f"note: {notice}")
     if output is not None and json:

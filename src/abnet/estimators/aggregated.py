@@ -22,7 +22,13 @@ from abnet.bounds import (
 )
 from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.certification import certify_predictor, fresh_path_count, sampled_risk, warn_of_copies
+from abnet.estimators.certification import (
+    certify_predictor,
+    fresh_path_count,
+    sampled_risk,
+    warn_of_copies,
+    warn_of_no_certificate,
+)
 from abnet.estimators.certified_rows import allows_certificate, warn_of_fitted_rows
 from abnet.estimators.classifier import (
     BinaryClassifier,
@@ -317,9 +323,13 @@ class AggregatedClassifier(BinaryClassifier):
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""
         (X, y), way = rows.of_bound(), self._way()
         kl = float(self._family.kl(self.network_.astype(np.float64), self.prior_.astype(np.float64)))
-        sampled = self._sampled_risk(X, y, rng) if way.certified and way.fresh_paths else None
         self.certificate_: Certificate | None = None
         self.bound_estimate_: float | None = None
+        try:
+            sampled = self._sampled_risk(X, y, rng) if way.certified and way.fresh_paths else None
+        except KeyboardInterrupt:
+            warn_of_no_certificate()
+            return
         if rows.untouched and way.certified:
             frozen = self._is_frozen()
             certificate = certify_predictor(scorer, X, y, kl, sampled, self.n_samples, frozen=frozen, **self._terms())

@@ -81,8 +81,9 @@ class PredictOutcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows of each class."""
-        return {str(label): self.tally[label] for label in self.classes}
+        """Rows of each class, and those without an answer if there are any."""
+        unanswered = {"(no answer)": self.tally[None]} if self.tally[None] else {}
+        return {str(label): self.tally[label] for label in self.classes} | unanswered
 
     @property
     def notices(self) -> list[str]:
@@ -106,25 +107,33 @@ def predict_to_file(
     output: Path,
     *,
     proba: bool = False,
+    abstain: bool = False,
     refuse_unseen: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> PredictOutcome:
     """Predict into a CSV file, which has its name only when it is complete."""
     predictor = _loaded(model, proba)
+    answer = _answers(predictor, abstain)
     replaced = output.exists()
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        outcome = _write(predictor, table, _csv(predictor, stream, proba), refuse_unseen, progress)
+        outcome = _write(predictor, table, _csv(predictor, stream, proba), answer, refuse_unseen, progress)
     outcome.output, outcome.replaced = str(output), replaced
     return outcome
 
 
 def predict_to_stream(
-    model: Path, table: Path, *, proba: bool = False, refuse_unseen: bool = True, json_lines: bool = False
+    model: Path,
+    table: Path,
+    *,
+    proba: bool = False,
+    abstain: bool = False,
+    refuse_unseen: bool = True,
+    json_lines: bool = False,
 ) -> PredictOutcome:
     """Predict to stdout, as CSV or as one JSON object per row; a failure may come after some rows."""
     predictor = _loaded(model, proba)
     writer = _json(predictor, sys.stdout, proba) if json_lines else _csv(predictor, sys.stdout, proba)
-    return _write(predictor, table, writer, refuse_unseen, None)
+    return _write(predictor, table, writer, _answers(predictor, abstain), refuse_unseen, None)
 
 
 def _loaded(model: Path, proba: bool) -> Predictor:
@@ -141,12 +150,31 @@ def _loaded(model: Path, proba: bool) -> Predictor:
 Writer = Callable[[list[Any], NDArray[np.float64]], None]
 
 
+Answers = Callable[[NDArray[np.float64]], list[Any]]
+
+
+def _answers(model: Predictor, abstain: bool) -> Answers:
+    """From scores to labels; with `abstain`, None for rows that the model is not sure enough of."""
+    from_scores = model.info.labels.from_scores
+    if not abstain:
+        return lambda F: list(from_scores(F).tolist())
+    from abnet.decisions.answers import labels_or_none, threshold_of
+
+    threshold = threshold_of(model.info.details)
+    return lambda F: list(labels_or_none(from_scores(F), F, threshold))
+
+
 def _write(
-    model: Predictor, table: Path, writer: Writer, refuse: bool, progress: Callable[[float], None] | None
+    model: Predictor,
+    table: Path,
+    writer: Writer,
+    answer: Answers,
+    refuse: bool,
+    progress: Callable[[float], None] | None,
 ) -> PredictOutcome:
     outcome = PredictOutcome(tuple(model.classes_.tolist()))
     for F, reports in _scored(model, table, outcome, refuse, progress):
-        labels = model.info.labels.from_scores(F).tolist()
+        labels = answer(F)
         writer(labels, F)
         outcome.n_rows += len(labels)
         outcome.tally.update(labels)
