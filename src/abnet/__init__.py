@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from abnet import aggregation, bounds, data
     from abnet.bam import BAM
     from abnet.bounds.certificate import Certificate
+    from abnet.decisions.certify_model import certify, compare_errors, load_certificate
+    from abnet.decisions.monitor import Monitor
     from abnet.estimators.abnet import ABNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.large_tables import fit_table
@@ -31,12 +33,16 @@ __all__ = [
     "CompactABNet",
     "CompactMAP",
     "EBPClassifier",
+    "Monitor",
     "PBGNetClassifier",
     "aggregation",
     "bounds",
+    "certify",
+    "compare_errors",
     "data",
     "fit_table",
     "load",
+    "load_certificate",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -47,6 +53,8 @@ __getattr__, __dir__ = lazy_names(
         "abnet.data": [],
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
+        "abnet.decisions.certify_model": ["certify", "compare_errors", "load_certificate"],
+        "abnet.decisions.monitor": ["Monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier"],
         "abnet.estimators.large_tables": ["fit_table"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],

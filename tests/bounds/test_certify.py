@@ -61,12 +61,15 @@ def test_a_confident_network_is_certified_by_twice_gibbs() -> None:
 
 
 @pytest.mark.parametrize("label", [-1, 1])
-def test_trained_class_part_is_the_same_at_half_delta(label: int) -> None:
+def test_trained_class_part_is_the_same_at_its_share_of_delta(label: int) -> None:
     c = bounds.certify_trained(RISKS, LABELS, 4.0, delta=0.1, prior="split", wrong=WRONG)
     mine = label == LABELS
-    alone = bounds.certify_trained(RISKS[mine], LABELS[mine], 4.0, delta=0.05, prior="split")
+    # 1/n_c, divided by 1/n_c + 1/(n - n_c), is (n - n_c)/n.
+    share = 0.1 * float(np.mean(~mine))
     part = c.per_class[max(label, 0)]
-    assert (part.label, part.delta) == (max(label, 0), 0.05)
+    assert part.label == max(label, 0)
+    assert part.delta == pytest.approx(share)
+    alone = bounds.certify_trained(RISKS[mine], LABELS[mine], 4.0, delta=part.delta, prior="split")
     assert part.n_examples == np.sum(mine)
     assert part.vote_errors == np.sum(WRONG[mine])
     assert (part.gibbs_risk_bound, part.vote_error_bound) == (alone.gibbs_risk_bound, alone.vote_error_bound)
@@ -81,10 +84,10 @@ def test_frozen_certificate_is_the_chernoff_and_the_test_set_bound() -> None:
     assert (c.vote_method, c.vote_errors, c.kl) == ("test set", WRONG.sum(), 0.0)
     for part in c.per_class:
         mine = 2 * part.label - 1 == LABELS
-        assert part.vote_error_bound == bounds.clopper_pearson_bound(int(np.sum(WRONG[mine])), int(np.sum(mine)), 0.025)
-        assert part.gibbs_risk_bound == pytest.approx(
-            bounds.gibbs_bound_frozen(float(RISKS[mine].mean()), int(np.sum(mine)), 0.025)
-        )
+        share = 0.05 * float(np.mean(~mine))
+        k, n = int(np.sum(WRONG[mine])), int(np.sum(mine))
+        assert part.vote_error_bound == pytest.approx(bounds.clopper_pearson_bound(k, n, share))
+        assert part.gibbs_risk_bound == pytest.approx(bounds.gibbs_bound_frozen(float(RISKS[mine].mean()), n, share))
 
 
 def test_a_test_set_has_the_frozen_form() -> None:
@@ -120,7 +123,9 @@ def test_sampled_vote_gets_only_the_bounds_that_cover_it() -> None:
 def test_frozen_sampled_vote_is_counted_at_full_delta() -> None:
     c = bounds.certify_frozen_sampled(PATHS, LABELS, WRONG, delta=0.1, prior="split")
     assert c.vote_error_bound == bounds.clopper_pearson_bound(int(WRONG.sum()), N, 0.1)
-    assert c.gibbs_risk_bound == bounds.sampled_gibbs_bound_frozen(PATHS.mean, 8 * N, N, 0.1)
+    assert c.gibbs_risk_bound == bounds.gibbs_bound_frozen(PATHS.mean, N, 0.1)
+    assert c.monte_carlo is not None
+    assert (c.monte_carlo.delta, c.monte_carlo.risk_bound) == (0.0, PATHS.mean)
 
 
 def test_balanced_bound_is_the_mean_of_the_classes() -> None:
@@ -134,12 +139,14 @@ def test_five_classes_share_delta_and_hold_their_own_bounds() -> None:
     assert c.class_names == ("0", "1", "2", "3", "4")
     assert [part.label for part in c.per_class] == [0, 1, 2, 3, 4]
     assert sum(part.delta for part in c.per_class) == pytest.approx(0.1)
-    for part in c.per_class[:4]:
+    shares = 1.0 / np.bincount(CODES, minlength=4)
+    shares = 0.1 * shares / (shares.sum() + shares.min())  # the class without rows counts like the largest
+    for part, share in zip(c.per_class[:4], shares.tolist(), strict=True):
         mine = part.label == CODES
         k, n = int(np.sum(WRONG[mine])), int(np.sum(mine))
         assert (part.n_examples, part.vote_errors) == (n, k)
-        assert part.vote_error_bound == bounds.clopper_pearson_bound(k, n, 0.02)
-        assert part.gibbs_risk_bound == pytest.approx(bounds.gibbs_bound_frozen(float(RISKS[mine].mean()), n, 0.02))
+        assert part.vote_error_bound == pytest.approx(bounds.clopper_pearson_bound(k, n, share))
+        assert part.gibbs_risk_bound == pytest.approx(bounds.gibbs_bound_frozen(float(RISKS[mine].mean()), n, share))
     assert (c.per_class[4].n_examples, c.per_class[4].vote_error_bound) == (0, 1.0)
     assert c.balanced_vote_bound == pytest.approx(np.mean([part.vote_error_bound or 0.0 for part in c.per_class]))
     # All rows together know nothing of classes.
@@ -160,6 +167,7 @@ def test_losses_and_errors_must_be_of_the_same_classes() -> None:
 
 def test_other_shares_of_the_classes_are_verified_as_they_are() -> None:
     c = bounds.certify_frozen(RISKS, LABELS, WRONG, delta=0.1, prior="split")
+    # Class 0 has three rows in four, and so a quarter of δ.
     small, large = c.per_class
     assert small.vote_errors is not None
     bound = bounds.clopper_pearson_bound(small.vote_errors, small.n_examples, 0.02)

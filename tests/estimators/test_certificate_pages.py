@@ -11,9 +11,10 @@ from abnet import bounds
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_examples_of_the_certificate_page_run() -> None:
+@pytest.mark.parametrize("page", ["certificates", "decisions"])
+def test_examples_of_the_pages_run(page: str) -> None:
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    outcome = doctest.testfile(str(DOCS / "certificates.md"), module_relative=False, optionflags=flags)
+    outcome = doctest.testfile(str(DOCS / f"{page}.md"), module_relative=False, optionflags=flags)
     assert outcome.attempted > 10
     assert outcome.failed == 0
 

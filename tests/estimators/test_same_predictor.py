@@ -64,6 +64,7 @@ def test_columns_of_a_frame_are_taken_by_name(rng: np.random.Generator) -> None:
             model.predict(frame[["a", "c"]])
 
 
+@pytest.mark.filterwarnings("ignore:.*rows have the values and the label")
 def test_sparse_rows_are_certified_too(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
     clf = ABNetClassifier((2,), preprocessor="standardise", **SMALL).fit(csr_array(X), y)
@@ -82,6 +83,7 @@ def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
     assert type(certificate).from_dict(certificate.to_dict()) == certificate
 
 
+@pytest.mark.filterwarnings("ignore:.*rows have the values and the label")
 def test_a_sampled_pbgnet_is_certified_by_its_expected_output(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
     clf = PBGNetClassifier((3, 3), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)

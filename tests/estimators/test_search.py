@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -13,9 +14,23 @@ import abnet
 from abnet.bounds import gibbs_bound
 from abnet.estimators.search import ABNetSearch
 from estimators.worlds import SIGNAL, classifier
+from promise import breaks
 
 X, Y = SIGNAL.draw(np.random.default_rng(0))
+SCALES = np.random.default_rng(0)
+RATE3 = [1.0, 0.1, 0.01]
 RATES = {"learning_rate_init": [0.3, 0.03, 0.003]}
+
+
+class RandomScale(TransformerMixin, BaseEstimator):
+    """Multiplies by a number that is drawn anew in every fit."""
+
+    def fit(self, X: Any, y: Any = None) -> "RandomScale":
+        self.factor_ = SCALES.random()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return self.factor_ * np.asarray(X)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -74,7 +89,9 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]], int]] = {
     "split: preparation costs": ({}, {"preprocessor": [None, StandardScaler()], **RATES}, 2),
     "split: inside a preparation": ({"preprocessor": StandardScaler()}, {"preprocessor__with_mean": [True, False]}, 2),
     "split: nameless functions": ({}, {"preprocessor": [DOUBLE, TRIPLE], **RATES}, 2),
-    "frozen: everything costs": ({"posterior": "frozen"}, RATES, 3),
+    "frozen: validation rows choose": ({"posterior": "frozen"}, RATES, 1),
+    "frozen: other bound rows cost": ({"posterior": "frozen"}, {"prior_fraction": [0.4, 0.5], **RATES}, 6),
+    "frozen: seeds cost": ({"posterior": "frozen"}, {"random_state": [1, 2]}, 2),
     "train or frozen": ({}, {"posterior": ["train", "frozen"], **RATES}, 4),
     "loss: rate is free": ({"objective": "loss"}, RATES, 1),
     "loss: other bound rows cost": ({"objective": "loss"}, {"validation_fraction": [0.1, 0.2]}, 2),
@@ -90,7 +107,8 @@ def test_what_is_paid_for(settings: dict[str, Any], grid: dict[str, list[Any]], 
     assert search.certificate_.n_candidates == paid
     drawn = search.draw_network().certificate
     assert drawn is not None
-    assert drawn.n_candidates == len(search.cv_results_["params"])
+    apart = "validation_error" in search.cv_results_
+    assert drawn.n_candidates == (1 if apart else len(search.cv_results_["params"]))
 
 
 def test_an_outer_choice_is_paid_for_too() -> None:
@@ -120,6 +138,7 @@ def test_all_settings_share_one_seed_without_a_random_state() -> None:
     assert len(set(search.cv_results_["empirical_gibbs_risk"])) > 1
 
 
+@pytest.mark.filterwarnings("ignore:.*rows have the values and the label")  # a world of few distinct rows
 def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> None:
     search = ABNetSearch(classifier(0), RATES).fit(X, Y)
     best = search.best_estimator_
@@ -133,10 +152,8 @@ def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> Non
 
 
 def test_a_prior_that_is_not_shared_after_all_is_refused() -> None:
-    rng = np.random.default_rng(0)
-    random = FunctionTransformer(lambda rows: rows + rng.normal(size=rows.shape))
     with pytest.raises(RuntimeError, match="trained different ones"):
-        ABNetSearch(classifier(0, preprocessor=random), RATES).fit(X, Y)
+        ABNetSearch(classifier(0, preprocessor=RandomScale()), RATES).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -153,3 +170,42 @@ def test_a_prior_that_is_not_shared_after_all_is_refused() -> None:
 def test_senseless_searches_are_refused(search: ABNetSearch, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         search.fit(X, Y)
+
+
+def test_frozen_settings_are_chosen_without_a_bound_row() -> None:
+    """Turning the labels of all bound rows around changes the certificate, and neither the choice nor its figures."""
+    frozen = classifier(0, posterior="frozen")
+    search = ABNetSearch(frozen, RATES).fit(X, Y)
+    bound = search.best_estimator_.bound_rows_
+    turned = Y.copy()
+    turned[bound] = 1 - turned[bound]
+    again = ABNetSearch(frozen, RATES).fit(X, turned)
+    for name in ("validation_error", "validation_loss"):
+        assert again.cv_results_[name] == search.cv_results_[name]
+    assert again.best_index_ == search.best_index_
+    assert again.certificate_ != search.certificate_
+    shown = [bound is not None for bound in search.cv_results_["vote_error_bound"]]
+    assert shown == [i == search.best_index_ for i in range(3)]
+    drawn = search.draw_network().certificate
+    assert drawn is not None
+    assert drawn.n_candidates == 1
+
+
+def test_frozen_winner_keeps_its_promise() -> None:
+    """Labels are coins, so every network errs in half of all cases; at K = 1 the winner's certificate holds."""
+    failures, repetitions, delta = 0, 40, 0.25
+    mutant = 0
+    for seed in range(repetitions):
+        rng = np.random.default_rng([31, seed])
+        rows, coins = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+        frozen = classifier(seed, posterior="frozen", delta=delta, max_iter=2)
+        search = ABNetSearch(frozen, {"learning_rate_init": RATE3}).fit(rows, coins)
+        assert search.certificate_ is not None
+        failures += (search.certificate_.vote_error_bound or 1.0) < 0.5
+        fits = [
+            classifier(seed, posterior="frozen", delta=delta, max_iter=2, learning_rate_init=rate) for rate in RATE3
+        ]
+        bounds = [clf.fit(rows, coins).certificate_.vote_error_bound for clf in fits]
+        mutant += min(bounds) < 0.5
+    assert not breaks(failures, repetitions, delta)
+    assert mutant >= failures

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet.bounds.certificate import Certificate, ClassCertificate, MonteCarlo
+    from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
     from abnet.bounds.certify import (
         certify_frozen,
         certify_frozen_sampled,
@@ -45,6 +45,7 @@ __all__ = [
     "Certificate",
     "ClassCertificate",
     "DrawnCertificate",
+    "Expected",
     "MonteCarlo",
     "SampledRisk",
     "binary_kl",
@@ -83,7 +84,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.bounds.kl_inverse": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],
         "abnet.bounds.training_objective": ["catoni_objective"],
-        "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "MonteCarlo"],
+        "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "Expected", "MonteCarlo"],
         "abnet.bounds.certify": ["certify_holdout", *(name for name in __all__ if name.startswith("certify_"))],
         "abnet.bounds.clopper_pearson": ["clopper_pearson_bound", "test_set_bound"],
         "abnet.bounds.single_network": ["DrawnCertificate", "single_network_bound"],

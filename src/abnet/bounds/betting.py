@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.bounds.outward import adjacent_floats
 from abnet.records import count, level
 
-__all__ = ["betting_bound", "row_weighted_betting_bound", "unit_interval"]
+__all__ = ["betting_bound", "least_betting_bound", "row_weighted_betting_bound", "unit_interval"]
 
 # The largest stake, as a share of the one that could lose everything.
 _CAP = 0.9
@@ -71,6 +71,21 @@ def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int =
     """
     p = unit_interval("losses", losses)
     return _largest_not_rejected(p, np.ones_like(p), _log_wealth(delta, n_candidates))
+
+
+def least_betting_bound(n: int, delta: float = 0.05, n_candidates: int = 1) -> float:
+    """A number that :func:`betting_bound` cannot fall below, whatever n losses it is given.
+
+    No stake exceeds ``c/(1 - m)`` and no loss is below 0, so the wealth is at most ``(1 + c m/(1 - m))^n``, which has
+    to reach ``K/δ``.
+
+    Examples
+    --------
+    >>> round(least_betting_bound(300), 4), round(betting_bound([0.0] * 300), 4)
+    (0.011, 0.0112)
+    """
+    gain = math.expm1(_log_wealth(delta, n_candidates) / count("n", n))
+    return gain / (_CAP + gain)
 
 
 def row_weighted_betting_bound(

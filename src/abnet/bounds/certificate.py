@@ -1,9 +1,13 @@
 """`Certificate`: what is promised about a fitted model, with everything needed to check it by hand."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from abnet.bounds import shares
 from abnet.bounds.outward import round_up
@@ -23,7 +27,40 @@ from abnet.records import (
     tally,
 )
 
-__all__ = ["Certificate", "ClassCertificate", "MonteCarlo"]
+__all__ = ["Certificate", "ClassCertificate", "Expected", "MonteCarlo"]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the prior part lets one expect of a posterior on the bound rows; never computed from these.
+
+    Attributes
+    ----------
+    risk : float
+        Gibbs risk, for instance that of the prior on the validation rows of the prior part.
+    kl : float
+        Divergence of the posterior from the prior, in nats: a guess, or what further training met there.
+    tandem : float or None
+        Probability that two draws both err; without it, the second-order bound keeps its constant ξ(n).
+
+    Examples
+    --------
+    >>> Expected.from_losses([0.0, 0.25, 0.5], kl=2.0).risk
+    0.25
+    """
+
+    risk: float
+    kl: float
+    tandem: float | None = None
+
+    def __post_init__(self) -> None:
+        apply(_EXPECTED_CHECKS, self)
+
+    @classmethod
+    def from_losses(cls, losses: ArrayLike, kl: float) -> Self:
+        """The figures of Gibbs losses on validation rows of the prior part."""
+        values = np.clip(np.asarray(losses, dtype=np.float64), 0.0, 1.0)
+        return cls(math.fsum(values) / len(values), float(kl), math.fsum(values * values) / len(values))
 
 
 @dataclass(frozen=True)
@@ -35,9 +72,10 @@ class MonteCarlo:
     n_paths : int
         Fresh independent paths for each example.
     delta : float
-        The part of the certificate's δ that is spent on sampling.
+        The part of the certificate's δ that is spent on sampling; 0 for a frozen posterior, whose examples' mean losses
+        are themselves independent draws.
     risk_bound : float
-        Upper bound on the empirical Gibbs risk that replaces the sampled mean.
+        Upper bound on the empirical Gibbs risk that replaces the sampled mean; that mean where nothing is spent.
     vote : str or None
         What the vote bound of a trained posterior is about: "expectation" for the sign of the expected output, "fresh
         paths" for a vote of paths drawn anew for each prediction, "fixed paths" for one of paths drawn once and kept,
@@ -141,6 +179,10 @@ class Certificate:
     drawn : {"network", "mean field"}
         Whose error the Gibbs risk is: that of one network, or of one mean-field draw (PBGNet with several hidden
         layers), in which every neuron reads its own draw of the layer below.
+    forms : int
+        Which forms of the bounds were used, 1 for those of version 0.1 (`abnet.bounds.rules`).
+    expected : Expected or None
+        The figures of the prior part from which Catoni's constant was chosen, for a posterior that was trained.
     """
 
     gibbs_risk_bound: float
@@ -162,6 +204,8 @@ class Certificate:
     per_class: tuple[ClassCertificate, ...]
     class_names: tuple[str, ...] = ("negative", "positive")
     drawn: str = "network"
+    forms: int = 1
+    expected: Expected | None = None
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -206,16 +250,26 @@ class Certificate:
         parts = [asdict(part) for part in self.per_class]
         return {**asdict(self), "per_class": parts, "class_names": list(self.class_names)}
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
+        from abnet.bounds.certificate_file import write_record
+
+        write_record(path, "errors", self.to_dict())
+
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote, in this version or in 0.1.
 
         Anything missing, unknown, of a wrong type or out of range is a ValueError.
         """
+        if isinstance(record, Mapping):
+            record = {**_NOT_IN_0_1, **record}
         values = _fields(cls, record)
         delta = level("delta", values["delta"])
         if values["monte_carlo"] is not None:
             values["monte_carlo"] = MonteCarlo(**_fields(MonteCarlo, values["monte_carlo"]))
+        if values["expected"] is not None:
+            values["expected"] = Expected(**_fields(Expected, values["expected"]))
         if values["prior"] == _TEST_SET_IN_0_1:
             values["prior"] = "test set"
         values["class_names"] = list_of(lambda name, value: value)("class_names", values["class_names"])
@@ -224,6 +278,7 @@ class Certificate:
 
 
 _TEST_SET_IN_0_1 = "hold-out"
+_NOT_IN_0_1 = {"forms": 1, "expected": None}
 
 
 def _fields(cls: type, record: Any) -> dict[str, Any]:
@@ -264,6 +319,11 @@ def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
         (c.posterior == "train" or c.kl == 0.0, "a frozen posterior has no kl"),
         (c.posterior == "frozen" or c.test_set_bound is None, "a trained posterior has no test_set_bound"),
         (c.posterior == "frozen" or c.prior != "test set", "the prior of a trained posterior is no test set"),
+        (c.expected is None or c.forms > 1, "expected figures belong to the second forms of the bounds"),
+        (
+            c.expected is None or (c.posterior == "train" and c.prior == "split"),
+            "expected figures need a prior part, and a posterior that was trained on the bound rows",
+        ),
         *(_contradictions_by_class(c) if c.per_class else []),
     ]
 
@@ -280,11 +340,16 @@ def _contradictions_by_class(c: Certificate) -> list[tuple[bool, str]]:
     ]
 
 
+_EXPECTED_CHECKS: dict[str, Check] = {
+    "risk": probability,
+    "kl": amount,
+    "tandem": optional(probability),
+}
 _METHOD = optional(one_of("twice Gibbs", "tandem", "test set", "twice Gibbs, fixed paths", "tandem, fixed paths"))
 _PROBABILITY = optional(probability)
 _MONTE_CARLO_CHECKS: dict[str, Check] = {
     "n_paths": count,
-    "delta": level,
+    "delta": probability,
     "risk_bound": probability,
     "vote": optional(one_of("expectation", "fresh paths", "fixed paths")),
     "vote_paths": optional(count),
@@ -320,4 +385,6 @@ _CHECKS: dict[str, Check] = {
     "per_class": _parts,
     "class_names": _names,
     "drawn": one_of("network", "mean field"),
+    "forms": one_of(1, 2),
+    "expected": optional(instance(Expected)),
 }

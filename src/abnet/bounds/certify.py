@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds.certificate import Certificate
+from abnet.bounds.certificate import Certificate, Expected
 from abnet.bounds.evidence import ExactRisk, SampledRisk, VoteErrors
 from abnet.bounds.rules import Terms, assemble
 
@@ -33,6 +33,7 @@ def certify_trained(
     n_candidates: int = 1,
     wrong: ArrayLike | None = None,
     n_classes: int | None = None,
+    expected: Expected | None = None,
 ) -> Certificate:
     """Certify a posterior that was trained on the bound rows, and its vote: sgn(F), or the likeliest class.
 
@@ -55,6 +56,9 @@ def certify_trained(
         The vote's errors, for the record only: they do not enter any bound.
     n_classes : int, optional
         Number K of classes; by default one more than the largest code, and at least 2.
+    expected : Expected, optional
+        Figures of the prior part, none of the bound rows: with them the bounds on all rows are Catoni's at a C that is
+        chosen by these figures, which is tighter where they come about right. To be decided before looking.
 
     Examples
     --------
@@ -63,7 +67,7 @@ def certify_trained(
     (0.176, 0.275, 'tandem')
     """
     errors = None if wrong is None else VoteErrors.from_values(wrong, codes, n_classes)
-    terms = Terms(kl, delta, prior, n_candidates, "train", "expectation")
+    terms = Terms(kl, delta, prior, n_candidates, "train", "expectation", expected=expected)
     return assemble(ExactRisk.from_values(risks, codes, n_classes), errors, terms)
 
 
@@ -138,6 +142,7 @@ def certify_trained_sampled(
     n_candidates: int = 1,
     vote: str | None = None,
     vote_paths: int | None = None,
+    expected: Expected | None = None,
 ) -> Certificate:
     """Certify a posterior that was trained on the bound rows and whose risk on them is sampled.
 
@@ -154,6 +159,8 @@ def certify_trained_sampled(
         `vote_paths` paths drawn once, independently of all data, and kept (`abnet.bounds.fixed_paths`).
     vote_paths : int, optional
         Number of kept paths.
+    expected : Expected, optional
+        As for `certify_trained`.
 
     Examples
     --------
@@ -162,7 +169,7 @@ def certify_trained_sampled(
     >>> round(certificate.gibbs_risk_bound, 3), certificate.vote_error_bound
     (0.107, None)
     """
-    return assemble(sampled, None, Terms(kl, delta, prior, n_candidates, "train", vote, vote_paths))
+    return assemble(sampled, None, Terms(kl, delta, prior, n_candidates, "train", vote, vote_paths, expected=expected))
 
 
 def certify_frozen_sampled(
@@ -184,13 +191,14 @@ def certify_frozen_sampled(
         Classes of the rows, and where the deployed vote errs, whatever paths it uses; without them there is no
         certificate of the vote.
     delta, prior, n_candidates
-        As for `certify_frozen`; a tenth of δ is spent on the sampling, in the bound on the Gibbs risk only.
+        As for `certify_frozen`. Nothing is spent on the sampling: the mean loss of an example's own fresh paths is an
+        independent draw in [0, 1], whose expectation is the Gibbs risk.
 
     Examples
     --------
     >>> sampled = SampledRisk(0.05, 0.01, n_examples=1000, n_paths=20)
     >>> round(certify_frozen_sampled(sampled, delta=0.05, prior="split").gibbs_risk_bound, 3)
-    0.075
+    0.069
     """
     if (wrong is None) != (codes is None):
         raise ValueError("codes and wrong must be given both or not at all.")

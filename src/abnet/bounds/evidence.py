@@ -5,7 +5,7 @@ Classes are codes 0 to K-1. Two classes may also be given as signs: -1 is code 0
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -33,6 +33,8 @@ class ExactRisk:
         Number of examples.
     by_class : tuple of ExactRisk or None
         The same for the examples of each class, None for a class without examples; empty if nothing is known by class.
+    losses : array of shape (n,) or None
+        The losses in their order, for the bound by betting; None where they are no longer at hand.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class ExactRisk:
     pair_mean: float
     n_examples: int
     by_class: tuple["ExactRisk | None", ...] = ()
+    losses: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def from_values(cls, risks: ArrayLike, codes: ArrayLike, n_classes: int | None = None) -> "ExactRisk":
@@ -197,7 +200,7 @@ def _losses(values: ArrayLike, *, ndim: int) -> NDArray[np.float64]:
 def _exact(values: NDArray[np.float64]) -> ExactRisk:
     # fsum is exact, so that a certificate does not depend on the order of the rows.
     n = len(values)
-    return ExactRisk(math.fsum(values.tolist()) / n, math.fsum((values * values).tolist()) / n, n)
+    return ExactRisk(math.fsum(values.tolist()) / n, math.fsum((values * values).tolist()) / n, n, losses=values)
 
 
 def _sampled(losses: NDArray[np.float64]) -> SampledRisk:

@@ -35,6 +35,7 @@ from abnet.bounds.outward import adjacent_floats, round_up
 from abnet.records import count, level, probability
 
 __all__ = [
+    "kept_paths_bounds",
     "kept_paths_tandem_bound",
     "kept_paths_threshold",
     "kept_paths_vote_bound",
@@ -192,6 +193,35 @@ def kept_paths_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: float
     0.0778
     """
     return _divided(tandem_risk, kept_paths_threshold(n_paths, delta_prime, order=2, n_candidates=n_candidates), 2)
+
+
+def kept_paths_bounds(
+    gibbs_risk: float, tandem_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1
+) -> tuple[float, float]:
+    r"""First- and second-order bound on the vote of T kept paths, both on one event of probability δ'.
+
+    .. math:: R(\mathrm{sgn}\,\hat F_u) \le r/τ, \qquad R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^2]/τ^2
+
+    The event is about the rows whose expected loss is below τ, so that the two orders share it only if they share τ:
+    the smaller of their thresholds, which is valid for both.
+
+    Parameters
+    ----------
+    gibbs_risk, tandem_risk
+        As for :func:`kept_paths_vote_bound` and :func:`kept_paths_tandem_bound`.
+    n_paths, delta_prime, n_candidates
+        As for :func:`kept_paths_threshold`.
+
+    Examples
+    --------
+    >>> [round(bound, 4) for bound in kept_paths_bounds(0.03, 0.01, 100, 0.005)]
+    [0.0837, 0.0778]
+    """
+    first, second = (kept_paths_threshold(n_paths, delta_prime, order=j, n_candidates=n_candidates) for j in (1, 2))
+    if second == 0.0:  # so few paths have no second-order bound, and the first has the event to itself
+        return _divided(gibbs_risk, first, 1), 1.0
+    tau = min(first, second)
+    return _divided(gibbs_risk, tau, 1), _divided(tandem_risk, tau, 2)
 
 
 def _order(order: int) -> int:

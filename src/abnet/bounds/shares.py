@@ -6,14 +6,17 @@ other function of this room takes its δ as given.
 | among | share |
 | --- | --- |
 | the first- and the second-order bound on a vote, the smaller of which is reported | δ/2 each |
-| the K classes | δ/K each |
+| the classes, of n_c bound rows each | in proportion to 1/n_c; δ/K each in version 0.1 |
 | not knowing the empirical risk exactly (sampled paths) | δ/10; the bound itself has the rest |
 | the draw of paths that are kept | δ/10; the bound itself has the rest |
 """
 
+from collections.abc import Sequence
+
+from abnet.bounds.binomial import shares_by_count
 from abnet.records import count, level
 
-__all__ = ["for_fixed_paths", "for_sampling", "of_a_class", "of_an_order"]
+__all__ = ["for_fixed_paths", "for_sampling", "of_a_class", "of_an_order", "of_classes"]
 
 _SAMPLING = 0.1
 
@@ -32,7 +35,7 @@ def of_an_order(delta: float) -> float:
 
 
 def of_a_class(delta: float, n_classes: int) -> float:
-    """The share of any one class.
+    """The share of any one class in certificates of version 0.1: the same for all.
 
     Examples
     --------
@@ -40,6 +43,23 @@ def of_a_class(delta: float, n_classes: int) -> float:
     (0.025, 0.01)
     """
     return level("delta", delta) / count("n_classes", n_classes)
+
+
+def of_classes(delta: float, counts: Sequence[int]) -> list[float]:
+    """The shares of the classes, in proportion to 1/n_c: the fewer rows a class has, the more of δ it needs.
+
+    Valid because the bounds by class hold given the counts. A class without rows has no bound to pay for; it is given
+    the share of the largest class, since a share must be positive.
+
+    Examples
+    --------
+    >>> [round(share, 5) for share in of_classes(0.05, [10, 990])]
+    [0.0495, 0.0005]
+    >>> [round(share, 5) for share in of_classes(0.06, [50, 50, 0])]
+    [0.02, 0.02, 0.02]
+    """
+    largest = max([1, *counts])
+    return list(shares_by_count([n or largest for n in counts], delta))
 
 
 def for_sampling(delta: float) -> tuple[float, float]:

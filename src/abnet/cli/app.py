@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from abnet import __version__
+from abnet.cli.certifying import certify
 from abnet.cli.compare import compare
 from abnet.cli.data import data
 from abnet.cli.demo import demo
@@ -13,6 +14,7 @@ from abnet.cli.inspect import inspect
 from abnet.cli.options import Command, Group
 from abnet.cli.predict import predict
 from abnet.cli.reproduce import app as reproduce
+from abnet.cli.watching import monitor
 
 __all__ = ["app"]
 
@@ -25,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Results go to stdout, messages to stderr. Exit codes: 0 done; 1 the job failed, because a file is "
     "invalid or missing; 2 wrong use, such as an option that makes no sense or a column that is not in the table; "
-    "130 interrupted; 141 stdout was closed by its reader.",
+    "3 `abnet monitor` raises an alarm; 130 interrupted; 141 stdout was closed by its reader.",
 )
 
 
@@ -49,7 +51,7 @@ def program(
     """
 
 
-for _command in (fit, predict, inspect, compare, demo, data):
+for _command in (fit, predict, inspect, certify, monitor, compare, demo, data):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")

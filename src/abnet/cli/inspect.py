@@ -14,7 +14,9 @@ def inspect(
     details: options.Details = False,
     json: options.AsJSON = False,
 ) -> None:
-    """Show what a model file holds: network, certificate, preparation, data fingerprint.
+    """Show what a model file, or a certificate that was saved by itself, holds.
+
+    Of a model: network, certificate, preparation, data fingerprint.
 
     The file is checked in full, and the bounds of its certificate are recomputed
     from the observations that it records.
@@ -22,8 +24,12 @@ def inspect(
     abnet inspect model.abnet --details
     abnet inspect model.abnet --json | jq .certificate.vote_error_bound
     """
-    from abnet.cli.jobs.inspect_file import inspect_file
+    from abnet.cli.jobs.inspect_file import inspect_certificate, inspect_file
 
+    certificate = inspect_certificate(model)
+    if certificate is not None:
+        show.as_json(certificate.to_dict()) if json else print(certificate.describe())
+        return
     record, promise = inspect_file(model, details=details)
     if json:
         show.as_json(record)
@@ -32,6 +38,8 @@ def inspect(
     print(promise, end="\n\n")
     _preparation(record)
     for name, value in record["details"].items():
+        if name == "row_filter":
+            continue  # long, and nothing to read
         print(f"{name.replace('_', ' ')}: {value}")
 
 

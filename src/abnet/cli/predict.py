@@ -40,6 +40,12 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", metavar="", help="Add the share of the vote for each class.")
     ] = False,
+    abstain: Annotated[
+        bool,
+        typer.Option(
+            "--abstain", metavar="", help="Leave rows empty that the model is not sure enough of (--target-error)."
+        ),
+    ] = False,
     unseen: Annotated[
         str,
         typer.Option(
@@ -83,7 +89,7 @@ def predict(
         raise UsageError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
     if output is not None:
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
-    wanted = Wanted(proba, tuple(keep or ()), unseen == "error")
+    wanted = Wanted(proba, tuple(keep or ()), unseen == "error", abstain)
     with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
         if output is None:
             outcome = predict_to_stream(model, table, wanted, json_lines=json)

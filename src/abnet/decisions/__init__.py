@@ -12,9 +12,11 @@ from abnet.decisions.abstain import (
     risk_coverage,
     score_thresholds,
 )
+from abnet.decisions.certify_model import certify, certify_judged, compare_errors, load_certificate
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
 from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, row_costs
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
+from abnet.decisions.group_certificate import GroupCertificate
 from abnet.decisions.groups import (
     PopulationError,
     PopulationErrors,
@@ -25,6 +27,8 @@ from abnet.decisions.groups import (
     row_weighted_bound,
 )
 from abnet.decisions.monitor import Monitor
+from abnet.decisions.outside import Judged, judge_answers, judge_model
+from abnet.decisions.row_by_row import check_row_by_row
 from abnet.decisions.targets import (
     TargetThreshold,
     ThresholdGrid,
@@ -41,6 +45,8 @@ __all__ = [
     "Abstention",
     "CostCertificate",
     "ErrorComparison",
+    "GroupCertificate",
+    "Judged",
     "Monitor",
     "PopulationError",
     "PopulationErrors",
@@ -48,14 +54,21 @@ __all__ = [
     "TargetThreshold",
     "ThresholdGrid",
     "abstention",
+    "certify",
     "certify_costs",
+    "certify_judged",
     "cheapest_threshold",
+    "check_row_by_row",
+    "compare_errors",
     "compare_wrong",
     "error_free_rows",
     "errors_by",
     "fixed_sequence",
     "group_averaged_bound",
     "group_totals",
+    "judge_answers",
+    "judge_model",
+    "load_certificate",
     "one_row_per_group_bound",
     "precision_grid",
     "recall_grid",

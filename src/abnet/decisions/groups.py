@@ -4,7 +4,9 @@ Rows of one group are not independent, so that no bound that counts rows holds f
 groups: each gives one value, and a bound on these is a promise about new groups.
 """
 
-from collections.abc import Sequence
+import math
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import betting_bound, row_weighted_betting_bound, unit_interval
 from abnet.bounds.binomial import shares_by_count
+from abnet.bounds.certificate_file import write_record
 from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.decisions.phrases import confidence, paragraphs, percent, percent_up
-from abnet.records import count, level
+from abnet.records import count, exactly, level, list_of, tally, text
 
 __all__ = [
     "PopulationErrors",
@@ -206,6 +209,27 @@ class PopulationErrors:
         """Return the fields as a dictionary of plain numbers, strings and lists, fit for JSON."""
         return {**asdict(self), "populations": [asdict(part) for part in self.populations]}
 
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "PopulationErrors":
+        """Read what `to_dict` wrote; a bound that does not follow from the counts is a ValueError."""
+        values = exactly(cls.__name__, record, cls.__dataclass_fields__)
+        names = list(PopulationError.__dataclass_fields__)
+        parts = [
+            exactly("population", part, names) for part in list_of(_as_it_is)("populations", values["populations"])
+        ]
+        rows = [
+            (text("value", p["value"]), tally("n_rows", p["n_rows"]), tally("n_errors", p["n_errors"])) for p in parts
+        ]
+        made = _counted(rows, level("delta", values["delta"]), count("n_candidates", values["n_candidates"]))
+        for part, again in zip(parts, made.populations, strict=True):
+            if not math.isclose(part["delta"], again.delta) or not math.isclose(part["error_bound"], again.error_bound):
+                raise ValueError(f"the bound of {again.value!r} does not follow from its own observations")
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
+        write_record(path, "populations", self.to_dict())
+
 
 def errors_by(
     wrong: ArrayLike,
@@ -251,12 +275,21 @@ def errors_by(
     column = np.array(names)
     counts = [int(np.sum(column == value)) for value in known]
     errors = [int(np.sum(bad & (column == value))) for value in known]
-    shares = shares_by_count(counts, delta)
+    return _counted(list(zip(known, counts, errors, strict=True)), delta, n_candidates)
+
+
+def _counted(rows: Sequence[tuple[str, int, int]], delta: float, n_candidates: int) -> PopulationErrors:
+    """The bounds of populations with their numbers of rows and errors."""
+    shares = shares_by_count([n for _, n, _ in rows], delta)
     parts = (
         PopulationError(value, n, k, share, clopper_pearson_bound(k, n, share, n_candidates=n_candidates) if n else 1.0)
-        for value, n, k, share in zip(known, counts, errors, shares, strict=True)
+        for (value, n, k), share in zip(rows, shares, strict=True)
     )
     return PopulationErrors(tuple(parts), level("delta", delta), count("n_candidates", n_candidates))
+
+
+def _as_it_is(name: str, value: Any) -> Any:
+    return value
 
 
 def _population(part: PopulationError) -> str:

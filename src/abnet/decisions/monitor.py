@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.atomic import atomic_path
 from abnet.bounds.anytime import anytime_upper_limit, log_evidence
 from abnet.decisions.phrases import confidence, paragraphs, percent, percent_up, stated
-from abnet.records import count, level, nonnegative
+from abnet.records import count, level, nonnegative, text
 
 __all__ = ["Monitor"]
 
 _FORMAT = "abnet monitor, version 1"
-_FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "log_sums")
+_FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "watched", "log_sums")
 # Error rates for the Shiryaev-Roberts statistic, and rows worked on at a time.
 _ALTERNATIVES = 20
 _BLOCK = 4096
@@ -43,6 +43,8 @@ class Monitor:
         The promised error ε₀ in (0, 1).
     alpha : float
         Probability with which an alarm may ever be false.
+    watched : str, optional
+        A name of the model that is watched, such as the digest of its file: a new model needs a new monitor.
 
     Examples
     --------
@@ -60,7 +62,8 @@ class Monitor:
     I. Timans et al. (2025), On continuous monitoring of risk violations under unknown shift.
     """
 
-    def __init__(self, error: float, alpha: float = 0.01) -> None:
+    def __init__(self, error: float, alpha: float = 0.01, *, watched: str | None = None) -> None:
+        self._watched = None if watched is None else text("watched", watched)
         self._error, self._alpha = level("error", error), level("alpha", alpha)
         self._n = self._errors = self._unlabelled = 0
         self._alarm_at: int | None = None
@@ -76,6 +79,11 @@ class Monitor:
     def alpha(self) -> float:
         """Probability with which an alarm may ever be false."""
         return self._alpha
+
+    @property
+    def watched(self) -> str | None:
+        """The name of the model that is watched, if it was given."""
+        return self._watched
 
     @property
     def n(self) -> int:
@@ -198,7 +206,7 @@ class Monitor:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as a dictionary of plain numbers, strings and lists, fit for JSON."""
-        values = (self._error, self._alpha, self._n, self._errors, self._unlabelled, self._alarm_at)
+        values = (self._error, self._alpha, self._n, self._errors, self._unlabelled, self._alarm_at, self._watched)
         return dict(zip(_FIELDS, (_FORMAT, *values, self._log_sums.tolist()), strict=True))
 
     @classmethod
@@ -206,7 +214,7 @@ class Monitor:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
         if not isinstance(record, Mapping) or set(record) != set(_FIELDS) or record["format"] != _FORMAT:
             raise ValueError(f"not the state of a monitor: it must have the fields {', '.join(_FIELDS)}")
-        monitor = cls(record["error"], record["alpha"])
+        monitor = cls(record["error"], record["alpha"], watched=record["watched"])
         monitor._n, monitor._errors = count("n", record["n"], least=0), count("errors", record["errors"], least=0)
         monitor._unlabelled = count("unlabelled", record["unlabelled"], least=0)
         monitor._alarm_at = None if record["alarm_at"] is None else count("alarm_at", record["alarm_at"])

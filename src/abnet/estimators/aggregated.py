@@ -20,8 +20,16 @@ from abnet.bounds import (
     certify_test_set,
     gibbs_bound,
 )
+from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.certification import certify_predictor, fresh_path_count, sampled_risk, warn_of_copies
+from abnet.estimators.certification import (
+    certify_predictor,
+    fresh_path_count,
+    sampled_risk,
+    warn_of_copies,
+    warn_of_no_certificate,
+)
+from abnet.estimators.certified_rows import allows_certificate, warn_of_fitted_rows
 from abnet.estimators.classifier import (
     BinaryClassifier,
     check_choice,
@@ -276,7 +284,7 @@ class AggregatedClassifier(BinaryClassifier):
         preparation, prepared = self._prepare(X, y, self.other_rows_ if split else None)
         order = np.concatenate([self.other_rows_, self.bound_rows_])
         weights = None if weights is None else weights[order]
-        untouched = preparation is None or split
+        untouched = preparation is None or (split and allows_certificate(self.preprocessor, preparation.transform, X))
         return TrainingRows(prepared[order], y[order], weights, len(self.other_rows_), preparation, untouched)
 
     def _train(self, start: BAM, rows: TrainingRows, rng: np.random.Generator) -> None:
@@ -325,9 +333,13 @@ class AggregatedClassifier(BinaryClassifier):
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""
         (X, y), way = rows.of_bound(), self._way()
         kl = float(self._family.kl(self.network_.astype(np.float64), self.prior_.astype(np.float64)))
-        sampled = self._sampled_risk(X, y, rng) if way.certified and way.fresh_paths else None
         self.certificate_: Certificate | None = None
         self.bound_estimate_: float | None = None
+        try:
+            sampled = self._sampled_risk(X, y, rng) if way.certified and way.fresh_paths else None
+        except KeyboardInterrupt:
+            warn_of_no_certificate()
+            return
         if rows.untouched and way.certified:
             frozen = self._is_frozen()
             certificate = certify_predictor(scorer, X, y, kl, sampled, self.n_samples, frozen=frozen, **self._terms())
@@ -357,6 +369,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
+        from abnet.data.row_filter import row_filter
 
         details = {
             "estimator": type(self).__name__,
@@ -368,6 +381,9 @@ class AggregatedClassifier(BinaryClassifier):
             "n_training_rows": len(rows.y),
             "data_fingerprint": fingerprint(rows.X, rows.y),
         }
+        marks = row_filter(rows.X, rows.y)
+        if marks is not None:
+            details["row_filter"] = marks
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         return ModelInfo(self._labels, self._feature_names(), rows.preparation, self.certificate_, details)
@@ -381,7 +397,7 @@ class AggregatedClassifier(BinaryClassifier):
         check_is_fitted(self, "drawn_network_")
         return self.drawn_network_
 
-    def certify(self, X: Any, y: Any) -> Certificate:
+    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None) -> "Certificate | GroupCertificate":
         """A certificate from a test set: rows that the model never saw.
 
         The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it
@@ -393,18 +409,26 @@ class AggregatedClassifier(BinaryClassifier):
             Rows that had no part in training nor in choosing this model.
         y : array (n,)
             Their labels.
+        n_candidates : int
+            Number of models among which you choose by means of these rows.
+        groups : array (n,), optional
+            Which rows belong together, such as those of one patient: the error on a new group, averaged over its rows.
         """
         rows = self._check_rows(X)
         F, signs = self.predictor_.decision_function(rows), self._labels.signs(y)
         wrong = (F >= 0) != (signs > 0)
         preparation = self.predictor_.info.preparation
         prepared = rows if preparation is None else preparation.transform(rows)
+        warn_of_fitted_rows(self.predictor_.info.details.get("row_filter"), prepared, signs)
+        terms: Any = {"delta": self.delta, "n_candidates": n_candidates}
+        if groups is not None:
+            return GroupCertificate.from_rows(wrong, groups, **terms)
         if self._way().fresh_paths:
             sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._certify_seed))
-            return self._named(certify_frozen_sampled(sampled, signs, wrong, delta=self.delta, prior="test set"))
+            return self._named(certify_frozen_sampled(sampled, signs, wrong, prior="test set", **terms))
         # No output, no claim: a risk of 1 bounds every other.
         risks = np.nan_to_num((1 - signs * self._expected_output(prepared, F)) / 2, nan=1.0)
-        return self._named(certify_test_set(risks, signs, wrong, delta=self.delta))
+        return self._named(certify_test_set(risks, signs, wrong, **terms))
 
     def _expected_output(self, prepared: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
         """The output whose linear loss is the Gibbs risk, on rows whose scores are F; NaN where it is too wide."""

@@ -18,7 +18,14 @@ from abnet.bounds import (
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["certify_predictor", "copies", "fresh_path_count", "sampled_risk", "warn_of_copies"]
+__all__ = [
+    "certify_predictor",
+    "copies",
+    "fresh_path_count",
+    "sampled_risk",
+    "warn_of_copies",
+    "warn_of_no_certificate",
+]
 
 
 def certify_predictor(
@@ -114,6 +121,15 @@ def sampled_risk(
         if report is not None:
             report("certificate", start + len(labels), len(y), records[-1].mean)
     return SampledRisk.merge(records)
+
+
+def warn_of_no_certificate() -> None:
+    """Warn that the sampling of a certificate was interrupted: some of the rows alone would certify nothing."""
+    warnings.warn(
+        "Interrupted while the certificate was computed: the model is kept, without a certificate. `certify` makes one "
+        "from rows that had no part in learning.",
+        stacklevel=3,
+    )
 
 
 FEWEST_DISTINCT = 10

@@ -18,10 +18,11 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.classifier import check_choice, seeds
+from abnet.labels import winners
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["ABNetSearch", "count_events", "event_of", "free_parameters"]
+__all__ = ["ABNetSearch", "chooses_apart", "count_events", "event_of", "free_parameters", "validation_figures"]
 
 
 _STAGE = frozenset({"learning_rate_init", "batch_size", "max_iter", "n_iter_no_change", "tol"})
@@ -77,13 +78,51 @@ def count_events(events: Sequence[str]) -> int:
     return len(set(events))
 
 
+_SHARED = ("prior_fraction", "validation_fraction", "random_state")
+
+
+def chooses_apart(candidates: Sequence[AggregatedClassifier]) -> bool:
+    """Whether a choice needs no bound row: all posteriors frozen, one bound part and one set of validation rows.
+
+    Then the settings are compared on validation rows of the first part, and the winner alone is certified: K = 1.
+
+    Examples
+    --------
+    >>> from abnet.estimators.abnet import ABNetClassifier
+    >>> chooses_apart([ABNetClassifier((2,), random_state=0), ABNetClassifier((3,), random_state=0)])
+    True
+    >>> chooses_apart([ABNetClassifier((2,), random_state=0), ABNetClassifier((2,), random_state=1)])
+    False
+    """
+    shared = {tuple(getattr(candidate, name) for name in _SHARED) for candidate in candidates}
+    return len(shared) == 1 and all(one._is_frozen() and one._has_split() for one in candidates)
+
+
+def validation_figures(fitted: AggregatedClassifier, X: Any, y: Any) -> tuple[float, float]:
+    """Error and mean linear loss of a frozen classifier on the validation rows of its first part."""
+    from sklearn.utils import _safe_indexing
+
+    from abnet.training.loop import Span
+    from abnet.training.trainer import prior_spans
+
+    watch = prior_spans(Span(0, len(fitted.other_rows_)), fitted.validation_fraction)[1]
+    rows = fitted.other_rows_[watch.first : watch.first + watch.size]
+    F, codes = fitted.decision_function(_safe_indexing(X, rows)), fitted._labels.encode(np.asarray(y)[rows])
+    shares = F[np.arange(len(rows)), codes] if F.ndim == 2 else (1.0 + np.where(codes == 1, F, -F)) / 2.0
+    return float(np.mean(winners(F) != codes)), float(np.mean(1.0 - shares))
+
+
 class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Fits every setting of a grid, keeps the one with the best certificate, and accounts for the choice.
 
     No data are set aside for choosing: the certificates themselves are compared. With K different priors among the
     settings every certificate is computed at δ/K (``ln K`` nats more), so that all of them hold at once and any may be
-    chosen. Settings that differ in the posterior's training alone share a prior and cost nothing; a frozen posterior
-    or a sampled aggregation counts every setting. K is counted from the grid before any row is looked at.
+    chosen. Settings that differ in the posterior's training alone share a prior and cost nothing; a sampled aggregation
+    that is trained counts every setting. K is counted from the grid before any row is looked at.
+
+    Frozen posteriors that share their bound rows (one ``prior_fraction``, ``validation_fraction`` and seed) are chosen
+    on validation rows of the first part instead, with no look at the bound rows, and the winner alone is certified:
+    K = 1. The others' certificates are then not shown, since choosing by them would not be paid for.
 
     Parameters
     ----------
@@ -104,7 +143,8 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Of the chosen one; ``n_candidates`` is the K that it accounts for.
     cv_results_ : dict of lists
         One entry per setting: ``params``, ``prior`` (settings with the same number share a prior),
-        ``vote_error_bound``, ``gibbs_risk_bound``, ``empirical_gibbs_risk``, ``kl`` and ``fit_time`` in seconds.
+        ``vote_error_bound``, ``gibbs_risk_bound``, ``empirical_gibbs_risk``, ``kl`` and ``fit_time`` in seconds; where
+        validation rows decide, also ``validation_error`` and ``validation_loss``, and bounds of the chosen one only.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -139,14 +179,32 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         validate_data(self, X, y, skip_check_array=True)
         settings, candidates = self._candidates()
         events = [event_of(candidate, params) for candidate, params in zip(candidates, settings, strict=True)]
-        counted = count_events(events) * self.estimator.n_candidates
+        apart = chooses_apart(candidates)
+        counted = (1 if apart else count_events(events)) * self.estimator.n_candidates
         fits = [_fit(candidate.set_params(n_candidates=counted), X, y, sample_weight) for candidate in candidates]
         certificates = [_certificate(fitted, params) for (fitted, _), params in zip(fits, settings, strict=True)]
         _check_priors([fitted.prior_ for fitted, _ in fits], events)
         self.cv_results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
-        self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
-        self._keep(fits[self.best_index_][0], settings[self.best_index_], len(fits))
+        if apart:
+            self._choose_apart([fitted for fitted, _ in fits], X, y)
+        else:
+            self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
+        self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
         return self
+
+    def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any) -> None:
+        """Choose on validation rows of the first part; the others' certificates are not shown, nor to be chosen by."""
+        first = fits[0].bound_rows_
+        if not all(np.array_equal(first, fitted.bound_rows_) for fitted in fits):
+            raise RuntimeError("settings that were to share their bound rows drew different ones; fit again.")
+        figures = [validation_figures(fitted, X, y) for fitted in fits]
+        errors, losses = zip(*figures, strict=True)
+        keys = figures if self.choose_by == "vote" else list(zip(losses, errors, strict=True))
+        self.best_index_ = min(range(len(fits)), key=lambda i: keys[i])
+        self.cv_results_ |= {"validation_error": list(errors), "validation_loss": list(losses)}
+        for name in ("vote_error_bound", "gibbs_risk_bound", "empirical_gibbs_risk"):
+            column = self.cv_results_[name]
+            self.cv_results_[name] = [value if i == self.best_index_ else None for i, value in enumerate(column)]
 
     @property
     def results_(self) -> dict[str, list[Any]]:
@@ -206,9 +264,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The chosen classifier's drawn network; its certificate accounts for every setting of the grid."""
         return self._best().draw_network()
 
-    def certify(self, X: Any, y: Any) -> Certificate:
+    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None) -> Any:
         """A certificate of the chosen classifier from rows that had no part in the search."""
-        return self._best().certify(X, y)
+        return self._best().certify(X, y, n_candidates=n_candidates, groups=groups)
 
     def compact(self) -> Predictor:
         """The chosen predictor in NumPy alone, with its certificate."""

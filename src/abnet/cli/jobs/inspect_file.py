@@ -3,13 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+from abnet.bounds.certificate_file import is_certificate_file
 from abnet.cli.show import certificate_text
+from abnet.decisions.certify_model import AnyCertificate, load_certificate
 from abnet.files import load
 from abnet.files.config import certificate_record
 from abnet.files.kinds import kind_of
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["inspect_file"]
+__all__ = ["inspect_certificate", "inspect_file"]
 
 
 KINDS = {"standard": "standard scaling", "minmax": "minmax scaling", "thermometer": "signs between thresholds"}
@@ -34,6 +36,11 @@ def inspect_file(path: Path, *, details: bool = False) -> tuple[dict[str, Any], 
         "details": info.details,
     }
     return record, _promise(model, details)
+
+
+def inspect_certificate(path: Path) -> AnyCertificate | None:
+    """The certificate in a JSON file, its bounds computed again; None where the file is of another kind."""
+    return load_certificate(path) if is_certificate_file(path) else None
 
 
 def _columns(model: Predictor) -> list[str]:

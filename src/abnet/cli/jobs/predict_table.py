@@ -83,9 +83,11 @@ class PredictOutcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows of each class."""
+        """Rows of each class, and those without an answer if there are any."""
         counts = np.broadcast_to(self.tally, len(self.classes)).tolist()
-        return dict(zip(map(str, self.classes), counts, strict=True))
+        unanswered = self.n_rows - sum(counts)
+        named = dict(zip(map(str, self.classes), counts, strict=True))
+        return named | ({"(no answer)": unanswered} if unanswered else {})
 
     @property
     def notices(self) -> list[str]:
@@ -115,11 +117,14 @@ class Wanted:
         Columns of the table to pass through, or "all".
     refuse_unseen : bool
         Whether a value that training never saw is an error.
+    abstain : bool
+        Whether rows that the model is not sure enough of stay without an answer.
     """
 
     proba: bool = False
     keep: Sequence[str] = ()
     refuse_unseen: bool = False
+    abstain: bool = False
 
 
 def predict_to_file(
@@ -166,20 +171,25 @@ def _write(
         rows, reports = prepared(model, frame)
         if wanted.refuse_unseen:
             refuse_unseen(frame, reports)
-        probabilities, codes = _answers(model, rows, wanted.proba)
+        probabilities, codes = _answers(model, rows, wanted)
         writer(_kept(batch, wanted.keep), model, codes, probabilities)
         outcome.n_rows += len(codes)
-        outcome.tally += np.bincount(codes, minlength=len(outcome.classes))
+        outcome.tally += np.bincount(codes[codes >= 0], minlength=len(outcome.classes))
         outcome.unseen = merge([*outcome.unseen, *reports])
     return outcome
 
 
-def _answers(model: Predictor, rows: Any, proba: bool) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
-    """Probabilities, if wanted, and codes of the labels; without probabilities single precision often does."""
-    if not proba:
+def _answers(model: Predictor, rows: Any, wanted: Wanted) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
+    """Probabilities, if wanted, and codes of the labels, -1 for no answer; often single precision does."""
+    if not wanted.proba and not wanted.abstain:
         return None, model.votes(rows)
     scores = model.score_prepared(rows)
-    return model.probabilities_from_scores(scores), winners(scores)
+    codes = winners(scores)
+    if wanted.abstain:
+        from abnet.decisions.answers import answered, threshold_of
+
+        codes = np.where(answered(scores, threshold_of(model.info.details)), codes, -1)
+    return (model.probabilities_from_scores(scores) if wanted.proba else None), codes
 
 
 Writer = Callable[["polars.DataFrame", Predictor, NDArray[np.intp], "NDArray[np.float64] | None"], None]
@@ -195,7 +205,7 @@ def _csv(stream: TextIO) -> Writer:
         kept: "polars.DataFrame", model: Predictor, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
     ) -> None:
         names = model.info.labels.names
-        columns: dict[str, Any] = {"prediction": pl.Series(names).gather(codes)}
+        columns: dict[str, Any] = {"prediction": _labels(pl.Series(names), codes)}
         if shares is not None:
             columns |= {f"probability_{name}": shares[:, place] for place, name in enumerate(names)}
         frame = _beside(kept, pl.DataFrame(columns))
@@ -211,13 +221,21 @@ def _json(stream: TextIO) -> Writer:
     def write(
         kept: "polars.DataFrame", model: Predictor, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
     ) -> None:
-        columns: dict[str, Any] = {"prediction": pl.Series(model.classes_.tolist()).gather(codes)}
+        columns: dict[str, Any] = {"prediction": _labels(pl.Series(model.classes_.tolist()), codes)}
         if shares is not None:
             named = {name: shares[:, place] for place, name in enumerate(model.info.labels.names)}
             columns["probability"] = pl.DataFrame(named).to_struct()
         stream.write(_beside(kept, pl.DataFrame(columns)).write_ndjson())
 
     return write
+
+
+def _labels(classes: Any, codes: NDArray[np.intp]) -> Any:
+    """The label of every code, missing where the code is -1."""
+    import polars as pl
+
+    found = classes.gather(np.maximum(codes, 0))
+    return found if (codes >= 0).all() else found.set(pl.Series(codes < 0), None)
 
 
 def _beside(kept: "polars.DataFrame", answers: "polars.DataFrame") -> "polars.DataFrame":

@@ -1,0 +1,159 @@
+"""Errors of a model, or of answers in a file, on a labelled table: the job of `abnet certify` and `abnet monitor`."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.cli.guard import UsageError
+from abnet.cli.jobs.predict_table import ROWS, scores
+from abnet.data.preparation.unseen import Unseen, merge
+from abnet.data.row_filter import count_seen
+from abnet.data.tables import TableError, batches
+from abnet.data.tables.cells import is_blank, to_number, to_text
+from abnet.data.tables.error import listed
+from abnet.data.tables.frames import Table, as_table
+from abnet.decisions.outside import Judged, judge_answers
+from abnet.files import load
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["JudgedTable", "judge_model_file", "judge_predictions"]
+
+
+@dataclass
+class JudgedTable:
+    """Labels, answers and declared columns of the rows that have a label.
+
+    Attributes
+    ----------
+    truth, answers : list
+        Labels as text, and answers; None for a missing answer.
+    columns : dict
+        Cells of the columns that were asked for, as text, by their names.
+    unlabelled : int
+        Rows without a label, which are left out.
+    fitted : int
+        Rows that the model's filter takes for rows it was fitted on.
+    unseen : list
+        Categories that training never saw.
+    """
+
+    truth: list[str] = field(default_factory=list)
+    answers: list[str | None] = field(default_factory=list)
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    unlabelled: int = 0
+    fitted: int = 0
+    unseen: list[Unseen] = field(default_factory=list)
+    known: tuple[str, ...] = ()
+
+    def judged(self) -> Judged:
+        """Where the answers are wrong."""
+        if not self.truth:
+            raise TableError("no row of the table has a label, so nothing can be certified.")
+        return judge_answers(self.truth, self.answers, known=self.known)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know about the table."""
+        rows = len(self.truth)
+        left_out = f"{self.unlabelled:,} rows have no label and are left out: nothing is said about such rows"
+        fitted = (
+            f"{self.fitted:,} of {rows:,} rows have the values and the label of rows that the model was fitted on; if "
+            "they are the same rows, they prove nothing about new ones"
+        )
+        notes = [left_out] * (self.unlabelled > 0) + [fitted] * (self.fitted > max(1, rows // 500))
+        return [*map(str, self.unseen), *notes]
+
+
+def judge_model_file(
+    model: Path, table: Path, *, truth: str | None = None, columns: tuple[str, ...] = ()
+) -> tuple[Predictor, JudgedTable]:
+    """Predict the rows of a table that have a label, and keep both.
+
+    Parameters
+    ----------
+    model, table : path
+    truth : str, optional
+        Column with the labels; by default the one that the model was fitted to.
+    columns : tuple of str
+        Further columns to keep.
+    """
+    predictor = load(model)
+    target = truth or predictor.info.details.get("target")
+    if not isinstance(target, str):
+        raise UsageError(f"{model} does not say which column it predicts: name it with --truth COLUMN.")
+    names = predictor.info.labels.names
+    result = JudgedTable(columns={name: [] for name in columns}, known=tuple(map(_label, names)))
+    before = 0
+    for batch in batches(table, rows=ROWS):
+        frame = as_table(batch, before=before)
+        before += frame.n_rows
+        labelled = _keep_labels(frame, target, columns, result)
+        F, reports = scores(predictor, frame)
+        answers = predictor.info.labels.from_scores(F).tolist()
+        result.answers += [_label(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
+        result.unseen = merge([*result.unseen, *reports])
+        result.fitted += _fitted(predictor, frame, result.truth[len(result.truth) - int(labelled.sum()) :], labelled)
+    return predictor, result
+
+
+def judge_predictions(table: Path, *, truth: str, prediction: str, columns: tuple[str, ...] = ()) -> JudgedTable:
+    """Labels and answers of a file; a row without an answer is an error of the model."""
+    result = JudgedTable(columns={name: [] for name in columns})
+    before = 0
+    for batch in batches(table, rows=ROWS):
+        frame = as_table(batch, before=before)
+        before += frame.n_rows
+        labelled = _keep_labels(frame, truth, (prediction, *columns), result, keep=columns)
+        answers = _texts(frame, prediction)
+        result.answers += [answer for answer, row in zip(answers, labelled, strict=True) if row]
+    return result
+
+
+def _keep_labels(
+    frame: Table, truth: str, columns: tuple[str, ...], result: JudgedTable, *, keep: tuple[str, ...] | None = None
+) -> NDArray[np.bool_]:
+    """Keep the labels and the columns of the rows that have a label; which rows these are."""
+    absent = [name for name in (truth, *columns) if name not in frame.columns]
+    if absent:
+        raise UsageError(f"no column {listed(absent)} in the table; its columns are {listed(list(frame.columns))}.")
+    labels = _texts(frame, truth)
+    labelled = np.array([label is not None for label in labels], dtype=bool)
+    result.truth += [label for label in labels if label is not None]
+    result.unlabelled += int((~labelled).sum())
+    for name in columns if keep is None else keep:
+        cells = ["(missing)" if cell is None else cell for cell in _texts(frame, name)]
+        result.columns[name] += [cell for cell, row in zip(cells, labelled, strict=True) if row]
+    return labelled
+
+
+def _texts(frame: Table, column: str) -> list[str | None]:
+    """Cells as text, None where they are missing; one number has one text, however it is written."""
+    found = frame.cells(column).distinct()
+    texts = [None if is_blank(value) else _label(to_text(value)) for value in found.values]
+    return [texts[code] for code in found.codes.tolist()]
+
+
+def _label(text: str) -> str:
+    """The text of a label: ``1``, ``1.0`` and ``1.00`` are one label.
+
+    Examples
+    --------
+    >>> _label("1.00"), _label("yes"), _label("2.5")
+    ('1', 'yes', '2.5')
+    """
+    number = to_number(text)
+    return text if number is None or not np.isfinite(number) else to_text(number)
+
+
+def _fitted(model: Predictor, frame: Table, truth: list[str], labelled: NDArray[np.bool_]) -> int:
+    """Rows with a label that the model's filter holds; 0 where there is none, or several classes."""
+    marks, preparation = model.info.details.get("row_filter"), model.info.preparation
+    names = [_label(name) for name in model.info.labels.names]
+    if not isinstance(marks, str) or not hasattr(preparation, "transform_reporting") or len(names) != 2:
+        return 0
+    prepared: Any = preparation.transform_reporting(frame)[0][labelled]
+    signs = np.array([{names[0]: -1.0, names[1]: 1.0}.get(label, 0.0) for label in truth])
+    return count_seen(marks, prepared, signs) if len(signs) else 0

@@ -1,0 +1,170 @@
+"""`certify`: a certificate for any fitted classifier, from rows that had no part in making it."""
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abnet.bounds.certificate import Certificate
+from abnet.bounds.certificate_file import read_record
+from abnet.bounds.certify import certify_test_set
+from abnet.bounds.rules import verify_certificate
+from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
+from abnet.decisions.group_certificate import GroupCertificate
+from abnet.decisions.groups import PopulationErrors, errors_by
+from abnet.decisions.outside import Judged, judge_model
+
+__all__ = ["AnyCertificate", "certify", "certify_judged", "compare_errors", "load_certificate"]
+
+AnyCertificate = Certificate | GroupCertificate | PopulationErrors
+
+
+def certify(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
+) -> AnyCertificate:
+    """Certify a finished classifier, ours or anybody's, on a test set.
+
+    The errors on rows that had no part in making or choosing the model are counted, and bounded by Clopper and
+    Pearson. An exception, a missing answer and a label that the model does not know are errors. ``predict`` has to
+    answer each row by itself as it does among others, which is tried on some 20 rows.
+
+    Parameters
+    ----------
+    model : object with ``predict``, or callable
+        From rows to labels.
+    X : array, sparse matrix, frame or list (n rows)
+    y : array-like (n,)
+        Labels.
+    delta : float
+        Probability with which the certificate may be false.
+    n_candidates : int
+        Number K of models among which you choose by means of these rows.
+    groups : array-like (n,), optional
+        Which rows belong together, such as those of one patient: the error of a new group, averaged over its rows.
+        No row of these groups may have had a part in making the model.
+    by : array-like (n,), optional
+        Each row's population: the errors of all of them at once.
+
+    Returns
+    -------
+    Certificate
+        With ``vote_error_bound`` for all rows and ``per_class``; a `GroupCertificate` with `groups`, `PopulationErrors`
+        with `by`. Each has ``describe()``, ``to_dict()`` and ``save(path)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0).fit(X[:300], y[:300])
+    >>> certificate = certify(tree, X[300:], y[300:])
+    >>> certificate.vote_errors, certificate.n_examples, round(certificate.vote_error_bound, 3)
+    (29, 269, 0.144)
+    """
+    if groups is not None and by is not None:
+        raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
+    return certify_judged(judge_model(model, X, y), delta=delta, n_candidates=n_candidates, groups=groups, by=by)
+
+
+def certify_judged(
+    judged: Judged,
+    *,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
+) -> AnyCertificate:
+    """`certify` for answers that are at hand already; arguments as there.
+
+    Examples
+    --------
+    >>> from abnet.decisions.outside import judge_answers
+    >>> round(certify_judged(judge_answers([0, 1] * 50, [0] * 100)).vote_error_bound, 3)
+    0.586
+    """
+    if groups is not None:
+        return GroupCertificate.from_rows(judged.wrong, groups, delta=delta, n_candidates=n_candidates)
+    if by is not None:
+        return errors_by(judged.wrong, by, delta, n_candidates=n_candidates)
+    # A deterministic classifier is a posterior of one point: its Gibbs losses are its errors.
+    losses = judged.wrong.astype(np.float64)
+    options: Any = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names)}
+    return replace(certify_test_set(losses, judged.codes, judged.wrong, **options), class_names=judged.names)
+
+
+def compare_errors(a: Any, b: Any, X: Any, y: ArrayLike, *, delta: float = 0.05, n_candidates: int = 1) -> Any:
+    """Compare two classifiers on the same rows, which had no part in making either.
+
+    Parameters
+    ----------
+    a, b : objects with ``predict``, or callables
+    X, y, delta
+        As for `certify`.
+    n_candidates : int
+        Number of pairs, or of directions, judged on the same rows.
+
+    Returns
+    -------
+    ErrorComparison
+        With ``difference_bound`` on the difference of the errors, and ``a_is_better``.
+
+    Examples
+    --------
+    >>> X, y = np.arange(200.0)[:, None], np.arange(200) % 2
+    >>> result = compare_errors(lambda X: X[:, 0].astype(int) % 2, lambda X: np.zeros(len(X), int), X, y)
+    >>> result.a_is_better, round(result.difference_bound, 3)
+    (True, -0.41)
+    """
+    one, other = judge_model(a, X, y), judge_model(b, X, y)
+    result: ErrorComparison = compare_wrong(one.wrong, other.wrong, delta, n_candidates=n_candidates)
+    return result
+
+
+def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
+    """Read a certificate that ``save`` wrote; its bounds are computed again from what was observed.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    ValueError
+        If the file holds no certificate, or one that does not follow from its own observations.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "certificate.json"
+    >>> made = certify(lambda X: [0] * len(X), np.zeros((30, 1)), [0] * 29 + [1])
+    >>> made.save(file)
+    >>> load_certificate(file) == made
+    True
+    """
+    kind, record = read_record(path)
+    try:
+        return _read(kind, record)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _read(kind: str, record: dict[str, Any]) -> AnyCertificate:
+    if kind == "errors":
+        certificate = Certificate.from_dict(record)
+        verify_certificate(certificate)
+        return certificate
+    kinds: dict[str, Any] = {"groups": GroupCertificate, "populations": PopulationErrors}
+    if kind not in kinds:
+        raise ValueError(f"a certificate of the unknown kind {kind[:40]!r}.")
+    made: AnyCertificate = kinds[kind].from_dict(record)
+    return made

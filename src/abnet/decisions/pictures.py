@@ -1,0 +1,97 @@
+"""Pictures of decisions: error against the share answered, and the evidence of a monitor."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abnet.atomic import atomic_path
+from abnet.bounds.anytime import log_evidence
+from abnet.decisions.abstain import RiskCoverage
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["evidence_figure", "risk_coverage_figure", "save_picture"]
+
+_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#7F7F7F"  # colours that colour-blind readers can tell apart
+
+
+def risk_coverage_figure(curve: RiskCoverage, *, target: float | None = None) -> "Figure":
+    """The error among answered rows against the share answered, with the certified band.
+
+    Parameters
+    ----------
+    curve : RiskCoverage
+    target : float, optional
+        An error that is asked for, drawn as a line.
+
+    Examples
+    --------
+    >>> from abnet.decisions import risk_coverage
+    >>> curve = risk_coverage(np.linspace(1.0, 0.0, 400), np.arange(400) > 380, [0.5, -1.0])
+    >>> risk_coverage_figure(curve, target=0.05).axes[0].get_xlabel()
+    'share of rows answered'
+    """
+    figure, axes = _figure()
+    answered, errors = np.array(curve.answered), np.array(curve.errors)
+    share, seen = answered / curve.n_rows, errors / np.maximum(answered, 1)
+    axes.fill_between(share, seen, curve.error_bounds, color=_BLUE, alpha=0.2, linewidth=0, label="certified band")
+    axes.plot(share, curve.error_bounds, color=_BLUE, label=f"error at most, all at once (δ = {curve.delta:g})")
+    axes.plot(share, seen, color=_GREY, linestyle="--", label="error seen")
+    if target is not None:
+        axes.axhline(target, color=_ORANGE, linewidth=1.0, label=f"target {target:g}")
+    axes.set(xlabel="share of rows answered", ylabel="error among answered rows", xlim=(0.0, 1.0))
+    axes.set_ylim(bottom=0.0)
+    axes.legend(frameon=False)
+    return figure
+
+
+def evidence_figure(wrong: ArrayLike, error: float, alpha: float, *, n: int = 0, errors: int = 0) -> "Figure":
+    """The evidence of a monitor after each row, on a logarithmic scale, with the line at which it alarms.
+
+    Parameters
+    ----------
+    wrong : array-like of bool
+        Errors on rows in their order.
+    error, alpha : float
+        As for `abnet.Monitor`.
+    n, errors : int
+        Rows and errors before the first of these.
+
+    Examples
+    --------
+    >>> evidence_figure([False, True, True], 0.05, 0.01).axes[0].get_yscale()
+    'log'
+    """
+    figure, axes = _figure()
+    rows = np.asarray(wrong, dtype=bool)
+    t = n + np.arange(len(rows) + 1)
+    k = errors + np.concatenate([[0], np.cumsum(rows)])
+    logs = np.clip(np.asarray(log_evidence(k, t, error)), -690.0, 690.0)
+    axes.plot(t, np.exp(logs), color=_BLUE, label="evidence")
+    axes.axhline(1.0 / alpha, color=_ORANGE, linewidth=1.0, label=f"alarm (α = {alpha:g})")
+    axes.set(yscale="log", xlabel="labelled rows", ylabel=f"evidence that the error exceeds {error:g}")
+    axes.legend(frameon=False)
+    return figure
+
+
+def save_picture(figure: "Figure", path: str | os.PathLike[str]) -> None:
+    """Write a figure to a file, whole or not at all; its ending (.png, .svg, .pdf) says how."""
+    kind = Path(path).suffix.lstrip(".").lower() or "png"
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, format=kind, dpi=200, facecolor="white")
+
+
+def _figure() -> tuple["Figure", Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install matplotlib.") from error
+    figure = Figure(figsize=(5.0, 3.4), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#DDDDDD", linewidth=0.6)
+    return figure, axes

@@ -1,0 +1,129 @@
+"""Whether a map works row by row: what it makes of a row must not depend on the rows beside it.
+
+A certificate is about rows one by one. A map that looks at the rows it is given together, such as a scaler that is
+fitted anew on every batch, makes other rows of them than those that were certified, and its certificate is false.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["check_row_by_row", "fits_anew", "n_rows_of", "take_rows"]
+
+_ROWS = 20
+# So many rows are mapped together: a map of a million rows is not computed twice.
+_COMPANY = 500
+# Sums in another order differ by a few units of float32's last place.
+_TOLERANCE = 1e-5
+
+
+def check_row_by_row(transform: Callable[[Any], Any], X: Any, *, rows: int = _ROWS) -> str | None:
+    """Why a map does not work row by row, or None: ``transform(X)[i]`` against ``transform(X[[i]])`` on some 20 rows.
+
+    Parameters
+    ----------
+    transform : callable
+        From rows to as many rows of numbers, or to as many labels.
+    X : array, sparse matrix, frame or list
+    rows : int
+        How many rows are looked at, evenly spread.
+
+    Examples
+    --------
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> check_row_by_row(np.log1p, X)
+    >>> check_row_by_row(lambda X: X - X.mean(axis=0), X)
+    'row 0 comes out otherwise by itself than among the other rows'
+    """
+    company = _spread(n_rows_of(X), _COMPANY)
+    together = _plain(transform(take_rows(X, company)))
+    if len(together) != len(company):
+        return f"{len(company)} rows come out as {len(together)}"
+    for place in _spread(len(company), rows):
+        row = company[place]
+        try:
+            alone = _plain(transform(take_rows(X, [row])))
+        except Exception as error:  # whatever the caller's code raises
+            return f"row {row} by itself raises {type(error).__name__}: {str(error)[:200]}"
+        if len(alone) != 1 or not _same(alone[0], together[place]):
+            return f"row {row} comes out otherwise by itself than among the other rows"
+    return None
+
+
+def _spread(n: int, most: int) -> list[int]:
+    """At most so many numbers below n, evenly spread."""
+    return [int(place) for place in np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))]
+
+
+def fits_anew(transformer: Any) -> str | None:
+    """Why a transformer cannot be fitted anew on some of the rows, or None.
+
+    Examples
+    --------
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> fits_anew(StandardScaler())
+    >>> fits_anew(FrozenEstimator(StandardScaler().fit([[0.0], [1.0]])))
+    'FrozenEstimator keeps what it learned before, from rows that nobody knows'
+    """
+    from sklearn.base import clone
+
+    inner = transformer.get_params(deep=True).values() if hasattr(transformer, "get_params") else ()
+    for part in (transformer, *(value for value in inner if hasattr(value, "fit") and not isinstance(value, type))):
+        name = type(part).__name__
+        try:
+            fresh = clone(part)
+        except Exception as error:  # whatever the caller's code raises
+            return f"{name} cannot be cloned ({type(error).__name__}: {str(error)[:200]})"
+        if fresh is part:
+            return f"{name} keeps what it learned before, from rows that nobody knows"
+    return None
+
+
+def n_rows_of(X: Any) -> int:
+    """Number of rows of an array, a sparse matrix, a frame or a list.
+
+    Examples
+    --------
+    >>> n_rows_of(np.zeros((3, 2))), n_rows_of(["a", "b"])
+    (3, 2)
+    """
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Any, rows: ArrayLike) -> Any:
+    """Some rows of an array, a sparse matrix, a frame or a list, in the same form.
+
+    Examples
+    --------
+    >>> take_rows(np.eye(3), [2]), take_rows(["a", "b"], [1])
+    (array([[0., 0., 1.]]), ['b'])
+    """
+    places = np.asarray(rows, np.intp)
+    if hasattr(X, "iloc"):
+        return X.iloc[places]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[places]
+    if hasattr(X, "shape"):
+        return X[places]
+    return [X[place] for place in places.tolist()]
+
+
+def _plain(rows: Any) -> NDArray[Any]:
+    """Rows of numbers or labels as an array."""
+    if hasattr(rows, "toarray"):
+        return np.asarray(rows.toarray())
+    if isinstance(rows, list | tuple) and any(value is None for value in rows):
+        return np.array([*rows, None], dtype=object)[:-1]
+    return np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+
+
+def _same(one: Any, other: Any) -> bool:
+    a, b = np.asarray(one), np.asarray(other)
+    if a.shape != b.shape:
+        return False
+    if a.dtype.kind == b.dtype.kind == "f":
+        return bool(np.allclose(a, b, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))
+    return a.tolist() == b.tolist()

@@ -1,0 +1,90 @@
+"""`abnet certify`, for our models and for answers of others, and the certificates it writes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import abnet
+from cli.tables import Failure, Run, cells, csv_text
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Path:
+    """Rows that the model was not fitted on, one without a label, one with a label it does not know."""
+    header, rows = cells()
+    for i, row in enumerate(rows):
+        row[0] = f"{i / 7 - 4:.3f}"
+        row[-1] = "good" if i > 30 else "not so good"
+    rows[0][-1], rows[1][-1] = "", "so-so"
+    lines = [",".join(f'"{cell}"' for cell in line) for line in (header, *rows)]
+    path = tmp_path / "fresh.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def answers(run: Run, model: Path, table: Path) -> list[str]:
+    return list(run("predict", model, table).stdout.split("\n")[1:61])
+
+
+def test_our_model(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "certificate.json"
+    result = run("certify", model, fresh, "--save", saved, "--n-candidates", "3", "--json")
+    record = json.loads(result.stdout)
+    predicted = answers(run, model, fresh)
+    truth = ["", "so-so", *("good" if i > 30 else "not so good" for i in range(2, 60))]
+    wrong = sum(a != b for a, b in zip(predicted[1:], truth[1:], strict=True))
+    certificate = record["certificate"]
+    assert (certificate["vote_errors"], certificate["n_examples"], record["unlabelled"]) == (wrong, 59, 1)
+    assert certificate["vote_error_bound"] == abnet.bounds.clopper_pearson_bound(wrong, 59, 0.05, n_candidates=3)
+    assert certificate["class_names"] == ["good", "not so good", "so-so"]
+    assert "1 rows have no label" in result.stderr
+    assert abnet.load_certificate(saved).to_dict() == certificate
+    assert abnet.load_certificate(saved).describe() in run("inspect", saved).stdout
+    assert json.loads(run("inspect", saved, "--json").stdout) == certificate
+
+
+def test_rows_of_the_fit_are_told(run: Run, model: Path, table: Path) -> None:
+    result = run("certify", model, table)
+    assert "60 of 60 rows have the values and the label of rows that the model was fitted on" in result.stderr
+    assert "With 95 % confidence" in result.stdout
+
+
+def test_populations_and_groups(run: Run, model: Path, fresh: Path) -> None:
+    text = run("certify", model, fresh, "--by", "sold").stdout
+    assert "for all of these populations at once" in " ".join(text.split())
+    record = json.loads(run("certify", model, fresh, "--group", "city", "--json").stdout)["certificate"]
+    assert sum(record["rows"]) == 59
+    assert len(record["rows"]) == 2
+
+
+@pytest.mark.parametrize(("number", "wrong"), [("1", 0), ("1.0", 0), ("2", 20)])
+def test_answers_of_another_model(number: str, wrong: int, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("truth,answer\n" + "".join(f"1,{number}\n" for _ in range(20)) + "0,\n" * 5 + "0,0\n" * 15)
+    result = run("certify", path, "--truth", "truth", "--prediction", "answer", "--json")
+    record = json.loads(result.stdout)["certificate"]
+    assert (record["vote_errors"], record["n_examples"]) == (wrong + 5, 40)
+    assert "5 rows without an answer count as errors" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{model}"], "name a model and a table"),
+        (["{fresh}", "--prediction", "id"], "--prediction goes with one table and --truth"),
+        (["{model}", "{fresh}", "--by", "id", "--group", "id"], "give --by or --group, not both"),
+        (["{model}", "{fresh}", "--by", "nothing"], "no column 'nothing' in the table"),
+        (["{fresh}", "--truth", "id", "--prediction", "nothing"], "no column 'nothing'"),
+    ],
+)
+def test_wrong_use(arguments: list[str], message: str, failure: Failure, model: Path, fresh: Path) -> None:
+    given: list[Any] = [argument.format(model=model, fresh=fresh) for argument in arguments]
+    assert message in failure("certify", *given, code=2)
+
+
+def test_a_table_without_labels_is_refused(failure: Failure, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(csv_text().replace('"good"', '""').replace('"not so good"', '""'))
+    assert "no row of the table has a label" in failure("certify", model, path)

@@ -1,0 +1,98 @@
+"""`abnet monitor`: one state over many calls, exit codes, other models, kill -9."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import abnet
+from cli.tables import Failure, Run, cells
+
+
+def labelled(path: Path, *, right: bool, missing: int = 0) -> Path:
+    """Rows like those of the fit, with their labels, or with all labels turned around."""
+    header, rows = cells()
+    names = ("good", "not so good")
+    for row in rows:
+        row[-1] = row[-1] if right else names[row[-1] == "good"]
+    for row in rows[:missing]:
+        row[-1] = ""
+    path.write_text("\n".join(",".join(f'"{cell}"' for cell in line) for line in (header, *rows)) + "\n")
+    return path
+
+
+def test_alarm_is_an_exit_code_and_stays(run: Run, model: Path, tmp_path: Path) -> None:
+    good, bad = labelled(tmp_path / "good.csv", right=True, missing=4), labelled(tmp_path / "bad.csv", right=False)
+    state, picture = tmp_path / "state.json", tmp_path / "evidence.png"
+    first = run("monitor", model, good, "--state", state, "--error", "0.25", "--picture", picture)
+    assert "No alarm" in first.stdout
+    assert "4 of 60 rows have no label: not counted" in first.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    second = run("monitor", model, bad, "--state", state, "--json", code=3)
+    record = json.loads(second.stdout)
+    assert (record["alarm"], record["n"], record["unlabelled"], record["alpha"]) == (True, 116, 4, 0.01)
+    assert "ALARM" in run("monitor", model, good, "--state", state, code=3).stdout
+    assert abnet.Monitor.load(state).n == 172
+
+
+def test_the_promise_is_the_certificates(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    run("monitor", model, table, "--state", tmp_path / "s.json")
+    certificate = abnet.load(model).certificate_
+    assert isinstance(certificate, abnet.Certificate)
+    assert abnet.Monitor.load(tmp_path / "s.json").error == certificate.vote_error_bound
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--error", "0.2"], "--error is 0.4"), (["--alpha", "0.5"], "--alpha is 0.01")],
+)
+def test_a_state_keeps_its_promise(
+    options: list[str], message: str, run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "s.json"
+    run("monitor", model, table, "--state", state, "--error", "0.4")
+    before = state.read_text()
+    assert message in failure("monitor", model, table, "--state", state, *options, code=2)
+    assert state.read_text() == before
+
+
+def test_another_model_needs_another_state(
+    run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
+) -> None:
+    other, state = tmp_path / "other.abnet", tmp_path / "s.json"
+    predictor = abnet.load(model)
+    predictor.info.details["note"] = "another file"
+    from abnet.files import save
+
+    save(predictor, other)
+    run("monitor", model, table, "--state", state)
+    assert "belongs to another model" in failure("monitor", other, table, "--state", state, code=2)
+
+
+def test_the_state_survives_kill(model: Path, table: Path, tmp_path: Path) -> None:
+    """Whenever the job is killed, the state is that before it or that after it."""
+    state = tmp_path / "s.json"
+    command: list[str | Path] = [
+        sys.executable,
+        "-c",
+        "from abnet.cli import main; main()",
+        "monitor",
+        model,
+        table,
+        "--state",
+        state,
+    ]
+    subprocess.run([*command, "--error", "0.4"], check=True, capture_output=True)
+    counts = set()
+    for wait in (0.2, 0.6, 1.0, 1.4):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        counts.add(abnet.Monitor.load(state).n % 60)
+    assert counts == {0}

@@ -1,0 +1,45 @@
+"""`abnet predict --abstain` leaves rows empty that the model is not sure enough of."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet.decisions.abstain import abstention
+from abnet.files import save
+from cli.tables import Failure, Run
+
+
+@pytest.fixture
+def careful(model: Path, tmp_path: Path) -> tuple[Path, float]:
+    """The model with the record of a certified threshold, which some rows of the table pass."""
+    predictor: Any = abnet.load(model)
+    made = abstention(np.linspace(0.3, 1.0, 300), np.zeros(300, bool), [0.3], 0.05)
+    assert made.threshold is not None
+    info = replace(predictor.info, details={**predictor.info.details, "abstention": made.to_dict()})
+    save(replace(predictor, info=info), tmp_path / "careful.abnet")
+    return tmp_path / "careful.abnet", made.threshold
+
+
+def test_unsure_rows_are_empty(run: Run, careful: tuple[Path, float], table: Path, tmp_path: Path) -> None:
+    path, threshold = careful
+    shares = [float(row["probability_good"]) for row in csv.DictReader(io.StringIO(run(
+        "predict", path, table, "--proba").stdout))]  # fmt: skip
+    sure = [abs(2.0 * share - 1.0) > threshold for share in shares]
+    assert 0 < sum(sure) < 60
+    rows = list(csv.DictReader(io.StringIO(run("predict", path, table, "--abstain").stdout)))
+    assert [row["prediction"] != "" for row in rows] == sure
+    objects = [json.loads(line) for line in run("predict", path, table, "--abstain", "--json").stdout.splitlines()]
+    assert [row["prediction"] is not None for row in objects] == sure
+    text = run("predict", path, table, "--abstain", "--output", tmp_path / "out.csv").stdout
+    assert f"(no answer): {60 - sum(sure)}" in text
+
+
+def test_a_model_without_a_target_cannot_abstain(failure: Failure, model: Path, table: Path) -> None:
+    assert "fitted without target_error" in failure("predict", model, table, "--abstain")

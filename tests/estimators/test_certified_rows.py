@@ -1,0 +1,103 @@
+"""No certificate for preprocessors that look at other rows; a warning for a test set that was fitted on."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
+
+import abnet
+from abnet.decisions import GroupCertificate
+from estimators.worlds import classifier
+
+RNG = np.random.default_rng(4)
+Y = RNG.integers(0, 2, 80)
+X = RNG.normal(size=(80, 3)) + 2.0 * Y[:, None]
+
+
+class Stubborn(TransformerMixin, BaseEstimator):
+    """Works row by row, but refuses to be cloned."""
+
+    def fit(self, X: Any, y: Any = None) -> "Stubborn":
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+    def __sklearn_clone__(self) -> Any:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("preprocessor", "reason"),
+    [
+        (FunctionTransformer(scale), "row 0 comes out otherwise by itself"),
+        (FrozenEstimator(StandardScaler().fit(X)), "keeps what it learned before"),
+        (make_pipeline(FrozenEstimator(StandardScaler().fit(X)), FunctionTransformer()), "keeps what it learned"),
+        (Stubborn(), "Stubborn keeps what it learned before"),
+    ],
+)
+def test_there_is_an_estimate_instead_of_a_certificate(preprocessor: Any, reason: str) -> None:
+    with pytest.warns(UserWarning, match=f"no certificate, only an estimate: .*{reason}"):
+        clf = classifier(0, preprocessor=preprocessor, max_iter=1).fit(X, Y)
+    assert clf.certificate_ is None
+    assert clf.bound_estimate_ is not None
+    assert clf.draw_network().certificate is None
+
+
+@pytest.mark.parametrize("preprocessor", [None, "standardise", StandardScaler(), FunctionTransformer(np.tanh)])
+def test_what_works_row_by_row_is_certified(preprocessor: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert classifier(0, preprocessor=preprocessor, max_iter=1).fit(X, Y).certificate_ is not None
+
+
+def test_rows_of_the_fit_are_no_test_set() -> None:
+    clf = classifier(0, max_iter=1).fit(X, Y)
+    with pytest.warns(UserWarning, match="80 of 80 rows have the values and the label of rows that the model was fit"):
+        clf.certify(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf.certify(X + 0.01, Y)
+
+
+def test_certify_counts_candidates_and_groups() -> None:
+    clf = classifier(0, max_iter=1, delta=0.1).fit(X, Y)
+    alone, chosen = (clf.certify(X + 0.01, Y, n_candidates=k) for k in (1, 4))
+    assert isinstance(alone, abnet.Certificate)
+    assert isinstance(chosen, abnet.Certificate)
+    assert chosen.vote_error_bound == pytest.approx(
+        abnet.bounds.clopper_pearson_bound(alone.vote_errors or 0, 80, 0.1, n_candidates=4)
+    )
+    grouped = clf.certify(X + 0.01, Y, groups=np.arange(80) // 4)
+    assert isinstance(grouped, GroupCertificate)
+    assert grouped.n_groups == 20
+
+
+@pytest.mark.parametrize("fitted_before", [False, True])
+def test_an_interrupted_certificate_is_none(
+    fitted_before: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    """Ctrl-C after the first block of sampled losses: nothing that was computed so far certifies anything."""
+    clf = classifier(0, aggregation="ancestral", max_iter=1)
+    if fitted_before:
+        assert clf.fit(X, Y).certificate_ is not None
+    blocks = iter([True, False])
+
+    def outputs(layers: Any, rows: Any, n_paths: int, draw: Any) -> Any:
+        if not next(blocks):
+            raise KeyboardInterrupt
+        return np.zeros((len(rows), n_paths))
+
+    monkeypatch.setattr("abnet.estimators.certification.block_rows", lambda layers, n_paths: 10)
+    monkeypatch.setattr("abnet.estimators.certification.path_outputs", outputs)
+    with pytest.warns(UserWarning, match="Interrupted while the certificate was computed"):
+        clf.fit(X, Y)
+    assert clf.certificate_ is None
+    assert clf.bound_estimate_ is None
+    clf.save(tmp_path / "model.abnet")
+    assert abnet.load(tmp_path / "model.abnet").certificate_ is None
