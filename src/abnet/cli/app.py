@@ -8,6 +8,7 @@ from abnet import __version__
 from abnet.cli.compare import compare
 from abnet.cli.data import data
 from abnet.cli.demo import demo
+from abnet.cli.export import export
 from abnet.cli.fit import fit
 from abnet.cli.inspect import inspect
 from abnet.cli.options import Command, Group
@@ -49,7 +50,7 @@ def program(
     """
 
 
-for _command in (fit, predict, inspect, compare, demo, data):
+for _command in (fit, predict, inspect, export, compare, demo, data):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")
