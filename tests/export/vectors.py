@@ -14,6 +14,7 @@ import polars as pl
 
 from abnet.data.preparation import TableMap
 from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.columns import TextColumn
 from abnet.data.preparation.unseen import UnseenWarning
 from abnet.data.tables.cells import BLANK, DOUBTFUL, GAPS, TRUTH
 from abnet.data.tables.date_shapes import FORMS
@@ -29,7 +30,9 @@ PATH = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"
 def golden_models() -> dict[str, tuple[Predictor, Any]]:
     """Models by name, each with its rows: an array, or a table of cells as a file has them."""
     X = np.random.default_rng(11).normal(size=(8, 3)).round(3)
-    found = {kind: (_lively(kind, X, None, width=3), X) for kind in ("compact", "map", "drawn", "mixture")}
+    found: dict[str, tuple[Predictor, Any]] = {
+        kind: (_lively(kind, X, None, width=3), X) for kind in ("compact", "map", "drawn", "mixture")
+    }
     found["classes, calibrated"] = (_lively("classes", X, None, width=3, calibration=models.calibrated()), X)
     for name in ("standard", "clipped", "thermometer", "coded"):
         found[name] = (_lively("compact", X, models.preparations(3)[name]), X)
@@ -59,7 +62,7 @@ def _short(table: TableMap) -> TableMap:
     """Without the category of 5000 letters."""
     kept = [
         replace(column, categories=tuple(c for c in column.categories if len(c) < 99))
-        if column.kind == "text"
+        if isinstance(column, TextColumn)
         else column
         for column in table.columns
     ]

@@ -30,19 +30,30 @@ def network_code(plan: ExportPlan, real: str) -> CPart:
     return _bits(network, real) if isinstance(network, BitTable) else _layers(network, real)
 
 
+BLOCK = 64
+"""Features looked at at a time: those that are zero, four in five of an image's, are passed over without a branch."""
+
 _SUMS = """
-/* w_u f + b_u of every unit, with the constants of a leading layer; 0, or -1 if a feature is not finite. */
-static int abnet_sums(const float *f, abnet_real *z) {
-    int i, u;
+/* w_u f + b_u of every unit; the squared norm of f, or -1 if a feature is not finite. */
+static double abnet_sums(const float *f, abnet_real *z) {
+    unsigned char places[ABNET_BLOCK];
+    double norm = 0.0;
+    int start, i, k, u, n, count;
     for (u = 0; u < ABNET_UNITS; u++) z[u] = (abnet_real)abnet_b[u];
-    for (i = 0; i < ABNET_FEATURES; i++) {
-        const abnet_real x = (abnet_real)f[i];
-        const %(real)s *w = abnet_W + (size_t)i * ABNET_UNITS;
-        if (!(f[i] >= -FLT_MAX && f[i] <= FLT_MAX)) return -1;
-        if (f[i] < 0.0f || f[i] > 0.0f)
-            for (u = 0; u < ABNET_UNITS; u++) z[u] += x * (abnet_real)w[u];
+    for (start = 0; start < ABNET_FEATURES; start += ABNET_BLOCK) {
+        n = ABNET_FEATURES - start < ABNET_BLOCK ? ABNET_FEATURES - start : ABNET_BLOCK;
+        for (i = 0, count = 0; i < n; i++) {
+            places[count] = (unsigned char)i;
+            count += f[start + i] != 0.0f;
+        }
+        for (k = 0; k < count; k++) {
+            const float x = f[start + places[k]];
+            const %(real)s *w = abnet_W + (size_t)(start + places[k]) * ABNET_UNITS;
+            norm += (double)x * (double)x;
+            for (u = 0; u < ABNET_UNITS; u++) z[u] += (abnet_real)x * (abnet_real)w[u];
+        }
     }
-    return 0;
+    return norm <= DBL_MAX ? norm : -1.0;
 }
 """
 
@@ -50,41 +61,44 @@ static int abnet_sums(const float *f, abnet_real *z) {
 def _leading(W: NDArray[np.float64], b: NDArray[np.float64], real: str) -> tuple[str, int]:
     """Constants of a leading layer W (units, features), feature by feature, so that units are neighbours."""
     arrays = [c_array(real, "abnet_W", W.T), c_array(real, "abnet_b", b)]
-    code = "\n".join([f"#define ABNET_UNITS {len(b)}", *arrays, _SUMS % {"real": real}])
+    defines = [f"#define ABNET_UNITS {len(b)}", f"#define ABNET_BLOCK {BLOCK}"]
+    code = "\n".join([*defines, *arrays, _SUMS % {"real": real}])
     return code, (W.size + b.size) * _size(real)
 
 
 _VOTE = """
 /* Probabilities of the 2^d corners of a cube whose coordinates are independent with means m. */
-static void abnet_corners(const double *m, int d, double *p) {
+static void abnet_corners(const abnet_real *m, int d, abnet_real *p) {
+    const abnet_real half = (abnet_real)0.5;
     int i, j, n = 1;
-    p[0] = 1.0;
+    p[0] = 1;
     for (i = d - 1; i >= 0; i--, n *= 2)
         for (j = 0; j < n; j++) {
-            p[n + j] = (0.5 + 0.5 * m[i]) * p[j];
-            p[j] *= 0.5 - 0.5 * m[i];
+            p[n + j] = (half + half * m[i]) * p[j];
+            p[j] *= half - half * m[i];
         }
 }
 
 static int abnet_scores(const float *f, double *scores) {
     abnet_real z[ABNET_UNITS];
-    double m[ABNET_WIDTH], first[1 << ABNET_FIRST], second[1 << ABNET_SECOND], part[ABNET_OUTPUTS], norm = 0.0, root;
-    int i, j, k, member;
+    abnet_real m[ABNET_WIDTH], first[1 << ABNET_FIRST], second[1 << ABNET_SECOND];
+    abnet_real sums[ABNET_OUTPUTS << ABNET_SECOND];
+    double root;
     const %(real)s *h = abnet_H;
-    if (abnet_sums(f, z)) return -1;
-    for (i = 0; i < ABNET_FEATURES; i++) norm += (double)f[i] * (double)f[i];
+    const double norm = abnet_sums(f, z);
+    int i, j, k, member;
+    if (norm < 0.0) return -1;
     root = sqrt(2.0 * (norm + 1.0));
     for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = 0.0;
     for (member = 0; member < ABNET_MEMBERS; member++) {
-        for (i = 0; i < ABNET_WIDTH; i++) m[i] = erf((double)z[member * ABNET_WIDTH + i] / root);
+        for (i = 0; i < ABNET_WIDTH; i++) m[i] = (abnet_real)erf((double)z[member * ABNET_WIDTH + i] / root);
         abnet_corners(m, ABNET_FIRST, first);
         abnet_corners(m + ABNET_FIRST, ABNET_SECOND, second);
-        for (i = 0; i < 1 << ABNET_FIRST; i++) {
-            for (k = 0; k < ABNET_OUTPUTS; k++) part[k] = 0.0;
-            for (j = 0; j < 1 << ABNET_SECOND; j++, h += ABNET_OUTPUTS)
-                for (k = 0; k < ABNET_OUTPUTS; k++) part[k] += second[j] * (double)h[k];
-            for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] += first[i] * part[k];
-        }
+        for (j = 0; j < ABNET_OUTPUTS << ABNET_SECOND; j++) sums[j] = 0;
+        for (i = 0; i < 1 << ABNET_FIRST; i++, h += ABNET_OUTPUTS << ABNET_SECOND)
+            for (j = 0; j < ABNET_OUTPUTS << ABNET_SECOND; j++) sums[j] += first[i] * (abnet_real)h[j];
+        for (j = 0; j < 1 << ABNET_SECOND; j++)
+            for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] += (double)(second[j] * sums[j * ABNET_OUTPUTS + k]);
     }
     for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] /= ABNET_MEMBERS;
     return 0;
@@ -99,7 +113,7 @@ def _vote(network: VoteTable, real: str) -> CPart:
     sizes = {"MEMBERS": members, "WIDTH": width, "FIRST": first, "SECOND": width - first, "OUTPUTS": outputs}
     defines = [f"#define ABNET_{name} {value}" for name, value in sizes.items()]
     code = "\n".join([*defines, leading, c_array(real, "abnet_H", network.H), _VOTE % {"real": real}])
-    ram = 8 * (members * width + width + 2**first + 2 ** (width - first) + 2 * outputs)
+    ram = BLOCK + 8 * (members * width + width + 2**first + (1 + outputs) * 2 ** (width - first))
     return CPart(code, flash + network.H.size * _size(real), ram, libm=True)
 
 
@@ -108,7 +122,7 @@ static int abnet_scores(const float *f, double *scores) {
     abnet_real z[ABNET_UNITS];
     unsigned long place = 0;
     int u;
-    if (abnet_sums(f, z)) return -1;
+    if (abnet_sums(f, z) < 0.0) return -1;
     for (u = 0; u < ABNET_UNITS; u++) place = 2 * place + (z[u] >= 0 ? 1 : 0);
     scores[0] = abnet_bits[place >> 3] >> (7 - (place & 7)) & 1 ? 1.0 : -1.0;
     return 0;
@@ -119,7 +133,7 @@ static int abnet_scores(const float *f, double *scores) {
 def _bits(network: BitTable, real: str) -> CPart:
     leading, flash = _leading(network.W, network.b, real)
     code = "\n".join(["#define ABNET_OUTPUTS 1", leading, c_array("unsigned char", "abnet_bits", network.bits), _BITS])
-    return CPart(code, flash + network.bits.size, 8 * len(network.b))
+    return CPart(code, flash + network.bits.size, BLOCK + 8 * len(network.b))
 
 
 _LAYER = """
@@ -154,7 +168,7 @@ def _layers(network: SignLayers, real: str) -> CPart:
         "    abnet_real z[ABNET_UNITS];",
         f"    signed char s[2][{widest}];",
         "    int u;",
-        "    if (abnet_sums(f, z)) return -1;",
+        "    if (abnet_sums(f, z) < 0.0) return -1;",
         "    for (u = 0; u < ABNET_UNITS; u++) s[0][u] = z[u] >= 0 ? 1 : -1;",
         *calls,
         f"    scores[0] = s[{(len(widths) - 1) % 2}][0];",
@@ -163,7 +177,7 @@ def _layers(network: SignLayers, real: str) -> CPart:
     ]
     code = "\n".join(["#define ABNET_OUTPUTS 1", leading, *above, _LAYER % {"real": real}, *function])
     numbers = sum(W.size + len(W) for W in network.weights[1:])
-    return CPart(code, flash + numbers * _size(real), 8 * widths[0] + 2 * widest)
+    return CPart(code, flash + numbers * _size(real), BLOCK + 8 * widths[0] + 2 * widest)
 
 
 _SHARES = """
