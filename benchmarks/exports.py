@@ -1,7 +1,7 @@
 """Prediction of 17,500 images by the exports, against scikit-learn's network and our own, in one run.
 
-``python benchmarks/run.py exports``. The images are made up, with as many dark pixels as digits have; speed does not depend
-on what they show. C is compiled for this machine and called through a shared library, row by row.
+``python benchmarks/run.py exports``. The images are made up, with as many dark pixels as digits have; speed does not
+depend on what they show. C is compiled for this machine and called through a shared library, row by row.
 """
 
 import ctypes

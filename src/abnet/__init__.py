@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet import aggregation, bounds, data
+    from abnet import aggregation, bounds, data, export
     from abnet.bam import BAM
     from abnet.bounds.certificate import Certificate
     from abnet.estimators.abnet import ABNetClassifier
@@ -34,6 +34,7 @@ __all__ = [
     "aggregation",
     "bounds",
     "data",
+    "export",
     "load",
 ]
 
@@ -43,6 +44,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.aggregation": [],
         "abnet.bounds": [],
         "abnet.data": [],
+        "abnet.export": [],
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
         "abnet.estimators.abnet": ["ABNetClassifier"],

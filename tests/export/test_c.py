@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import pytest
 from abnet.bam import BAM
 from abnet.data.preparation.unseen import UnseenWarning
 from abnet.export import c_program, to_c
+from abnet.export.c_source import single_precision_loss
 from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
+from abnet.export.plan import export_plan
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import ModelInfo, Predictor
 from export import models
 from export.compiled import SANITIZED, build, needs_compiler, run
+from files.predictors import certificate
 
 pytestmark = needs_compiler
 
@@ -106,6 +110,31 @@ def test_numbers_without_end_and_letters_beyond_ascii_are_refused_in_tables(tmp_
     frame = frame.with_columns(pl.Series("age", [1.0, np.inf, 2.0]), pl.Series("remark", ["mr", "mr", "Größe"]))
     program, _ = build(model, tmp_path)
     assert (run(program, model, frame)[0] < 0).tolist() == [False, True, True]
+
+
+def test_the_loss_of_single_precision_is_bounded(tmp_path: Path) -> None:
+    """Weights that float32 does not hold, so that the bound has something to say; an oracle by rounding in Python."""
+    for kind in ("compact", "classes"):
+        model = models.predictor(kind, 6, width=8)
+        arrays = {name: array.astype(np.float32).astype(np.float64) for name, array in model.arrays().items()}
+        rounded = type(model).from_arrays(arrays, model.info)
+        X = 100 * np.random.default_rng(2).normal(size=(5000, 6))
+        change = np.abs(rounded.decision_function(X) - model.decision_function(X)).max()
+        bound = single_precision_loss(export_plan(model))
+        assert 0 < change <= bound < 1e-4
+        program, source = build(model, tmp_path)
+        assert f"within {bound:.1e} of the original's" in " ".join(source.text.replace("\n *", "").split())
+        shares = run(program, model, X.astype(np.float32))[1]
+        assert np.abs(shares - model.predict_proba(X.astype(np.float32))).max() <= bound + 1e-7
+
+
+def test_hostile_classes_in_the_certificate_stay_in_the_comment(tmp_path: Path) -> None:
+    labels = np.array(["*/ int main(void) { /*", '??/\n"\\'])
+    promise = replace(certificate(), class_names=tuple(labels.tolist()))
+    model = models.predictor("compact", 3, labels=labels, certificate=promise)
+    check(model, tmp_path, np.random.default_rng(1).normal(size=(200, 3)).astype(np.float32))
+    text = (tmp_path / "model.c").read_text()
+    assert "* / int main" in text[: text.index("*/")]
 
 
 def test_signs_need_no_mathematical_library() -> None:

@@ -1,5 +1,7 @@
 """Fit, save, load, export, run elsewhere: the labels of Python, on data that people know."""
 
+import gzip
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -92,6 +94,26 @@ def test_a_mixed_table_with_gaps_and_new_categories(coded: bool, tmp_path: Path)
     info = ModelInfo(labels=own.info.labels, preparation=preparation, certificate=own.info.certificate)
     model = type(own).from_arrays(own.arrays(), info)
     same_everywhere(model, mixed(3000, new=True), tmp_path)
+
+
+ADULT = Path(os.environ.get("ABNET_DATA", "")) / "adult.data.gz"
+
+
+@needs_compiler
+@pytest.mark.skipif(not ADULT.is_file(), reason="the original files of adult are not here")
+def test_adult(tmp_path: Path) -> None:
+    """Learned from 4,000 rows, so that others hold categories which these lack; exported, and run on 12,000."""
+    pytest.importorskip("onnxruntime")
+    with gzip.open(ADULT, "rt", encoding="utf-8") as file:
+        cells = [line.strip().split(", ") for line in file if line.count(",") == 14]
+    frame = pl.DataFrame(cells, schema=[f"column {i}" for i in range(15)], orient="row")
+    target = frame["column 14"].to_numpy()
+    frame = frame.drop("column 14")
+    preparation: Any = TablePreparation().fit(frame[:4000]).map_
+    X = preparation.transform(frame[:4000])
+    own = abnet.ABNetClassifier((4, 4), random_state=0, max_iter=10).fit(X, target[:4000]).compact()
+    info = ModelInfo(labels=own.info.labels, preparation=preparation, certificate=own.info.certificate)
+    same_everywhere(type(own).from_arrays(own.arrays(), info), frame[4000:16000], tmp_path)
 
 
 @needs_compiler

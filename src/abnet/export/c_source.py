@@ -4,12 +4,15 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 from abnet.export.c_features import feature_code
 from abnet.export.c_network import CPart, network_code, probability_code
 from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
-from abnet.export.plan import ExportPlan, VoteTable, export_plan
+from abnet.export.plan import BitTable, ExportPlan, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["CSource", "c_program", "to_c"]
@@ -50,8 +53,9 @@ def to_c(predictor: Predictor, path: str | os.PathLike[str], *, precision: str =
         ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
     precision : {"single", "double"}
-        Of the stored weights and tables. "single" takes half the flash and changes a score by less than 1e-6; only
-        labels of rows as close to a tie as that can differ from Python's. Sums are in double precision either way.
+        Of the stored weights and tables. "single" takes half the flash; the file says by how much a score may
+        differ from Python's, about 1e-7, and only rows as close to a tie as that can have another label. Sums are in
+        double precision either way.
 
     Returns
     -------
@@ -123,12 +127,46 @@ def _heading(plan: ExportPlan, precision: str, flash: int, ram: int, libm: bool)
         promise,
         "",
         f"Constants: {flash} bytes of flash, beside a few kB of code. Working memory: {ram} bytes of stack. {link}",
-        f"Weights and tables are in {precision} precision, sums in double precision"
-        + ("; a score is within 1e-6 of the original's." if precision == "single" else "."),
+        _accuracy(plan, precision),
         "",
         "Classes, by the number that abnet_predict returns (-1: the row is refused, since a number is not finite):",
         *named,
     ]
+
+
+def _accuracy(plan: ExportPlan, precision: str) -> str:
+    if precision == "double":
+        return "Weights, tables and sums are in double precision."
+    words = "Weights and tables are in single precision, sums in double precision: "
+    error = single_precision_loss(plan)
+    if isinstance(plan.network, VoteTable):
+        return words + f"a score is within {error:.1e} of the original's, and only scores as close to a tie may differ."
+    return words + (
+        f"a unit's sum is within {error:.1e} times the norm of (its inputs, 1) of the original's, and only sums as "
+        "close to zero may have another sign."
+    )
+
+
+def single_precision_loss(plan: ExportPlan) -> float:
+    """What rounding the constants to float32 changes at the most: a score, or a sum relative to the norm of (x, 1).
+
+    With δ_i the change of a unit's weights and bias, its ``t = (w x + b)/sqrt(2(‖x‖² + 1))`` changes by at most
+    ``‖δ_i‖/√2`` (Cauchy and Schwarz), its mean by ``‖δ_i‖ sqrt(2/π)``, and F, multilinear with values in [-1, 1], by
+    the sum of these over the units, and by the rounding of its table. Sums are in float64, which adds less than 1e-9.
+    """
+    network = plan.network
+    if isinstance(network, VoteTable):
+        units = np.hypot(np.linalg.norm(_rounding(network.W), axis=2), _rounding(network.b))
+        return float(units.sum(axis=1).mean() * np.sqrt(2 / np.pi) + np.abs(_rounding(network.H)).max() + 1e-9)
+    layers = (
+        [(network.W, network.b)] if isinstance(network, BitTable) else zip(network.weights, network.biases, strict=True)
+    )
+    worst = [np.hypot(np.linalg.norm(_rounding(W), axis=1), _rounding(b)).max() for W, b in layers]
+    return float(max(worst) + 1e-9)
+
+
+def _rounding(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(values - values.astype(np.float32))
 
 
 def _promise(certificate: Any) -> str:
