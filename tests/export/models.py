@@ -125,3 +125,20 @@ def preparations(n: int) -> dict[str, Any]:
 
 def calibrated() -> Calibration:
     return Calibration(2.5, 0.01)
+
+
+def lone_columns() -> dict[str, tuple[TableMap, pl.DataFrame]]:
+    """Tables of one column, with fewer features than `columns` has: nothing missing, one value, no category."""
+    ages, cities = [1.0, 50.0, None, 99.5] * 5, ["Oslo", "", "Lima", None, " nan "] * 4
+    numeric, text = pl.DataFrame({"x": ages}), pl.DataFrame({"x": [(c or "").strip() for c in cities]})
+    truth = pl.DataFrame({"x": [1.0, 0.0, None, 2.0] * 5})
+    found: dict[str, tuple[Any, pl.DataFrame]] = {
+        "number without flag": (NumericColumn("x", 40.0, 38.5, 13.25, False), numeric),
+        "flag without number": (NumericColumn("x", 40.0, 40.0, None, True), numeric),
+        "truth": (BooleanColumn("x", False), truth),
+        "categories": (TextColumn("x", ("Oslo",), (), False), text),
+        "rare ones and gaps share": (TextColumn("x", ("Oslo",), None, False), text),
+        "gaps only": (TextColumn("x", (), (), True), text),
+        "words": (WordsColumn("x", ("oslo",), False), text),
+    }
+    return {name: (TableMap((column,), {}), frame) for name, (column, frame) in found.items()}

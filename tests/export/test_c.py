@@ -182,3 +182,13 @@ def test_what_cannot_be_exported_is_named() -> None:
         c_program(paths)
     with pytest.raises(ValueError, match="precision must be"):
         c_program(models.predictor("compact", 3), precision="half")
+
+
+@pytest.mark.parametrize("name", models.lone_columns())
+def test_every_kind_of_column_alone(name: str, tmp_path: Path) -> None:
+    preparation, frame = models.lone_columns()[name]
+    model = models.predictor("compact", preparation.n_features_out, preparation=preparation)
+    program, _ = build(model, tmp_path, *SANITIZED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        np.testing.assert_allclose(run(program, model, frame)[1], model.predict_proba(frame), atol=1e-6)

@@ -154,3 +154,17 @@ def test_what_cannot_be_exported_is_named() -> None:
     paths = PathPredictor.from_network(BAM.init(rng, (3, 4, 1)), rng, n_paths=5)
     with pytest.raises(ValueError, match="PathPredictor cannot be exported"):
         onnx_program(paths)
+
+
+@pytest.mark.parametrize("name", models.lone_columns())
+def test_every_kind_of_column_alone(name: str) -> None:
+    preparation, frame = models.lone_columns()[name]
+    for seed in range(40):
+        model = models.predictor("compact", preparation.n_features_out, preparation=preparation, seed=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenWarning)
+            lively = len(set(model.predict(frame).tolist())) > 1
+        if lively:
+            check(model, frame)
+            return
+    raise AssertionError("no model tells the rows apart")
