@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet import aggregation, bounds, data
+    from abnet import aggregation, bounds, data, export
     from abnet.bam import BAM
     from abnet.bounds.certificate import Certificate
     from abnet.decisions.certify_model import certify, compare_errors, load_certificate
@@ -40,6 +40,7 @@ __all__ = [
     "certify",
     "compare_errors",
     "data",
+    "export",
     "fit_table",
     "load",
     "load_certificate",
@@ -51,6 +52,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.aggregation": [],
         "abnet.bounds": [],
         "abnet.data": [],
+        "abnet.export": [],
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
         "abnet.decisions.certify_model": ["certify", "compare_errors", "load_certificate"],

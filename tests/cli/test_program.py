@@ -15,7 +15,7 @@ from abnet.cli.fit import fit as fit_command
 from abnet.cli.guard import UsageError, guarded
 from cli.tables import Run
 
-COMMANDS = ["fit", "predict", "inspect", "compare", "demo", "data"]
+COMMANDS = ["fit", "predict", "inspect", "export", "compare", "demo", "data"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

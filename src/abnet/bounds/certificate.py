@@ -245,6 +245,11 @@ class Certificate:
     def __str__(self) -> str:
         return self.describe()
 
+    def _repr_html_(self) -> str:
+        from abnet.bounds.notebook import certificate_html
+
+        return certificate_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary of plain numbers, strings, lists and dictionaries, fit for JSON."""
         parts = [asdict(part) for part in self.per_class]

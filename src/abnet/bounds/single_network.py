@@ -145,6 +145,11 @@ class DrawnCertificate:
     def __str__(self) -> str:
         return self.describe()
 
+    def _repr_html_(self) -> str:
+        from abnet.bounds.notebook import certificate_html
+
+        return certificate_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the observations as a dictionary of plain numbers and strings, fit for JSON."""
         return asdict(self)

@@ -1,4 +1,4 @@
-"""The command line: `abnet fit`, `predict`, `inspect`, `certify`, `monitor`, `compare`, `demo`, `data`.
+"""The command line: `abnet fit`, `predict`, `inspect`, `certify`, `monitor`, `export`, `compare`, `demo`, `data`.
 
 Modules of this folder import nothing but typer and the standard library when they are loaded, so that help appears at
 once; the jobs in `abnet.cli.jobs` do the work and return values, the commands show them.

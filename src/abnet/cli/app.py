@@ -9,6 +9,7 @@ from abnet.cli.certifying import certify
 from abnet.cli.compare import compare
 from abnet.cli.data import data
 from abnet.cli.demo import demo
+from abnet.cli.export import export
 from abnet.cli.fit import fit
 from abnet.cli.inspect import inspect
 from abnet.cli.options import Command, Group
@@ -51,7 +52,7 @@ def program(
     """
 
 
-for _command in (fit, predict, inspect, certify, monitor, compare, demo, data):
+for _command in (fit, predict, inspect, certify, monitor, export, compare, demo, data):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")

@@ -44,6 +44,9 @@ class ABNetClassifier(MixtureClassifier):
         bound rows counts as an error.
     class_weight : None, "balanced" or dict
         Shapes training, computed from the rows that learn; a certificate stays one for the unweighted error.
+    target_error : float, optional
+        Answer only where sure enough: `predict_or_abstain` leaves rows unanswered, so that the error among the answered
+        ones is at most this, with confidence 1 - delta (``abstention_``, ``risk_coverage_``).
     objective : {"bound", "loss"}
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no prior part then).
     prior : {"auto", "split", "init"}
@@ -159,6 +162,7 @@ class ABNetClassifier(MixtureClassifier):
         code_length: Any = "auto",
         classes: Any = None,
         class_weight: Any = None,
+        target_error: float | None = None,
         objective: str = "bound",
         prior: str = "auto",
         posterior: str = "auto",
@@ -190,3 +194,4 @@ class ABNetClassifier(MixtureClassifier):
         self.code_length = code_length
         self.classes = classes
         self.class_weight = class_weight
+        self.target_error = target_error

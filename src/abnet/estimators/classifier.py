@@ -30,6 +30,7 @@ __all__ = [
     "check_positive",
     "check_tolerance",
     "seeds",
+    "take_rows",
     "training_bar",
 ]
 
@@ -124,7 +125,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else _full(X)
         try:
-            self.preprocessor_ = _transformer(wanted).fit(_take(X, fit_rows), _take(y, fit_rows))
+            self.preprocessor_ = _transformer(wanted).fit(take_rows(X, fit_rows), take_rows(y, fit_rows))
         except CellError as error:  # it counts the rows of the part
             raise error if fit_rows is None else error.taken_from(fit_rows) from None
         stored = _stored(self.preprocessor_)
@@ -164,7 +165,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _take(X: Any, rows: NDArray[np.intp] | None) -> Any:
+def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
     """Rows of an array, a sparse matrix or a frame."""
     from sklearn.utils import _safe_indexing
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.evidence import ExactRisk, VoteErrors
 from abnet.bounds.rules import Terms, assemble
-from abnet.data.preparation import TableMap, Unseen
+from abnet.data.preparation import Unseen
 from abnet.data.preparation.unseen import UnseenWarning, merge
 from abnet.data.tables.error import UnknownColumnError, listed
 from abnet.data.tables.frames import as_table
@@ -190,7 +190,6 @@ def count_rows(
         Further models, as functions from prepared rows to codes of classes.
     """
     preparation, tally, start = predictor.info.preparation, Tally(predictor.classes_.tolist()), 0
-    assert isinstance(preparation, TableMap)
     for frame in frames:
         counted = ~draw.learns(start, frame.height)
         table = as_table(frame, before=start)

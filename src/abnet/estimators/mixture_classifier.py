@@ -2,18 +2,33 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import Certificate, gibbs_bound
+from abnet.data.row_filter import MOST_ROWS, row_filter
+from abnet.decisions.answers import labels_or_none, threshold_of
+from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
+from abnet.estimators.abstaining import abstention_records
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import warn_of_copies
-from abnet.estimators.classifier import check_choice, check_hidden, check_positive, seeds, training_bar
+from abnet.estimators.certified_rows import allows_certificate, warn_of_fitted_rows
+from abnet.estimators.classifier import (
+    check_choice,
+    check_fraction,
+    check_hidden,
+    check_positive,
+    seeds,
+    take_rows,
+    training_bar,
+)
 from abnet.estimators.recipe import Recipe, recipe_for
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
@@ -31,6 +46,7 @@ class MixtureClassifier(AggregatedClassifier):
     code_length: Any
     classes: Any
     class_weight: Any
+    target_error: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from labelled rows.
@@ -51,13 +67,37 @@ class MixtureClassifier(AggregatedClassifier):
         frame = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
         self._reads_frames = frame and (self._is_auto("hidden_layer_sizes") or not _plain_numbers(X))
         super().fit(X, y, sample_weight)
+        self.__dict__.pop("abstention_", None)
+        if self.target_error is not None:
+            self._learn_to_abstain(X, np.asarray(y))
         return self
+
+    def _learn_to_abstain(self, X: Any, y: NDArray[Any]) -> None:
+        """Certify the threshold that meets `target_error`: fixed by the first part, judged on the bound rows."""
+        if self.certificate_ is None:
+            return
+        known, bound = (take_rows(X, rows) for rows in (self.other_rows_, self.bound_rows_))
+        scores = self.decision_function(bound)
+        self.abstention_, self.risk_coverage_ = abstention_records(
+            self.decision_function(known), scores, self.predict(bound) != y[self.bound_rows_], self.target_error,
+            self.delta, n_candidates=self.n_candidates,
+        )  # fmt: skip
+        info = self.predictor_.info
+        details = {**info.details, "abstention": self.abstention_.to_dict()}
+        self.predictor_ = replace(self.predictor_, info=replace(info, details=details))
+
+    def predict_or_abstain(self, X: Any) -> NDArray[Any]:
+        """Labels, None for rows that the model is not sure enough of to keep the promise of ``abstention_``."""
+        check_is_fitted(self, "predictor_")
+        threshold = threshold_of(self.predictor_.info.details)
+        scores = self.decision_function(X)
+        return labels_or_none(self._labels.from_scores(scores), scores, threshold)
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
         """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
         return self.predictor_.shares_from_scores(self.decision_function(X))
 
-    def certify(self, X: Any, y: Any) -> Certificate:
+    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None) -> "Certificate | GroupCertificate":
         """A certificate from a test set: rows that the model never saw.
 
         Parameters
@@ -66,18 +106,26 @@ class MixtureClassifier(AggregatedClassifier):
             Rows that had no part in training nor in choosing this model.
         y : array (n,)
             Their labels; one that the model does not know counts as an error.
+        n_candidates : int
+            Number of models among which you choose by means of these rows.
+        groups : array (n,), optional
+            Which rows belong together, such as those of one patient: the error on a new group, averaged over its rows.
         """
         rows = self._check_rows(X)
         if not hasattr(self, "networks_"):
-            return super().certify(X, y)
+            return super().certify(X, y, n_candidates=n_candidates, groups=groups)
         preparation = self.predictor_.info.preparation
         prepared = rows if preparation is None else preparation.transform(rows)
         codes, n_codes = _with_unknown(self._labels.encode(y), len(self.classes_))
+        warn_of_fitted_rows(self.predictor_.info.details.get("row_filter"), prepared, self._marked(codes))
+        if groups is not None:
+            wrong = self.predictor_.votes(prepared) != codes
+            return GroupCertificate.from_rows(wrong, groups, delta=self.delta, n_candidates=n_candidates)
         with training_bar(self.verbose) as report:
             certificate = mixture_fit.certify_mixture(
                 self.predictor_, self.networks_, self.networks_, np.asarray(prepared, np.float32), codes, n_codes,
                 np.random.default_rng(self._certify_seed), frozen=True, report=report, delta=self.delta,
-                prior="test set", n_candidates=1,
+                prior="test set", n_candidates=n_candidates,
             )  # fmt: skip
         return self._with_names(certificate, n_codes)
 
@@ -116,6 +164,11 @@ class MixtureClassifier(AggregatedClassifier):
         if self.code_length != "auto":
             check_positive("code_length", self.code_length, whole=True)
         check_choice("codes", self.codes, ("auto", "thermometer", "none"))
+        if self.target_error is not None:
+            check_fraction("target_error", self.target_error)
+            if not self._is_frozen():
+                name, frozen = Parameter("target_error"), Parameter("posterior", "frozen")
+                raise ParameterError("{} needs rows that nothing learned from: use {}.", name, frozen)
         if isinstance(self.teacher, str):
             check_choice("teacher", self.teacher, ("auto", *TEACHERS))
         elif self.teacher is not None and not hasattr(self.teacher, "predict_proba"):
@@ -176,7 +229,7 @@ class MixtureClassifier(AggregatedClassifier):
                     recipe, self, self.priors_, inputs, np.minimum(codes[bound], K - 1), K, train_rng, None
                 )
             scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, draw_rng, self.n_samples)
-            covered = True
+            covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
             self.certificate_, self.bound_estimate_ = None, None
             certificate = mixture_fit.certify_mixture(
                 scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, path_rng,
@@ -194,8 +247,6 @@ class MixtureClassifier(AggregatedClassifier):
             self.networks_, self.priors_, inputs, codes[bound], info, single_rng, covered=covered,
             posterior="frozen" if self._is_frozen() else "train", **self._terms(),
         )  # fmt: skip
-        from dataclasses import replace
-
         return replace(scorer, info=info)
 
     def _parts(
@@ -272,13 +323,18 @@ class MixtureClassifier(AggregatedClassifier):
         }
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
+        if len(codes) <= MOST_ROWS:
+            rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
+            details["row_filter"] = row_filter(rows, self._marked(codes))
         return ModelInfo(
             self._labels, self._feature_names(), preparation, self.certificate_, details, members.calibration
         )
 
-    def _with_names(self, certificate: Certificate, n_codes: int) -> Certificate:
-        from dataclasses import replace
+    def _marked(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Labels as the filter of fitted rows takes them: signs of two classes, codes of several."""
+        return np.asarray(2.0 * codes - 1 if len(self.classes_) == 2 else codes, np.float64)
 
+    def _with_names(self, certificate: Certificate, n_codes: int) -> Certificate:
         names = self._labels.names
         return replace(certificate, class_names=names if n_codes == len(names) else (*names, "labels not known"))
 

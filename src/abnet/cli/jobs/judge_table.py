@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.cli.guard import UsageError
-from abnet.cli.jobs.predict_table import ROWS, scores
+from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.data.preparation.unseen import Unseen, merge
 from abnet.data.row_filter import count_seen
 from abnet.data.tables import TableError, batches
@@ -91,8 +91,8 @@ def judge_model_file(
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, target, columns, result)
-        F, reports = scores(predictor, frame)
-        answers = predictor.info.labels.from_scores(F).tolist()
+        rows, reports = prepared(predictor, frame)
+        answers = predictor.info.labels.decode(predictor.votes(rows)).tolist()
         result.answers += [_label(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
         result.unseen = merge([*result.unseen, *reports])
         result.fitted += _fitted(predictor, frame, result.truth[len(result.truth) - int(labelled.sum()) :], labelled)

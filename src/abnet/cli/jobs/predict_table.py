@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from abnet.atomic import atomic_path
 from abnet.cli.guard import UsageError
 from abnet.data.preparation.columns import numbers
-from abnet.data.preparation.table_map import TableMap
 from abnet.data.preparation.unseen import Unseen, merge, refuse_unseen
 from abnet.data.tables import batches
 from abnet.data.tables.error import TableError, listed
@@ -31,8 +30,9 @@ __all__ = ["PredictOutcome", "Wanted", "predict_to_file", "predict_to_stream", "
 def prepared(model: Predictor, frame: Table) -> tuple[Any, list[Unseen]]:
     """Inputs of the network for every row, and the values that training never saw."""
     preparation = model.info.preparation
-    if isinstance(preparation, TableMap):
-        return preparation.transform_reporting(frame)
+    if hasattr(preparation, "transform_reporting"):  # a table's own
+        found: tuple[Any, list[Unseen]] = preparation.transform_reporting(frame)
+        return found
     rows = _numeric(model, frame)
     return (rows if preparation is None else preparation.transform(rows)), []
 
@@ -61,7 +61,7 @@ def _numeric(model: Predictor, frame: Table) -> NDArray[np.float64]:
 def unused_columns(model: Predictor, frame: Table) -> list[str]:
     """Columns that the model does not use, but for its target."""
     preparation: Any = model.info.preparation
-    extra = preparation.extra_columns(frame) if isinstance(preparation, TableMap) else []
+    extra = preparation.extra_columns(frame) if hasattr(preparation, "extra_columns") else []
     return [name for name in extra if name != model.info.details.get("target")]
 
 

@@ -128,7 +128,15 @@ class CodedMap:
         # What else the base can do (columns by name, unseen categories) is about its columns, not about the codes.
         if name.startswith("__") or name in ("base", "thresholds"):
             raise AttributeError(name)
-        return getattr(self.base, name)
+        found = getattr(self.base, name)
+        if name != "transform_reporting":
+            return found
+
+        def transform_reporting(X: Any, **options: Any) -> tuple[NDArray[np.float32], Any]:
+            prepared, reports = found(X, **options)
+            return self.code(prepared), reports
+
+        return transform_reporting
 
 
 _STEPS = [np.where(np.arange(count) < np.arange(count + 1)[:, None], 1, -1).astype(np.float32) for count in range(256)]

@@ -1,0 +1,161 @@
+"""A partitioned table scored and certified on many machines, by the predictor in NumPy.
+
+What a partition shows of the predictor is a few sums, which add up: the certificate of all rows needs no machine that
+holds them all.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from abnet.bounds.certificate import Certificate
+from abnet.bounds.evidence import ExactRisk, VoteErrors
+from abnet.bounds.rules import Terms, assemble
+from abnet.predictors.compact import CompactABNet
+from abnet.predictors.mixture import CompactMixture
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["PartitionEvidence", "certify_frame", "certify_parts", "partition_evidence", "score_frame"]
+
+
+@dataclass(frozen=True)
+class PartitionEvidence:
+    """Sums over the rows of a partition, for each class: rows, errors of the vote, losses and squares of losses."""
+
+    rows: tuple[int, ...]
+    errors: tuple[int, ...]
+    losses: tuple[float, ...]
+    squares: tuple[float, ...]
+
+    @staticmethod
+    def merge(parts: Iterable["PartitionEvidence"]) -> "PartitionEvidence":
+        """The sums over the rows of all partitions; each row must be in one of them only."""
+        found = list(parts)
+        if not found:
+            raise ValueError("there are no partitions to merge.")
+        columns = zip(*(p.rows for p in found), strict=True), zip(*(p.errors for p in found), strict=True)
+        values = zip(*(p.losses for p in found), strict=True), zip(*(p.squares for p in found), strict=True)
+        rows, errors = (tuple(map(sum, column)) for column in columns)
+        losses, squares = (tuple(map(math.fsum, column)) for column in values)
+        return PartitionEvidence(rows, errors, losses, squares)
+
+    def risk(self) -> ExactRisk:
+        """Mean losses, of all rows and by class."""
+        parts = zip(self.losses, self.squares, self.rows, strict=True)
+        by_class = tuple(_risk(loss, square, n) if n else None for loss, square, n in parts)
+        whole = _risk(math.fsum(self.losses), math.fsum(self.squares), sum(self.rows))
+        return replace(whole, by_class=by_class)
+
+
+def _risk(loss: float, square: float, n: int) -> ExactRisk:
+    return ExactRisk(min(1.0, loss / n), min(1.0, square / n), n)
+
+
+def partition_evidence(predictor: Predictor, X: Any, y: Any) -> PartitionEvidence:
+    """What the rows of one partition show.
+
+    Parameters
+    ----------
+    predictor : CompactABNet or CompactMixture
+    X : frame or array
+    y : labels, one for each row; one that the predictor does not know is an error
+
+    Examples
+    --------
+    >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> found = partition_evidence(net, np.array([[3.0, 3.0], [-1.0, -2.0]]), [1, 1])
+    >>> found.rows, found.errors
+    ((0, 2), (0, 1))
+    """
+    if not isinstance(predictor, CompactABNet | CompactMixture):
+        raise ValueError(
+            f"a {type(predictor).__name__} has no exact shares of the vote; certify a compact network or a mixture."
+        )
+    labels, given = predictor.info.labels, np.asarray(y)
+    classes = range(labels.n_classes)
+    if not len(given):
+        none, nothing = (0,) * labels.n_classes, (0.0,) * labels.n_classes
+        return PartitionEvidence(none, none, nothing, nothing)
+    codes = labels.encode(given)
+    if (codes < 0).any():
+        raise ValueError(f"y holds the label {str(given[codes < 0][0])!r}, which the model does not know.")
+    scores = predictor.decision_function(X)
+    shares = predictor.shares_from_scores(scores)
+    losses = np.clip(1.0 - shares[np.arange(len(codes)), codes], 0.0, 1.0)
+    wrong = labels.encode(labels.from_scores(scores)) != codes
+    mine = [codes == k for k in classes]
+    return PartitionEvidence(
+        tuple(int(m.sum()) for m in mine),
+        tuple(int(wrong[m].sum()) for m in mine),
+        tuple(math.fsum(losses[m].tolist()) for m in mine),
+        tuple(math.fsum((losses[m] ** 2).tolist()) for m in mine),
+    )
+
+
+def certify_parts(
+    predictor: Predictor, parts: Iterable[PartitionEvidence], *, delta: float = 0.05, n_candidates: int = 1
+) -> Certificate:
+    """Certify a finished model by what all partitions of a test set show.
+
+    The certificate is that of `abnet.bounds.certify_test_set` for all rows at once, but for the last bits of two means.
+    The rows must have had no part in learning, and be independent of each other.
+    """
+    evidence = PartitionEvidence.merge(parts)
+    terms = Terms(0.0, delta, "test set", n_candidates, "frozen", "expectation")
+    certificate = assemble(evidence.risk(), VoteErrors(sum(evidence.errors), evidence.errors), terms)
+    return replace(certificate, class_names=predictor.info.labels.names)
+
+
+def certify_frame(
+    predictor: Predictor, frame: Any, target: str, *, delta: float = 0.05, n_candidates: int = 1
+) -> Certificate:
+    """Certify a finished model on a Dask data frame, where its partitions are; a lost worker's are computed again.
+
+    Parameters
+    ----------
+    predictor : CompactABNet or CompactMixture
+    frame : dask.dataframe.DataFrame
+    target : str
+        Column of the labels.
+    delta : float
+        Probability with which a bound may fail.
+    n_candidates : int
+        Number of models judged on these rows.
+    """
+    try:
+        import dask
+    except ImportError as error:
+        raise ImportError("a table in partitions needs Dask: pip install 'abnet[dask]'.") from error
+
+    task: Any = dask.delayed(_evidence)  # type: ignore[attr-defined]
+    compute: Any = dask.compute  # type: ignore[attr-defined]
+    return certify_parts(
+        predictor,
+        compute(*(task(predictor, part, target) for part in frame.to_delayed())),
+        delta=delta,
+        n_candidates=n_candidates,
+    )
+
+
+def _evidence(predictor: Predictor, part: Any, target: str) -> PartitionEvidence:
+    return partition_evidence(predictor, part.drop(columns=[target]), part[target].to_numpy())
+
+
+def score_frame(predictor: Predictor, frame: Any) -> Any:
+    """Labels, and probabilities if there are any, of a Dask data frame, as a lazy frame with the same partitions."""
+    return frame.map_partitions(_scored, predictor, meta=_scored(frame._meta, predictor))
+
+
+def _scored(part: Any, predictor: Predictor) -> Any:
+    import pandas as pd
+
+    names = predictor.info.labels.names
+    scores = predictor.decision_function(part) if len(part) else np.empty((0, len(names)) if len(names) > 2 else 0)
+    columns = {"label": predictor.info.labels.from_scores(scores)}
+    if predictor.shares:
+        shares = predictor.probabilities_from_scores(scores)
+        columns |= {f"probability_{name}": shares[:, k] for k, name in enumerate(names)}
+    return pd.DataFrame(columns, index=part.index)

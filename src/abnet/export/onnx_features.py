@@ -1,0 +1,223 @@
+"""The preparation in ONNX: from the columns to the features of the network, and which rows Python would take."""
+
+import sys
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from abnet.data.preparation.columns import (
+    CLIP,
+    LARGEST,
+    YEAR,
+    BooleanColumn,
+    DateColumn,
+    NumericColumn,
+    TextColumn,
+)
+from abnet.data.preparation.scaling import MinMaxMap, StandardMap
+from abnet.data.preparation.thermometer_map import ThermometerMap
+from abnet.data.preparation.words import WordsColumn
+from abnet.data.tables.cells import BLANK
+from abnet.export.onnx_graph import OnnxGraph
+from abnet.export.plan import ExportPlan
+
+__all__ = ["onnx_features"]
+
+_LETTER = r"\pL\p{Nl}\p{No}"
+"""What Python's ``[^\\W\\d_]`` matches, for RE2."""
+
+
+def onnx_features(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, str]:
+    """Features (N, n) in float64, rounded to float32 before, and whether each row is one that Python takes, (N,)."""
+    if plan.columns is not None:
+        features, taken = _table(graph, plan, inputs)
+    else:
+        raw = graph.node("Concat", *inputs, axis=1) if plan.names is not None else inputs[0]
+        features, taken = _array(graph, plan, raw), _finite(graph, raw, plan.names is not None)
+    rounded = graph.cast(graph.cast(features, "FLOAT"), "DOUBLE")
+    if plan.n_codes:
+        signs = _signs(graph, rounded, plan.coded)
+        rounded = graph.node("Concat", rounded, signs, axis=1)
+    return rounded, graph.node("And", taken, _finite(graph, rounded, True))
+
+
+def _finite(graph: OnnxGraph, x: str, double: bool) -> str:
+    """Whether a row's numbers are all finite in float32."""
+    kind: Any = np.float64 if double else np.float32
+    small = graph.node("LessOrEqual", graph.node("Abs", x), graph.constant(np.finfo(np.float32).max, kind))
+    return _all(graph, small)
+
+
+def _all(graph: OnnxGraph, truths: str) -> str:
+    least = graph.node("ReduceMin", graph.cast(truths, "INT32"), graph.constant([1], np.int64), keepdims=0)
+    return graph.cast(least, "BOOL")
+
+
+def _signs(graph: OnnxGraph, x: str, coded: list[tuple[int, float]]) -> str:
+    """``sgn(x_j - t)`` for places j and thresholds t."""
+    values = graph.take(x, [place for place, _ in coded])
+    return graph.choose(graph.node("GreaterOrEqual", values, graph.constant([t for _, t in coded])), 1.0, -1.0)
+
+
+# Arrays
+
+
+def _array(graph: OnnxGraph, plan: ExportPlan, raw: str) -> str:
+    """Features of an array, in its own precision, with the steps that NumPy takes."""
+    scaling, named = plan.scaling, plan.names is not None
+    own: Any = np.float64 if named else np.float32
+    if isinstance(scaling, StandardMap):
+        return graph.node(
+            "Div", graph.node("Sub", raw, graph.constant(scaling.mean, own)), graph.constant(scaling.scale, own)
+        )
+    if isinstance(scaling, MinMaxMap):
+        return _minmax(graph, scaling, raw, named)
+    if isinstance(scaling, ThermometerMap):
+        coded = [(place, t) for place, thresholds in enumerate(scaling.thresholds) for t in thresholds]
+        return _signs(graph, graph.cast(raw, "DOUBLE"), coded)
+    return raw
+
+
+def _minmax(graph: OnnxGraph, scaling: MinMaxMap, raw: str, named: bool) -> str:
+    x = graph.cast(raw, "DOUBLE")
+    for op, values in (("Mul", scaling.scale), ("Add", scaling.shift)):
+        x = graph.node(op, x, graph.constant(values))
+        x = x if named else graph.cast(graph.cast(x, "FLOAT"), "DOUBLE")
+    if scaling.limits is None:
+        return x
+    limits = [float(np.float32(limit)) if not named else limit for limit in scaling.limits]
+    return graph.node("Clip", x, *map(graph.constant, limits))
+
+
+# Tables
+
+
+def _table(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, str]:
+    """Features column after column: those of all numbers at once, then the others, then all in their order."""
+    assert plan.columns is not None
+    named = list(zip(plan.columns, inputs, strict=True))
+    numbers = [(column, x) for column, x in named if isinstance(column, NumericColumn | DateColumn)]
+    truths = [(column, x) for column, x in named if isinstance(column, BooleanColumn)]
+    blocks: list[str] = []
+    places: dict[tuple[str, str], int] = {}
+
+    def add(block: str, keys: list[tuple[str, str]]) -> None:
+        start = len(places)
+        blocks.append(block)
+        places.update({key: start + i for i, key in enumerate(keys)})
+
+    taken = _all(graph, graph.constant([[True]], np.bool_))
+    if numbers:
+        taken = _add_numbers(graph, numbers, add)
+    if truths:
+        x = graph.node("Concat", *(x for _, x in truths), axis=1)
+        one, zero = (graph.node("Equal", x, graph.constant(value)) for value in (1.0, 0.0))
+        signs = graph.node("Where", one, graph.constant(1.0), graph.choose(zero, -1.0, 0.0))
+        add(signs, [(column.name, "value") for column, _ in truths])
+        gaps = graph.choose(graph.node("Equal", signs, graph.constant(0.0)), 1.0, 0.0)
+        add(gaps, [(column.name, "missing") for column, _ in truths])
+    for column, x in named:
+        if isinstance(column, TextColumn):
+            add(_categories(graph, column, x), [(column.name, f"feature {i}") for i in range(len(column.features))])
+        elif isinstance(column, WordsColumn):
+            add(_words(graph, column, x), [(column.name, f"feature {i}") for i in range(len(column.features))])
+    order = [places[key] for column in plan.columns for key in _keys(column)]
+    everything = graph.node("Concat", *blocks, axis=1)
+    return graph.take(everything, order), taken
+
+
+def _keys(column: Any) -> list[tuple[str, str]]:
+    """The features of a column, by the names that their blocks gave them."""
+    if isinstance(column, TextColumn | WordsColumn):
+        return [(column.name, f"feature {i}") for i in range(len(column.features))]
+    value = isinstance(column, BooleanColumn) or column.scale is not None
+    season = isinstance(column, DateColumn) and column.season
+    kinds = ["value"] * value + ["sine", "cosine"] * season + ["missing"] * column.indicator
+    return [(column.name, kind) for kind in kinds]
+
+
+def _add_numbers(graph: OnnxGraph, numbers: list[Any], add: Any) -> str:
+    """Features of all columns of numbers and dates; whether all numbers of a row are of reasonable size."""
+    columns, names = [column for column, _ in numbers], [column.name for column, _ in numbers]
+    x = graph.node("Concat", *(x for _, x in numbers), axis=1)
+    gap = graph.node("IsNaN", x)
+    filled = graph.node("Where", gap, graph.constant([column.fill for column in columns]), x)
+    centred = graph.node("Sub", filled, graph.constant([column.mean for column in columns]))
+    scaled = graph.node("Div", centred, graph.constant([column.scale or 1.0 for column in columns]))
+    add(graph.node("Clip", scaled, graph.constant(-CLIP), graph.constant(CLIP)), [(name, "value") for name in names])
+    add(graph.choose(gap, 1.0, 0.0), [(name, "missing") for name in names])
+    dates = [place for place, column in enumerate(columns) if isinstance(column, DateColumn) and column.season]
+    if dates:
+        t, absent = graph.take(x, dates), graph.take(gap, dates)
+        turn = graph.node("Mul", graph.constant(2 * np.pi), graph.node("Div", t, graph.constant(YEAR)))
+        for op, key in (("Sin", "sine"), ("Cos", "cosine")):
+            season = graph.node("Where", absent, graph.constant(0.0), graph.node(op, turn))
+            add(season, [(names[place], key) for place in dates])
+    small = graph.node("LessOrEqual", graph.node("Abs", filled), graph.constant(LARGEST))
+    return _all(graph, small)
+
+
+_MARKS = sorted({"".join(letters) for mark in BLANK for letters in product(*({c.lower(), c.upper()} for c in mark))})
+"""The marks of a missing text in every case of letters."""
+
+
+def _coded(graph: OnnxGraph, x: str, texts: list[str], codes: list[int], default: int) -> str:
+    keys = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return graph.node(
+        "LabelEncoder", x, domain="ai.onnx.ml", keys_strings=keys, values_int64s=codes, default_int64=default
+    )
+
+
+def _categories(graph: OnnxGraph, column: TextColumn, x: str) -> str:
+    """A row of a table for every category, one for what is missing, one for what is new."""
+    n, width = len(column.categories), len(column.features)
+    other = n if column.rare != () else None
+    gap = width - 1 if column.missing else other
+    lookup = np.zeros((n + 2, width))
+    for row, place in enumerate([*range(n), gap, other]):
+        if place is not None:
+            lookup[row, place] = 1
+    known = {category: place for place, category in enumerate(column.categories)} | dict.fromkeys(_MARKS, n)
+    code = _coded(graph, x, list(known), list(known.values()), n + 1)
+    return graph.reshape(graph.node("Gather", graph.constant(lookup), code, axis=0), -1, width)
+
+
+def _words(graph: OnnxGraph, column: WordsColumn, x: str) -> str:
+    """Whether the text has each word, by regular expressions (RE2)."""
+    graph.opset = 20
+    blank = graph.cast(_coded(graph, x, _MARKS, [1] * len(_MARKS), 0), "BOOL")
+    present = graph.node("Not", blank)
+    found = []
+    for word in column.words:
+        pattern = f"(?s)(?:.*[^{_LETTER}])?{_any_case(word)}(?:[^{_LETTER}].*)?"
+        has = graph.node("And", present, graph.node("RegexFullMatch", x, pattern=pattern))
+        found.append(graph.cast(has, "DOUBLE"))
+    return graph.node("Concat", *found, *[graph.cast(blank, "DOUBLE")] * column.missing, axis=1)
+
+
+@cache
+def _folded() -> dict[str, str]:
+    """For one, two or three small letters, the characters that Python's ``casefold`` makes them of: ß for ss."""
+    found: dict[str, str] = {}
+    for character in map(chr, range(sys.maxunicode + 1)):
+        folded = character.casefold()
+        if folded != character:
+            found[folded] = found.get(folded, "") + character
+    return found
+
+
+def _any_case(word: str) -> str:
+    """A pattern for what ``casefold`` makes this word of."""
+    if not word:
+        return ""
+    ways = [f"[{_class(word[0])}{_class(_folded().get(word[0], ''))}]{_any_case(word[1:])}"]
+    for length in (2, 3):
+        others = _folded().get(word[:length], "") if len(word) >= length else ""
+        ways += [f"[{_class(others)}]{_any_case(word[length:])}"] if others else []
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+
+
+def _class(characters: str) -> str:
+    return "".join(f"\\x{{{ord(character):x}}}" for character in characters)

@@ -1,0 +1,211 @@
+"""A predictor as an ONNX model: columns in, label and probabilities out, with nothing of abnet installed."""
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from abnet import __version__
+from abnet.atomic import atomic_path
+from abnet.data.preparation.columns import BooleanColumn, DateColumn, TextColumn
+from abnet.data.preparation.words import WordsColumn
+from abnet.export.onnx_features import onnx_features
+from abnet.export.onnx_graph import OnnxGraph, import_onnx
+from abnet.export.plan import BitTable, ExportPlan, SignLayers, VoteTable, export_plan
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["onnx_program", "to_onnx"]
+
+IR_VERSIONS = {18: 8, 20: 9}
+"""Version of the file format that belongs to each version of the operators: the oldest that will do."""
+
+
+def to_onnx(predictor: Predictor, path: str | os.PathLike[str]) -> Any:
+    """Write a predictor with its preparation as an ONNX model, atomically.
+
+    Inputs are named after the columns, each a matrix of one column: float64 for numbers (NaN where missing), truths
+    (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" where missing), without blanks
+    around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
+
+    Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, and ``valid`` (N,): False where Python would refuse
+    the row, since a number is not finite; its label means nothing. A network drawn from the posterior has no
+    probabilities.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
+    path : path
+
+    Returns
+    -------
+    onnx.ModelProto
+        What was written.
+
+    Raises
+    ------
+    ImportError
+        Without the package onnx (``pip install 'abnet[onnx]'``).
+    ValueError
+        For a predictor that cannot be exported.
+    """
+    model = onnx_program(predictor)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(model.SerializeToString())
+    return model
+
+
+def onnx_program(predictor: Predictor) -> Any:
+    """The ONNX model of a predictor, as `to_onnx` writes it."""
+    onnx, plan = import_onnx(), export_plan(predictor)
+    names = ["X"] if plan.names is None else _input_names(plan.names)
+    graph = OnnxGraph([*names, ""])
+    outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid")}
+    features, valid = onnx_features(graph, plan, names)
+    scores = _scores(graph, plan, features)
+    graph.node("Identity", valid, out=outputs["valid"])
+    _label(graph, plan, scores, outputs["label"])
+    if predictor.shares:
+        graph.cast(_probabilities(graph, plan, scores), "FLOAT", out=outputs["probabilities"])
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(
+            graph.nodes, "abnet", _inputs(plan, names), _outputs(plan, outputs), graph.constants,
+            doc_string=str(predictor.certificate_ or "no certificate"),
+        ),
+        producer_name="abnet",
+        producer_version=__version__,
+        ir_version=IR_VERSIONS[graph.opset],
+        opset_imports=[onnx.helper.make_opsetid("", graph.opset), onnx.helper.make_opsetid("ai.onnx.ml", 3)],
+    )  # fmt: skip
+    onnx.helper.set_model_props(model, _properties(plan, names))
+    onnx.checker.check_model(model)
+    return model
+
+
+def _input_names(names: tuple[str, ...]) -> list[str]:
+    """Names of the inputs: those of the columns, but that none is empty and none comes twice."""
+    found: list[str] = []
+    for name in names:
+        candidate, number = name or "unnamed", 1
+        while candidate in found:
+            number += 1
+            candidate = f"{name or 'unnamed'}_{number}"
+        found.append(candidate)
+    return found
+
+
+_WORDS = {
+    BooleanColumn: "1 if true, 0 if false, NaN if missing",
+    DateColumn: "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing",
+    TextColumn: "text without blanks around it, empty if missing",
+    WordsColumn: "text, empty if missing",
+}
+
+
+def _inputs(plan: ExportPlan, names: list[str]) -> list[Any]:
+    onnx = import_onnx()
+    kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
+    if plan.names is None:
+        return [describe("X", kinds.FLOAT, ["N", plan.n_columns])]
+    columns: tuple[Any, ...] = plan.columns or (None,) * len(names)
+    textual = [isinstance(column, TextColumn | WordsColumn) for column in columns]
+    return [
+        describe(name, kinds.STRING if text else kinds.DOUBLE, ["N", 1], _WORDS.get(type(column), "a number"))
+        for name, text, column in zip(names, textual, columns, strict=True)
+    ]
+
+
+def _outputs(plan: ExportPlan, names: dict[str, str]) -> list[Any]:
+    onnx = import_onnx()
+    kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
+    kind = {"b": kinds.BOOL, "i": kinds.INT64, "u": kinds.INT64, "f": kinds.DOUBLE}
+    label = kind.get(plan.predictor.classes_.dtype.kind, kinds.STRING)
+    shares = [describe(names["probabilities"], kinds.FLOAT, ["N", plan.predictor.n_classes])] * plan.predictor.shares
+    return [describe(names["label"], label, ["N"]), *shares, describe(names["valid"], kinds.BOOL, ["N"])]
+
+
+def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
+    """What a reader of the model may want to know, as texts."""
+    info = plan.predictor.info
+    given = names if plan.names is None else list(plan.names)
+    return {
+        "certificate": str(info.certificate or "no certificate"),
+        "classes": json.dumps(list(info.labels.names)),
+        "inputs": json.dumps(dict(zip(names, given, strict=True))),
+    }
+
+
+# The network
+
+
+def _scores(graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
+    """Scores (N, 1) of two classes, or (N, K)."""
+    network = plan.network
+    if isinstance(network, VoteTable):
+        return _vote(graph, network, x)
+    return _bits(graph, network, x) if isinstance(network, BitTable) else _layers(graph, network, x)
+
+
+def _sums(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
+    return graph.node("Add", graph.node("MatMul", x, graph.constant(W.T)), graph.constant(b))
+
+
+def _vote(graph: OnnxGraph, network: VoteTable, x: str) -> str:
+    """``mean_m Σ_s H_m[s] P_m(x)[s]``, for each member by one product with half of the cube."""
+    members, width, n = network.W.shape
+    outputs, first = network.H.shape[2], width // 2
+    z = _sums(graph, network.W.reshape(-1, n), network.b.reshape(-1), x)
+    norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
+    root = graph.node("Sqrt", graph.affine(norm, 2.0, 2.0))
+    means = graph.reshape(graph.erf(graph.node("Div", z, root)), -1, members, width)
+    means = graph.node("Transpose", means, perm=[1, 0, 2])
+    second = graph.corners(means, range(first, width))
+    table = network.H.reshape(members, 2**first, -1)
+    if first:
+        partial = graph.node("MatMul", graph.corners(means, range(first)), graph.constant(table))
+    else:
+        partial = graph.constant(table)
+    partial = graph.reshape(partial, members, -1, 2 ** (width - first), outputs)
+    weights = graph.node("Unsqueeze", second, graph.constant([3], np.int64))
+    total = graph.node("ReduceSum", graph.node("Mul", partial, weights), graph.constant([2], np.int64), keepdims=0)
+    return graph.node("ReduceMean", total, graph.constant([0], np.int64), keepdims=0)
+
+
+def _bits(graph: OnnxGraph, network: BitTable, x: str) -> str:
+    width = len(network.b)
+    reached = graph.node("GreaterOrEqual", _sums(graph, network.W, network.b, x), graph.constant(0.0))
+    powers = graph.constant(2.0 ** np.arange(width - 1, -1, -1)[:, None])
+    place = graph.cast(graph.node("MatMul", graph.cast(reached, "DOUBLE"), powers), "INT64")
+    table = np.unpackbits(network.bits, count=2**width) * 2.0 - 1.0
+    return graph.node("Gather", graph.constant(table), place, axis=0)
+
+
+def _layers(graph: OnnxGraph, network: SignLayers, x: str) -> str:
+    for W, b in zip(network.weights, network.biases, strict=True):
+        reached = graph.node("GreaterOrEqual", _sums(graph, W, b, x), graph.constant(0.0))
+        x = graph.choose(reached, 1.0, -1.0)
+    return x
+
+
+def _label(graph: OnnxGraph, plan: ExportPlan, scores: str, out: str) -> None:
+    if plan.predictor.n_classes == 2:
+        reached = graph.node("GreaterOrEqual", scores, graph.constant(0.0))
+        codes = graph.reshape(graph.cast(reached, "INT64"), -1)
+    else:
+        codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
+    graph.labels(codes, plan.predictor.classes_, out)
+
+
+def _probabilities(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
+    shares = scores
+    if plan.predictor.n_classes == 2:
+        second = graph.affine(scores, 0.5, 0.5)
+        shares = graph.node("Concat", graph.node("Sub", graph.constant(1.0), second), second, axis=1)
+    calibration = plan.predictor.info.calibration
+    if calibration is None:
+        return shares
+    # A share may leave [0, 1] by rounding, and the logarithm would not like that.
+    raised = graph.node("Add", graph.node("Max", shares, graph.constant(0.0)), graph.constant(calibration.floor))
+    logits = graph.node("Mul", graph.node("Log", raised), graph.constant(calibration.power))
+    return graph.node("Softmax", logits, axis=1)

@@ -1,0 +1,176 @@
+"""What a predictor computes, in the parts that every exporter writes: columns, features, network, labels."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bam import BAM
+from abnet.cube import corners
+from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.column_kinds import Column
+from abnet.data.preparation.columns import NumericColumn
+from abnet.data.preparation.scaling import MinMaxMap, StandardMap
+from abnet.data.preparation.stored import stored_form
+from abnet.data.preparation.table_map import TableMap
+from abnet.data.preparation.thermometer_map import ThermometerMap
+from abnet.predictors.compact import CompactABNet, CompactMAP
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mixture import CompactMixture
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["BitTable", "ExportPlan", "SignLayers", "VoteTable", "export_plan"]
+
+WIDEST_TABLE = 16
+"""Leading layers up to this width get a table of bits (8 kB); wider networks are exported layer by layer."""
+
+MOST_VALUES = 2**22
+"""Values of a table that is written out, at the most."""
+
+Scaling = StandardMap | MinMaxMap | ThermometerMap
+
+
+@dataclass(frozen=True, eq=False)
+class VoteTable:
+    """``mean_m Σ_s H_m[s] P_m(x)[s]``: W (M, d, n), b (M, d), H (M, 2**d, C); C is 1 for two classes."""
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    H: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BitTable:
+    """``bits[sgn(W x + b)]``: W (d, n), b (d,), bits packed as in `CompactMAP`."""
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    bits: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class SignLayers:
+    """``sgn(W_L sgn(… sgn(W_1 x + b_1) …) + b_L)``: a drawn network too wide for a table."""
+
+    weights: tuple[NDArray[np.float64], ...]
+    biases: tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ExportPlan:
+    """A predictor taken apart.
+
+    Attributes
+    ----------
+    predictor : Predictor
+    network : VoteTable, BitTable or SignLayers
+    names : tuple of str or None
+        Columns of the input; None for an array whose columns have no names.
+    columns : tuple of columns or None
+        How each is prepared, in a model of a table.
+    scaling : StandardMap, MinMaxMap, ThermometerMap or None
+        How the columns of an array are prepared.
+    thresholds : tuple of tuples of float
+        Codes that follow the features made so far, for each of them; empty without codes.
+    """
+
+    predictor: Predictor
+    network: VoteTable | BitTable | SignLayers
+    names: tuple[str, ...] | None
+    columns: tuple[Column, ...] | None
+    scaling: Scaling | None
+    thresholds: tuple[tuple[float, ...], ...]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns taken."""
+        preparation = self.columns or self.names
+        if preparation is not None:
+            return len(preparation)
+        return self.predictor.n_inputs - self.n_codes if self.scaling is None else self.scaling.n_features_in
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes behind the features."""
+        return sum(map(len, self.thresholds))
+
+    @property
+    def n_features(self) -> int:
+        """Number of inputs of the network."""
+        return self.predictor.n_inputs
+
+    @property
+    def coded(self) -> list[tuple[int, float]]:
+        """Place of the feature and threshold of each code."""
+        return [(place, t) for place, thresholds in enumerate(self.thresholds) for t in thresholds]
+
+    @property
+    def two_outputs(self) -> NDArray[np.float64] | None:
+        """Probabilities of the classes where the output is -1 and where it is +1, for a network of signs that has any.
+
+        A network of signs knows two rows of probabilities only, so that they are constants of the export.
+        """
+        if isinstance(self.network, VoteTable) or not self.predictor.shares:
+            return None
+        return self.predictor.probabilities_from_scores(np.array([-1.0, 1.0]))
+
+
+def export_plan(predictor: Predictor) -> ExportPlan:
+    """The parts of a predictor; ValueError for one that cannot be exported, with what can be."""
+    network = _network(predictor)
+    preparation: Any = predictor.info.preparation
+    preparation = None if preparation is None else stored_form(preparation)
+    thresholds: tuple[tuple[float, ...], ...] = ()
+    if isinstance(preparation, CodedMap):
+        preparation, thresholds = preparation.base, preparation.thresholds
+    if isinstance(preparation, TableMap):
+        _check_exact(preparation)
+        names = tuple(column.name for column in preparation.columns)
+        return ExportPlan(predictor, network, names, preparation.columns, None, thresholds)
+    return ExportPlan(predictor, network, predictor.info.feature_names, None, preparation, thresholds)
+
+
+def _network(predictor: Predictor) -> VoteTable | BitTable | SignLayers:
+    if isinstance(predictor, CompactABNet):
+        return _sized(VoteTable(predictor.W[None], predictor.b[None], predictor.H[None, :, None]))
+    if isinstance(predictor, CompactMixture):
+        H = predictor.H
+        return _sized(VoteTable(predictor.W, predictor.b, H if H.ndim == 3 else H[:, :, None]))
+    if isinstance(predictor, CompactMAP):
+        return BitTable(predictor.W, predictor.b, predictor.bits)
+    if isinstance(predictor, DrawnNetwork):
+        return _drawn(predictor)
+    raise ValueError(
+        f"a {type(predictor).__name__} cannot be exported; what can be are compact networks and mixtures of them "
+        "(aggregation='exact', layers of up to 20 units), their MAP network, and networks drawn from the posterior."
+    )
+
+
+def _sized(network: VoteTable) -> VoteTable:
+    if network.H.size > MOST_VALUES:
+        raise ValueError(
+            f"the table of this network has {network.H.size:,} values, and at most {MOST_VALUES:,} are exported: learn "
+            "with a narrower first layer or fewer members."
+        )
+    return network
+
+
+def _drawn(predictor: DrawnNetwork) -> BitTable | SignLayers:
+    network = predictor.network
+    if len(network.weights) == 1:
+        return BitTable(network.weights[0], network.biases[0], np.array([0b01000000], np.uint8))
+    if network.sizes[1] > WIDEST_TABLE:
+        return SignLayers(network.weights, network.biases)
+    above = BAM(network.weights[1:], network.biases[1:]).predict(corners(network.sizes[1], np.float64))
+    return BitTable(network.weights[0], network.biases[0], np.packbits(above > 0))
+
+
+def _check_exact(preparation: TableMap) -> None:
+    """Refuse whole numbers that a float64 does not hold: their differences would be lost before they are read."""
+    for column in preparation.columns:
+        if isinstance(column, NumericColumn) and column.form.offset:
+            raise ValueError(
+                f"column {column.name!r} holds whole numbers near {column.form.offset}, too large to be given as "
+                "floating-point numbers: learn without it, or subtract a constant from it first."
+            )

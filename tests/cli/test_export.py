@@ -1,0 +1,60 @@
+"""`abnet export`: files that other programs read, and what the command says of them."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet.files import save
+from cli.tables import Failure, Run
+from export import models
+from export.compiled import STRICT, needs_compiler
+from files.predictors import predictor
+
+
+@needs_compiler
+def test_c_compiles_and_its_bytes_are_stated(run: Run, model: Path, tmp_path: Path) -> None:
+    record = json.loads(run("export", model, "--to", "c", "--output", tmp_path / "model.c", "--json").stdout)
+    assert record["output"] == str(tmp_path / "model.c")
+    assert record["bytes"] == (tmp_path / "model.c").stat().st_size
+    assert record["libm"]
+    subprocess.run(["cc", *STRICT, "-c", "model.c"], cwd=tmp_path, check=True)
+    text = run("export", model, "--to", "c", "--output", tmp_path / "model.c").stdout
+    assert "in place of an older file" in text
+    assert f"constants: {record['flash_bytes']:,} bytes of flash" in text
+    assert f"working memory: {record['ram_bytes']:,} bytes of stack; link with -lm" in text
+
+
+def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    own = models.predictor("classes", 3, feature_names=("a", "b", "<c>"))
+    save(own, tmp_path / "model.abnet")
+    text = run("export", tmp_path / "model.abnet", "--to", "onnx").stdout
+    assert "inputs: a, b, <c>\noutputs: label, probabilities, valid" in text
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    given = {name: X[:, [i]] for i, name in enumerate(("a", "b", "<c>"))}
+    assert session.run(["label"], given)[0].tolist() == abnet.load(tmp_path / "model.abnet").predict(X).tolist()
+
+
+def test_a_model_is_not_overwritten_by_its_export(failure: Failure, model: Path, tmp_path: Path) -> None:
+    before = model.read_bytes()
+    message = failure("export", model, "--to", "c", "--output", model)
+    assert "is the model file itself" in message
+    link = tmp_path / "link.c"
+    link.symlink_to(model)
+    assert "is the model file itself" in failure("export", model, "--to", "c", "--output", link)
+    assert model.read_bytes() == before
+
+
+def test_wrong_words_are_named(failure: Failure, model: Path, tmp_path: Path) -> None:
+    assert "--to must be 'c' or 'onnx', not 'java'" in failure("export", model, "--to", "java", code=2)
+    wrong = failure("export", model, "--to", "c", "--precision", "half", code=2)
+    assert "--precision must be 'single' or 'double'" in wrong
+    save(predictor("paths", certificate=None), tmp_path / "paths.abnet")
+    message = failure("export", tmp_path / "paths.abnet", "--to", "c")
+    assert "a PathPredictor cannot be exported; what can be are compact networks" in message
+    assert not (tmp_path / "paths.c").exists()

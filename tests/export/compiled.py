@@ -1,0 +1,120 @@
+"""Exported C, compiled with all warnings and run on rows: a program that reads them from a pipe."""
+
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abnet.data.preparation.columns import TextColumn
+from abnet.data.preparation.words import WordsColumn
+from abnet.export import CSource, c_program
+from abnet.export.plan import export_plan
+from abnet.predictors.predictor import Predictor
+
+STRICT = ("-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic")
+SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+
+MAIN = """
+#include "model.c"
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *text(void) {
+    int length;
+    char *s = NULL;
+    if (fread(&length, sizeof length, 1, stdin) != 1) exit(2);
+    if (length >= 0) {
+        s = malloc((size_t)length + 1);
+        if (fread(s, 1, (size_t)length, stdin) != (size_t)length) exit(2);
+        s[length] = 0;
+    }
+    return s;
+}
+
+static double number(void) {
+    double x;
+    if (fread(&x, sizeof x, 1, stdin) != 1) exit(2);
+    return x;
+}
+
+int main(void) {
+    int row, rows, code;
+%(declare)s
+    float p[ABNET_CLASSES] = {0};
+    if (fread(&rows, sizeof rows, 1, stdin) != 1) exit(2);
+    for (row = 0; row < rows; row++) {
+%(read)s
+        code = abnet_predict(%(call)s);
+        fwrite(&code, sizeof code, 1, stdout);
+        fwrite(p, sizeof p, 1, stdout);
+%(free)s
+    }
+    if (0) { (void)text; (void)number; }
+    return abnet_label(0) == NULL || abnet_label(-1) != NULL || abnet_label(ABNET_CLASSES) != NULL;
+}
+"""
+
+
+def build(model: Predictor, folder: Path, *flags: str, precision: str = "single") -> tuple[Path, CSource]:
+    """The program around a model, compiled; the model alone is compiled for itself too."""
+    source = c_program(model, precision=precision)
+    (folder / "model.c").write_text(source.text, encoding="ascii")
+    fields = list(zip(source.members, _textual(model), strict=True)) if source.members else []
+    parts = {
+        "declare": "    abnet_row x;" if fields else "    static float x[ABNET_COLUMNS];\n    int i;",
+        "read": "\n".join(f"        x.{name} = {'text' if is_text else 'number'}();" for name, is_text in fields)
+        or "        for (i = 0; i < ABNET_COLUMNS; i++) x[i] = (float)number();",
+        "call": ("&x" if fields else "x") + (", p" if model.shares else ""),
+        "free": "\n".join(f"        free((void *)x.{name});" for name, is_text in fields if is_text),
+    }
+    (folder / "main.c").write_text(MAIN % parts, encoding="ascii")
+    link = ["-lm"] if source.libm else []
+    compiler = ["cc", *STRICT, *(flags or ("-O2",))]
+    for command in ([*compiler, "-c", "model.c", "-o", "model.o"], [*compiler, "main.c", "-o", "model", *link]):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]
+    return folder / "model", source
+
+
+def _textual(model: Predictor) -> list[bool]:
+    plan = export_plan(model)
+    if plan.columns is None:
+        return [False] * plan.n_columns
+    return [isinstance(column, TextColumn | WordsColumn) for column in plan.columns]
+
+
+def run(program: Path, model: Predictor, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and probabilities that the program gives for an array, or for a frame."""
+    width = model.n_classes
+    done = subprocess.run([str(program)], input=_packed(model, rows), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")[:3000]
+    found = np.frombuffer(done.stdout, np.dtype([("code", "i4"), ("p", "f4", (width,))]))
+    return found["code"], found["p"]
+
+
+def _packed(model: Predictor, rows: Any) -> bytes:
+    if not isinstance(rows, pl.DataFrame):
+        return struct.pack("i", len(rows)) + np.asarray(rows, np.float64).tobytes()
+    out = [struct.pack("i", rows.height)]
+    textual = _textual(model)
+    for row in rows.rows():
+        out += [_text(cell) if is_text else _number(cell) for cell, is_text in zip(row, textual, strict=True)]
+    return b"".join(out)
+
+
+def _number(cell: Any) -> bytes:
+    return struct.pack("d", np.nan if cell is None else float(cell))
+
+
+def _text(cell: Any) -> bytes:
+    if cell is None:
+        return struct.pack("i", -1)
+    content = cell.encode()
+    return struct.pack("i", len(content)) + content

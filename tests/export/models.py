@@ -1,0 +1,144 @@
+"""Predictors of every kind that can be exported, with every kind of preparation, and rows for them."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from abnet.bam import BAM
+from abnet.data.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
+from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.data.preparation.words import WordsColumn
+from abnet.data.tables.number_form import NumberForm
+from abnet.labels import Labels
+from abnet.predictors.calibration import Calibration
+from abnet.predictors.compact import CompactABNet, CompactMAP
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mixture import CompactMixture
+from abnet.predictors.predictor import ModelInfo, Predictor
+from files.predictors import certificate
+
+HOSTILE = ('"; rm -rf / #', "<script>alert(1)</script>", "*/ int main(void) {", "n" * 300, "größe\u202e", "größe ")
+"""Names of columns that try to get out of their quotes, comments and lines, and two that look alike."""
+
+
+def vowels() -> Labels:
+    return Labels(np.array(["heed", 'say "aah" */', "??/", "ö\\", "x" * 50]))
+
+
+def predictor(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **info: Any) -> Predictor:
+    """A predictor of a kind; 'mixture' has two classes, 'classes' has five."""
+    rng = np.random.default_rng(seed)
+    about = ModelInfo(**{"certificate": certificate(), **info})
+
+    def network(*above: int) -> BAM:
+        net = BAM.init(rng, (n_inputs, width, *above))
+        return BAM(tuple(6 * W for W in net.weights), tuple(rng.normal(size=b.shape) for b in net.biases))
+
+    if kind == "compact":
+        return CompactABNet.from_network(network(4, 1), about)
+    if kind == "map":
+        return CompactMAP.from_network(network(4, 1), about)
+    if kind == "drawn":
+        return DrawnNetwork(network(4, 1), info=ModelInfo(**{**info, "certificate": None}))
+    if kind == "wide drawn":
+        width = 30
+        return DrawnNetwork(network(25, 1), info=ModelInfo(**{**info, "certificate": None}))
+    if kind == "mixture":
+        return CompactMixture.from_networks([network(3, 1) for _ in range(4)], about)
+    assert kind == "classes"
+    labels = info.pop("labels", vowels())
+    about = ModelInfo(labels=labels, **{"certificate": certificate(), **info})
+    return CompactMixture.from_networks([network(4) for _ in range(3)], about)
+
+
+KINDS = ("compact", "map", "drawn", "wide drawn", "mixture", "classes")
+
+
+def columns(names: tuple[str, ...] | None = None) -> TableMap:
+    """A table with a column of every kind."""
+    own = ("age", "income", "member", "city", "colour", "born", "remark")
+    given = (*(names or ()), *own[len(names or ()) :])
+    a, b, c, d, e, f, g = given
+    return TableMap(
+        (
+            NumericColumn(a, 40.0, 38.5, 13.25, True),
+            NumericColumn(b, 100.0, 150.0, 77.7, False, NumberForm(before="$", thousands=",")),
+            BooleanColumn(c, True),
+            TextColumn(d, ("", "Oslo", "København", 'q"uote', "a" * 5000, "z\\"), ("Bergen",), True),
+            TextColumn(e, ("blue", "red"), (), False),
+            DateColumn(f, "year-month-day", 10000.0, 9000.0, 4000.0, True, True),
+            WordsColumn(g, ("mr", "mrs", "nan", "grösse"), True),
+        ),
+        {},
+    )
+
+
+def table(n: int, names: list[str], *, ascii_only: bool = False, seed: int = 1) -> pl.DataFrame:
+    """Rows with missing values, unseen categories, blanks around texts, truths and words."""
+    rng = np.random.default_rng(seed)
+
+    def holes(values: Any) -> list[Any]:
+        return [None if hole else value for value, hole in zip(list(values), rng.random(n) < 0.15, strict=True)]
+
+    city = ["Oslo", "København", 'q"uote', "a" * 5000, "z\\", "Bergen", "Nowhere", "NaN", "<NA>", "oslo", "null"]
+    remarks = ["Mr. Smith", "mrs Jones", "MRS-JONES mr_x", "mrss", "nan", "a nan here", "", "mr2mr", "x"]
+    remarks += (
+        []
+        if ascii_only
+        else ["Größe mr", "ÉMR", "GRÖSSE GRÖßE", "xgrößex", "groẞe größẞe ſtraße K", "mr—mrs", "Grö\u0307ße"]
+    )
+    parts: list[Any] = [
+        holes(rng.normal(40, 15, n).round(1).tolist()),
+        holes((rng.random(n) * 400).tolist()),
+        holes((rng.random(n) < 0.5).tolist()),
+        holes(rng.choice(city, n).tolist()),
+        holes(rng.choice(["red", "blue", "green"], n).tolist()),
+        holes((rng.random(n) * 20000).round(3).tolist()),
+        holes(rng.choice(remarks, n).tolist()),
+    ]
+    return pl.DataFrame(dict(zip(names, parts, strict=True)), strict=False)
+
+
+def with_dates(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Days since 1970-01-01 as a type of dates, as a user's table has them."""
+    micro = (frame[name] * 86_400_000_000).round().cast(pl.Int64).cast(pl.Datetime("us"))
+    return frame.with_columns(micro.alias(name))
+
+
+def preparations(n: int) -> dict[str, Any]:
+    """Preparations of arrays with n columns, and the number of features that they make."""
+    rng = np.random.default_rng(4)
+    mean, scale = tuple(rng.normal(size=n).tolist()), tuple((0.5 + rng.random(n)).tolist())
+    thresholds = tuple(tuple(sorted(rng.normal(size=3 * (i % 2)).tolist())) for i in range(n))
+    standard = StandardMap(mean, scale)
+    return {
+        "none": None,
+        "standard": standard,
+        "minmax": MinMaxMap(scale, mean, None),
+        "clipped": MinMaxMap(scale, mean, (-0.5, 1.25)),
+        "thermometer": ThermometerMap(thresholds),
+        "coded": CodedMap(standard, thresholds),
+    }
+
+
+def calibrated() -> Calibration:
+    return Calibration(2.5, 0.01)
+
+
+def lone_columns() -> dict[str, tuple[TableMap, pl.DataFrame]]:
+    """Tables of one column, with fewer features than `columns` has: nothing missing, one value, no category."""
+    ages, cities = [1.0, 50.0, None, 99.5] * 5, ["Oslo", "", "Lima", None, " nan "] * 4
+    numeric, text = pl.DataFrame({"x": ages}), pl.DataFrame({"x": [(c or "").strip() for c in cities]})
+    truth = pl.DataFrame({"x": [1.0, 0.0, None, 2.0] * 5})
+    found: dict[str, tuple[Any, pl.DataFrame]] = {
+        "number without flag": (NumericColumn("x", 40.0, 38.5, 13.25, False), numeric),
+        "flag without number": (NumericColumn("x", 40.0, 40.0, None, True), numeric),
+        "truth": (BooleanColumn("x", False), truth),
+        "categories": (TextColumn("x", ("Oslo",), (), False), text),
+        "rare ones and gaps share": (TextColumn("x", ("Oslo",), None, False), text),
+        "gaps only": (TextColumn("x", (), (), True), text),
+        "words": (WordsColumn("x", ("oslo",), False), text),
+    }
+    return {name: (TableMap((column,), {}), frame) for name, (column, frame) in found.items()}

@@ -1,0 +1,170 @@
+"""Exported ONNX in onnxruntime against Python: every network, every preparation, every kind of column."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import erf
+
+from abnet.bam import BAM
+from abnet.data.preparation.columns import TextColumn
+from abnet.data.preparation.unseen import UnseenWarning
+from abnet.data.preparation.words import WordsColumn
+from abnet.export import onnx_program, to_onnx
+from abnet.export.onnx_graph import OnnxGraph
+from abnet.export.plan import export_plan
+from abnet.labels import Labels
+from abnet.predictors.paths import PathPredictor
+from abnet.predictors.predictor import Predictor
+from export import models
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+
+def run(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    content = model if isinstance(model, bytes) else model.SerializeToString()
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    return dict(zip([output.name for output in session.get_outputs()], session.run(None, given), strict=True))
+
+
+def feed(model: Predictor, rows: Any) -> dict[str, Any]:
+    """Inputs of the graph for an array or a frame."""
+    plan = export_plan(model)
+    if plan.names is None:
+        return {"X": np.asarray(rows, np.float32)}
+    if not isinstance(rows, pl.DataFrame):
+        return {name: np.asarray(rows, np.float64)[:, [i]] for i, name in enumerate(plan.names)}
+    kinds: tuple[Any, ...] = plan.columns or ()
+    found: dict[str, Any] = {}
+    for column, name in zip(kinds, rows.columns, strict=True):
+        if isinstance(column, TextColumn | WordsColumn):
+            found[name] = np.array([[cell or ""] for cell in rows[name].to_list()], object)
+        else:
+            found[name] = rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()[:, None]
+    return found
+
+
+def check(model: Predictor, rows: Any, reference: Any = None) -> None:
+    """Same labels, and probabilities within 1e-6."""
+    found = run(onnx_program(model), feed(model, rows))
+    given = rows if reference is None else reference
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        expected = model.predict(given)
+        assert found["label"].tolist() == expected.tolist()
+        assert len(set(expected.tolist())) > 1
+        if model.shares:
+            np.testing.assert_allclose(found["probabilities"], model.predict_proba(given), atol=1e-6)
+        else:
+            assert "probabilities" not in found
+    assert found["valid"].all()
+
+
+@pytest.mark.parametrize("kind", models.KINDS)
+def test_every_network_on_an_array(kind: str) -> None:
+    X = np.random.default_rng(7).normal(size=(3000, 6)).astype(np.float32)
+    check(models.predictor(kind, 6), X)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 9])
+def test_every_split_of_the_cube(width: int) -> None:
+    X = np.random.default_rng(7).normal(size=(500, 6)).astype(np.float32)
+    check(models.predictor("mixture", 6, width=width), X)
+
+
+@pytest.mark.parametrize("name", models.preparations(6))
+def test_every_preparation_of_an_array(name: str) -> None:
+    preparation = models.preparations(6)[name]
+    width = 6 if preparation is None else preparation.n_features_out
+    X = np.random.default_rng(8).normal(size=(3000, 6))
+    check(models.predictor("compact", width, preparation=preparation), X.astype(np.float32))
+    named = models.predictor("compact", width, preparation=preparation, feature_names=models.HOSTILE)
+    check(named, X)
+
+
+@pytest.mark.parametrize("kind", models.KINDS)
+def test_every_kind_of_column_with_hostile_names(kind: str) -> None:
+    preparation = models.columns(models.HOSTILE)
+    calibration = models.calibrated() if kind != "map" else None
+    model = models.predictor(kind, preparation.n_features_out, preparation=preparation, calibration=calibration)
+    names = [column.name for column in preparation.columns]
+    frame = models.table(3000, names)
+    check(model, frame, models.with_dates(frame, names[5]))
+
+
+@pytest.mark.parametrize(
+    "classes", [[0, 1], [False, True], [0.5, 1.5], ['a"b', "<b>"], [np.int8(3), np.int8(4)]], ids=str
+)
+def test_labels_keep_their_type(classes: list[Any]) -> None:
+    X = np.random.default_rng(7).normal(size=(100, 3)).astype(np.float32)
+    check(models.predictor("compact", 3, labels=Labels(np.array(classes))), X)
+
+
+def test_columns_may_be_called_like_the_outputs(tmp_path: Path) -> None:
+    names = ("label", "probabilities", "valid", "constant", "mul", "cast_1")
+    model = models.predictor("compact", 6, feature_names=names)
+    X = np.random.default_rng(7).normal(size=(100, 6))
+    proto = to_onnx(model, tmp_path / "model.onnx")
+    found = run((tmp_path / "model.onnx").read_bytes(), feed(model, X))
+    assert list(found) == ["label_1", "probabilities_1", "valid_1"]
+    assert [given.name for given in proto.graph.input] == list(names)
+    assert found["label_1"].tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("name", models.preparations(6))
+def test_rows_that_python_refuses_are_marked(name: str) -> None:
+    preparation = models.preparations(6)[name]
+    model = models.predictor("map", 6 if preparation is None else preparation.n_features_out, preparation=preparation)
+    X = np.ones((3, 6), np.float32)
+    X[1, 3], X[2, 3] = np.nan, np.inf
+    assert run(onnx_program(model), {"X": X})["valid"].tolist() == [True, False, False]
+
+
+def test_a_number_without_end_in_a_table_is_marked() -> None:
+    preparation = models.columns()
+    model = models.predictor("compact", preparation.n_features_out, preparation=preparation)
+    frame = models.table(2, [column.name for column in preparation.columns])
+    frame = frame.with_columns(pl.Series("age", [1.0, np.inf]))
+    assert run(onnx_program(model), feed(model, frame))["valid"].tolist() == [True, False]
+
+
+def test_the_error_function_is_in_double_precision() -> None:
+    graph = OnnxGraph(["x"])
+    graph.node("Identity", graph.erf("x"), out="y")
+    info = onnx.helper.make_tensor_value_info
+    made = onnx.helper.make_graph(graph.nodes, "erf", [info("x", 11, ["N"])], [info("y", 11, ["N"])], graph.constants)
+    model = onnx.helper.make_model(made, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
+    x = np.concatenate([np.linspace(-7, 7, 20001), np.geomspace(1e-300, 1e300, 601), [0.0, np.inf, -np.inf]])
+    np.testing.assert_allclose(run(model, {"x": x})["y"], erf(x), rtol=0, atol=1e-15)
+
+
+def test_certificate_and_classes_are_in_the_properties() -> None:
+    model = models.predictor("classes", 3)
+    found = {entry.key: entry.value for entry in onnx_program(model).metadata_props}
+    assert found["certificate"] == str(model.certificate_)
+    assert all(repr(name)[1:3] in found["classes"] for name in ("heed",))
+
+
+def test_what_cannot_be_exported_is_named() -> None:
+    rng = np.random.default_rng(0)
+    paths = PathPredictor.from_network(BAM.init(rng, (3, 4, 1)), rng, n_paths=5)
+    with pytest.raises(ValueError, match="PathPredictor cannot be exported"):
+        onnx_program(paths)
+
+
+@pytest.mark.parametrize("name", models.lone_columns())
+def test_every_kind_of_column_alone(name: str) -> None:
+    preparation, frame = models.lone_columns()[name]
+    for seed in range(40):
+        model = models.predictor("compact", preparation.n_features_out, preparation=preparation, seed=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenWarning)
+            lively = len(set(model.predict(frame).tolist())) > 1
+        if lively:
+            check(model, frame)
+            return
+    raise AssertionError("no model tells the rows apart")

@@ -1,0 +1,120 @@
+"""The golden vectors of docs/model-format.md: small models, rows, and everything that is computed on the way.
+
+``python tests/export/vectors.py`` writes them again, after a change of the format.
+"""
+
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from abnet.data.preparation import TableMap
+from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.columns import TextColumn
+from abnet.data.preparation.unseen import UnseenWarning
+from abnet.data.tables.cells import BLANK, DOUBTFUL, GAPS, TRUTH
+from abnet.data.tables.date_shapes import FORMS
+from abnet.data.tables.number_form import NumberForm
+from abnet.files.config import config_text
+from abnet.files.kinds import kind_of
+from abnet.predictors.predictor import Predictor
+from export import models
+
+PATH = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"
+
+
+def golden_models() -> dict[str, tuple[Predictor, Any]]:
+    """Models by name, each with its rows: an array, or a table of cells as a file has them."""
+    X = np.random.default_rng(11).normal(size=(8, 3)).round(3)
+    found: dict[str, tuple[Predictor, Any]] = {
+        kind: (_lively(kind, X, None, width=3), X) for kind in ("compact", "map", "drawn", "mixture")
+    }
+    found["classes, calibrated"] = (_lively("classes", X, None, width=3, calibration=models.calibrated()), X)
+    for name in ("standard", "clipped", "thermometer", "coded"):
+        found[name] = (_lively("compact", X, models.preparations(3)[name]), X)
+    table = _short(models.columns())
+    cells = _cells(table)
+    found["table"] = (_lively("compact", cells, table), cells)
+    coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
+    found["coded table"] = (_lively("mixture", cells, coded, calibration=models.calibrated()), cells)
+    return found
+
+
+def _lively(kind: str, X: Any, preparation: Any, *, width: int = 2, **info: Any) -> Predictor:
+    """The first of a row of random models that does not put all rows into one class."""
+    n = X.shape[1] if preparation is None else preparation.n_features_out
+    for seed in range(100):
+        model = models.predictor(
+            kind, n, seed=seed, width=width, **{"preparation": preparation, "certificate": None, **info}
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenWarning)
+            if len(set(model.predict(X).tolist())) > 1:
+                return model
+    raise AssertionError(f"no model of kind {kind} tells the rows apart")
+
+
+def _short(table: TableMap) -> TableMap:
+    """Without the category of 5000 letters."""
+    kept = [
+        replace(column, categories=tuple(c for c in column.categories if len(c) < 99))
+        if isinstance(column, TextColumn)
+        else column
+        for column in table.columns
+    ]
+    return TableMap(tuple(kept), {})
+
+
+def _cells(table: TableMap) -> pl.DataFrame:
+    rows = [
+        ("41.5", "$1,200", "yes", "Oslo", "red", "1995-03-01", "Mr. Smith"),
+        ("?", "$80.25", "no", "Bergen", "green", "2001-12-31 18:00", "MRS jones, mr x"),
+        (" 7 ", "-$3", "", "  NaN ", "blue", "", "nan"),
+        ("1e3", "n.a.", "TRUE", 'q"uote', "<NA>", "1970-01-01", "GRÖßE und mr"),
+        ("unknown", "$ 12", "0", "Nowhere", "", "not a date", "mrmr"),
+    ]
+    names = [column.name for column in table.columns]
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def golden_vectors() -> dict[str, Any]:
+    """The content of the file."""
+    return {"grammar": grammar(), "models": {name: _vector(model, X) for name, (model, X) in golden_models().items()}}
+
+
+def grammar() -> dict[str, Any]:
+    """What cells of a table say, as data."""
+    marks = {"blank": BLANK, "doubtful": DOUBTFUL, "gaps": GAPS}
+    return {
+        **{name: sorted(texts) for name, texts in marks.items()},
+        "true": sorted(text for text, truth in TRUTH.items() if truth),
+        "false": sorted(text for text, truth in TRUTH.items() if not truth),
+        "dates": FORMS,
+        "word": r"[^\W\d_]{2,}",
+        "number": NumberForm(thousands=",", before="$", after="kg").pattern,
+    }
+
+
+def _vector(model: Predictor, X: Any) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        prepared = X if model.info.preparation is None else model.info.preparation.transform(X)
+    features = np.asarray(prepared, np.float32)
+    scores = model.score_prepared(prepared)
+    return {
+        "config": json.loads(config_text(kind_of(model), model.info)),
+        "arrays": {name: array.tolist() for name, array in model.arrays().items()},
+        "rows": X.rows() if isinstance(X, pl.DataFrame) else X.tolist(),
+        "features": features.astype(np.float64).tolist(),
+        "scores": scores.tolist(),
+        "probabilities": model.probabilities_from_scores(scores).tolist() if model.shares else None,
+        "labels": model.info.labels.from_scores(scores).tolist(),
+    }
+
+
+if __name__ == "__main__":
+    PATH.write_text(json.dumps(golden_vectors(), indent=None, ensure_ascii=False).replace("}, ", "},\n") + "\n")

@@ -1,0 +1,93 @@
+"""Scoring and certifying in parts: the same as at once, on a cluster too, also when a worker is killed."""
+
+import logging
+import os
+import signal
+import threading
+import time
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abnet.bounds import certify_test_set
+from abnet.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
+from abnet.predictors.predictor import Predictor
+from export import models
+
+distributed = pytest.importorskip("distributed", reason="needs abnet[dask]")
+dd = pytest.importorskip("dask.dataframe", reason="needs abnet[dask]")
+
+
+def rows(model: Predictor, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(rng.random(n) < 0.8, model.predict(X), rng.choice(model.classes_, n))
+
+
+@pytest.mark.parametrize("kind", ["compact", "mixture", "classes"])
+def test_parts_add_up_to_the_certificate_of_all_rows(kind: str) -> None:
+    model = models.predictor(kind, 3)
+    X, y = rows(model)
+    cuts = [0, 10, 10, 150, 400]
+    parts = [partition_evidence(model, X[a:b], y[a:b]) for a, b in pairwise(cuts)]
+    found = certify_parts(model, parts, delta=0.05)
+    codes = model.info.labels.encode(y)
+    risks = 1 - model.vote_share(X)[np.arange(len(y)), codes]
+    whole = certify_test_set(risks, codes, model.predict(X) != y, delta=0.05, n_classes=model.n_classes)
+    assert found.vote_error_bound == whole.vote_error_bound
+    assert found.vote_errors == whole.vote_errors
+    assert found.gibbs_risk_bound == pytest.approx(whole.gibbs_risk_bound, abs=1e-12)
+    assert [part.vote_errors for part in found.per_class] == [part.vote_errors for part in whole.per_class]
+    assert found.class_names == model.info.labels.names
+
+
+def test_wrong_rows_and_models_are_named() -> None:
+    model = models.predictor("compact", 3)
+    with pytest.raises(ValueError, match="the label '7'"):
+        partition_evidence(model, np.zeros((1, 3)), [7])
+    with pytest.raises(ValueError, match="DrawnNetwork has no exact shares"):
+        partition_evidence(models.predictor("drawn", 3), np.zeros((1, 3)), [1])
+    with pytest.raises(ValueError, match="no partitions"):
+        certify_parts(model, [])
+
+
+def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
+    names = ["a", "b", "c"]
+    model = models.predictor("mixture", 3, feature_names=tuple(names))
+    X, y = rows(model)
+    frame = pd.DataFrame(X, columns=names).assign(target=y)
+    marks = tmp_path / "marks"
+    marks.mkdir()
+
+    def load(number: int) -> Any:
+        if number == 2 and not any(marks.iterdir()):
+            (marks / str(os.getpid())).touch()
+            time.sleep(600)
+        return frame[number::4]
+
+    def kill_the_worker_that_hangs() -> None:
+        while not (hanging := list(marks.iterdir())):
+            time.sleep(0.01)
+        os.kill(int(hanging[0].name), signal.SIGKILL)
+
+    options = {"processes": True, "host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    threading.Thread(target=kill_the_worker_that_hangs, daemon=True).start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the cluster, about a worker that is gone
+        with (
+            distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
+            distributed.Client(cluster),
+        ):
+            parted = dd.from_map(load, range(4), meta=frame.iloc[:0])
+            certificate = certify_frame(model, parted, "target")
+            scored = score_frame(model, parted[names]).compute().sort_index()
+    assert int(next(iter(marks.iterdir())).name) != os.getpid()
+    assert certificate.n_examples == len(frame)
+    assert certificate.vote_errors == int((model.predict(X) != y).sum())
+    assert scored["label"].tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(scored.to_numpy()[:, 1:].astype(float), model.predict_proba(X), atol=1e-12)
