@@ -1,5 +1,6 @@
 """Certificates and fitted models as notebooks show them: a few elements of HTML, every text in them escaped."""
 
+import re
 from html import escape
 from typing import Any
 
@@ -9,7 +10,7 @@ _STYLE = "border-left: 3px solid currentColor; padding: 0.2em 0 0.2em 0.8em; max
 
 
 def certificate_html(certificate: Any) -> str:
-    """The words of a certificate as paragraphs.
+    """The words of a certificate as paragraphs, its table as it stands.
 
     Parameters
     ----------
@@ -21,9 +22,17 @@ def certificate_html(certificate: Any) -> str:
     >>> certificate_html("At most 3 % <b>.")
     '<div style="...">\\n<p>At most 3 % &lt;b&gt;.</p>\\n</div>'
     """
-    paragraphs = [escape(line.strip()) for line in str(certificate).splitlines() if line.strip()]
-    body = "\n".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    blocks = [block for block in re.split(r"\n\s*\n", str(certificate).strip("\n")) if block.strip()]
+    body = "\n".join(_table(block) if re.search(r"\S {2,}\S", block) else _paragraph(block) for block in blocks)
     return f'<div style="{_STYLE}">\n{body}\n</div>'
+
+
+def _table(block: str) -> str:
+    return f"<pre>{escape(block)}</pre>"
+
+
+def _paragraph(block: str) -> str:
+    return f"<p>{escape(' '.join(block.split()))}</p>"
 
 
 def fitted_html(parameters: str, certificate: Any = None) -> str:

@@ -170,7 +170,7 @@ def _rounding(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _promise(certificate: Any) -> str:
-    return "\n".join(" ".join(line.split()) for line in str(certificate).splitlines())
+    return "\n".join(str(certificate).splitlines())
 
 
 _KINDS = {

@@ -69,14 +69,15 @@ def c_plain(text: str, most: int | None = None) -> str:
     return written + "." if written.endswith("\\") else written
 
 
-def c_comment(paragraphs: Iterable[str], width: int = 96) -> str:
+def c_comment(paragraphs: Iterable[str], width: int = 114) -> str:
     """A block comment of paragraphs; lines that are set in (with blanks) are kept as they are."""
     lines: list[str] = []
     for paragraph in paragraphs:
         for line in paragraph.split("\n"):
             plain = c_plain(line)
             indent = " " * (len(plain) - len(plain.lstrip()))
-            lines += textwrap.wrap(plain, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+            wrapped = textwrap.wrap(plain, width, subsequent_indent=indent, break_on_hyphens=False)
+            lines += [plain] if len(plain) <= width else wrapped
     # Wrapping may bring a star to the end of a line and a stroke to the start of the next: the " * " keeps them apart.
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
 
