@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from abnet.files import load
     from abnet.predictors.compact import CompactABNet, CompactMAP
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ABNetClassifier",

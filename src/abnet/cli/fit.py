@@ -38,8 +38,11 @@ def fit(
             metavar="NAME", rich_help_panel="Network", help="'abnet', or 'pbgnet', the mean-field model of 2019."
         ),
     ] = "abnet",
-    hidden_layer_sizes: options.HiddenLayerSizes = "4,4",
-    aggregation: options.Aggregation = "exact",
+    hidden_layer_sizes: options.HiddenLayerSizes = "auto",
+    n_estimators: options.NEstimators = "auto",
+    teacher: options.Teacher = "auto",
+    codes: options.Codes = "auto",
+    aggregation: options.Aggregation = "auto",
     n_samples: options.NSamples = 100,
     objective: options.Objective = "bound",
     prior: options.Prior = "auto",
@@ -47,8 +50,10 @@ def fit(
     prior_fraction: options.PriorFraction = 0.5,
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
+    target_error: options.TargetError = None,
     batch_size: options.BatchSize = "auto",
     learning_rate_init: options.LearningRateInit = "auto",
+    class_weight: options.ClassWeight = None,
     max_iter: options.MaxIter = 100,
     n_iter_no_change: options.NIterNoChange = 20,
     tol: options.Tol = 1e-4,
@@ -64,6 +69,7 @@ def fit(
 
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --posterior frozen
+    abnet fit patients.csv --target diagnosis --target-error 0.02
     abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
     zcat visits.csv.gz | abnet fit - --target left --use week
     """
@@ -90,7 +96,9 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     if outcome.headline:
         show.paragraph(outcome.headline)
     labels, size = " or ".join(outcome.classes), show.count(outcome.n_rows, "row")
-    print(f"Learned {outcome.target!r} ({labels}) from {size} and {show.count(outcome.n_columns, 'column')}.\n")
+    print(f"Learned {outcome.target!r} ({labels}) from {size} and {show.count(outcome.n_columns, 'column')}.")
+    recipe = outcome.details.get("recipe")
+    print(f"Recipe: {recipe}.\n" if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""

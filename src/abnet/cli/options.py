@@ -25,7 +25,7 @@ Table = Annotated[
         help="CSV or TSV (also .gz) or Parquet file, with a header; - reads standard input.",
     ),
 ]
-Target = Annotated[str, typer.Option(metavar="COLUMN", help="Column to predict; it must hold exactly two values.")]
+Target = Annotated[str, typer.Option(metavar="COLUMN", help="Column to predict: two classes or more.")]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out, such as an id; may be repeated.")
 ]
@@ -62,7 +62,51 @@ Details = Annotated[
 AsJSON = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
 
 HiddenLayerSizes = Annotated[
-    str, typer.Option(metavar="WIDTHS", rich_help_panel=_NETWORK, help="Widths of the hidden layers, e.g. 8,8.")
+    str,
+    typer.Option(
+        metavar="WIDTHS",
+        rich_help_panel=_NETWORK,
+        help="Widths of the hidden layers, e.g. 8,8, for one network; 'auto' makes a mixture by fixed rules.",
+    ),
+]
+NEstimators = Annotated[
+    str,
+    typer.Option(
+        metavar="NUMBER",
+        rich_help_panel=_NETWORK,
+        help="Networks in the mixture; 'auto' is 8 (4 for several classes), or 1 where widths are given.",
+    ),
+]
+Teacher = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=_NETWORK,
+        help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'none'; 'auto' weighs all "
+        "three, or has none where widths are given.",
+    ),
+]
+Codes = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=_NETWORK,
+        help="'thermometer': answers to \"is it above?\" beside the columns; 'none'; 'auto' chooses.",
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", rich_help_panel=_TRAINING, help="'balanced': every class counts the same in learning."
+    ),
+]
+TargetError = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        rich_help_panel=_CERTIFICATE,
+        help="Answer only where sure enough: certify this error among the answered rows (`abnet predict --abstain`).",
+    ),
 ]
 Aggregation = Annotated[
     str,
@@ -156,9 +200,9 @@ RandomState = Annotated[
 ]
 
 PARAMETERS = (
-    "hidden_layer_sizes", "objective", "prior", "posterior", "prior_fraction", "aggregation", "n_samples", "delta",
-    "n_candidates", "batch_size", "learning_rate_init", "max_iter", "n_iter_no_change", "tol", "validation_fraction",
-    "random_state",
+    "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "objective", "prior",
+    "posterior", "prior_fraction", "aggregation", "n_samples", "delta", "n_candidates", "batch_size",
+    "learning_rate_init", "max_iter", "n_iter_no_change", "tol", "validation_fraction", "random_state",
 )  # fmt: skip
 """Parameters of the certified classifiers that are options of `abnet fit`."""
 
@@ -167,6 +211,10 @@ def settings(context: typer.Context) -> dict[str, Any]:
     """The estimator's parameters among the options of a command."""
     given = {name: context.params[name] for name in PARAMETERS if name in context.params}
     given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
+    if given.get("n_estimators", "auto") != "auto":
+        given["n_estimators"] = _whole("--n-estimators takes a number of networks or 'auto'", given["n_estimators"])
+    if given.get("teacher") == "none":
+        given["teacher"] = None
     if given.get("batch_size", "auto") != "auto":
         given["batch_size"] = _whole("--batch-size takes a number of rows or 'auto'", given["batch_size"])
     if given.get("learning_rate_init", "auto") != "auto":
@@ -181,14 +229,16 @@ def preparation(max_categories: int, decimal: str, use: list[str] | None) -> dic
     return {"max_categories": max_categories, "decimal": decimal, "use": tuple(use or ())}
 
 
-def widths(text: str) -> tuple[int, ...]:
-    """Widths from a text.
+def widths(text: str) -> tuple[int, ...] | str:
+    """Widths from a text, or "auto".
 
     Examples
     --------
     >>> widths("8, 8"), widths("4")
     ((8, 8), (4,))
     """
+    if text.strip() == "auto":
+        return "auto"
     return tuple(_whole("--hidden-layer-sizes takes widths separated by commas", part) for part in text.split(","))
 
 

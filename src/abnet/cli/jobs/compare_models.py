@@ -67,7 +67,9 @@ class _Contest:
 
     def frozen(self, name: str) -> Contender:
         network = self.network(self.preparation(), prior="split", posterior="frozen")
-        return replace(certified(name, network, self.learn, self.test), is_fit=True)  # the defaults of `abnet fit`
+        contender = replace(certified(name, network, self.learn, self.test), is_fit=True)  # the defaults of `abnet fit`
+        self.parts = self.parts or Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
+        return contender
 
     def random_prior(self, name: str) -> Contender:
         """The preparation must not see the bound rows, so that some rows go to it alone."""
@@ -97,7 +99,7 @@ def compare_table(
     test_fraction: float = 0.2,
     verbose: bool = False,
 ) -> CompareOutcome:
-    """Learn the target of a table in six ways.
+    """Learn the target of a table in several ways.
 
     Parameters
     ----------
@@ -137,15 +139,24 @@ def _base_rate(labels: NDArray[Any]) -> float:
 
 def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
     from sklearn.dummy import DummyClassifier
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
 
-    boosting = HistGradientBoostingClassifier(random_state=contest.settings["random_state"])
-    return {
+    shaped = {
         "ABNet, learned prior": contest.split_prior,
         "ABNet, random prior": contest.random_prior,
         "ABNet, frozen": contest.frozen,
-        "logistic regression": contest.sklearn_model(LogisticRegression(max_iter=1000)),
-        "gradient boosting": contest.sklearn_model(boosting),
-        "majority rule": contest.sklearn_model(DummyClassifier()),
+    }
+    networks = {"ABNet": contest.frozen} if contest.settings["hidden_layer_sizes"] == "auto" else shaped
+    peers = usual_models(contest.settings["random_state"]) | {"majority rule": DummyClassifier()}
+    return networks | {name: contest.sklearn_model(model) for name, model in peers.items()}
+
+
+def usual_models(seed: int) -> dict[str, Any]:
+    """What people use on tables today."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    return {
+        "random forest": RandomForestClassifier(300, n_jobs=-1, random_state=seed),
+        "gradient boosting": HistGradientBoostingClassifier(random_state=seed),
+        "logistic regression": LogisticRegression(max_iter=1000),
     }

@@ -274,7 +274,7 @@ def _learned_logistic(X: NDArray[Any], y: NDArray[Any]) -> Any:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(max_iter=1000) if len(np.unique(y)) == 2 else DummyClassifier()
+    model = LogisticRegression(max_iter=1000) if len(np.unique(y)) > 1 else DummyClassifier()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # still a legitimate rule to judge
         return model.fit(X, y)

@@ -23,7 +23,11 @@ def make_estimator(model: str, settings: dict[str, Any], *, preprocessor: Any = 
         raise UsageError(f"--model must be 'abnet' or 'pbgnet', not {model!r}.")
     from abnet import ABNetClassifier, PBGNetClassifier
 
-    kind = ABNetClassifier if model == "abnet" else PBGNetClassifier
+    kind: Any = ABNetClassifier
+    if model == "pbgnet":
+        kind, known = PBGNetClassifier, PBGNetClassifier().get_params()
+        default = {"hidden_layer_sizes": "auto", "aggregation": "auto"}
+        settings = {name: value for name, value in settings.items() if name in known and default.get(name) != value}
     classifier = kind(**settings, preprocessor=preprocessor, verbose=int(verbose))
     classifier._check_parameters()
     return classifier

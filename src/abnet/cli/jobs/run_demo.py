@@ -19,44 +19,29 @@ __all__ = ["DemoOutcome", "draw", "run_demo"]
 
 
 def draw(classifier: Any, contenders: tuple[Contender, ...], path: Path) -> None:
-    """Write a PNG picture: the prior's loss, the bound, and what every contender promises beside what it does.
+    """Write a PNG picture: the loss in learning, and what every contender promises beside what it does.
 
     Parameters
     ----------
-    classifier : fitted classifier with a learned prior and a trained posterior
+    classifier : fitted classifier with a learned prior
     contenders : tuple of Contender
     path : path
     """
     from matplotlib.figure import Figure
 
     with styled():
-        figure = Figure(figsize=(10.5, 3.4), layout="constrained")
-        prior, bound, outcome = figure.subplots(1, 3, width_ratios=(1, 1, 1.15))
-        _prior(prior, classifier.loss_curve_)
-        _bound(bound, classifier.bound_curve_, classifier.certificate_.gibbs_risk_bound)
+        figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+        curve, outcome = figure.subplots(1, 2, width_ratios=(1, 1.25))
+        _curve(curve, classifier.loss_curve_)
         _outcome(outcome, contenders)
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="png", metadata={"Software": None})
 
 
-def _prior(axes: "Axes", curve: list[float]) -> None:
+def _curve(axes: "Axes", curve: list[float]) -> None:
     axes.plot(range(len(curve)), curve, color=OKABE_ITO["blue"])
-    axes.set(xlabel="epoch", ylabel="validation loss", ylim=(0, None), xlim=(0, None))
-    axes.text(0.97, 0.95, "log loss,\nthen linear loss", transform=axes.transAxes, ha="right", va="top")
-    label_panel(axes, "a", "the prior, on the first part")
-
-
-def _bound(axes: "Axes", curve: list[float], certificate: float) -> None:
-    last = max(len(curve) - 1, 1)
-    axes.plot(range(len(curve)), [100 * value for value in curve], color=OKABE_ITO["blue"])
-    axes.axhline(100 * certificate, color=OKABE_ITO["vermillion"], linestyle="--", linewidth=1.2)
-    text = f"certificate (tighter form): at most {100 * certificate:.1f} %"
-    axes.annotate(
-        text, (last, 100 * certificate), color=OKABE_ITO["vermillion"],
-        xytext=(-4, -4), textcoords="offset points", ha="right", va="top",
-    )  # fmt: skip
-    axes.set(xlabel="epoch", ylabel="bound on the Gibbs risk, %", ylim=(0, None), xlim=(0, last))
-    label_panel(axes, "b", "the posterior, on the second")
+    axes.set(xlabel="epoch", ylabel="log loss on rows kept apart", ylim=(0, None), xlim=(0, None))
+    label_panel(axes, "a", "learning, on the first part")
 
 
 def _outcome(axes: "Axes", contenders: tuple[Contender, ...]) -> None:
@@ -73,7 +58,7 @@ def _outcome(axes: "Axes", contenders: tuple[Contender, ...]) -> None:
     axes.set(xlabel="error, %", xlim=(0, None), ylim=(len(contenders) + 0.1, -0.5))
     axes.grid(visible=False, axis="y")
     axes.legend(loc="lower right")
-    label_panel(axes, "c", "promised and found")
+    label_panel(axes, "b", "promised and found")
 
 
 def _spread(rate: float, n: int) -> float:
@@ -109,20 +94,17 @@ class DemoOutcome:
 
 def run_demo(folder: Path, settings: dict[str, Any], *, verbose: bool = False) -> DemoOutcome:
     """Learn 0-4 against 5-9 from scikit-learn's digits, and leave a model file and a picture in a folder."""
-    from sklearn.linear_model import LogisticRegression
+    from abnet.cli.jobs.compare_models import usual_models
 
-    network, frozen = (
-        make_estimator("abnet", {**settings, "prior": "split", "posterior": posterior}, verbose=verbose)
-        for posterior in ("train", "frozen")
-    )
+    network = make_estimator("abnet", settings, preprocessor="auto", verbose=verbose)
     folder.mkdir(parents=True, exist_ok=True)
     model, picture = check_writable(folder / "digits.abnet"), check_writable(folder / "learning-curve.png")
     learn, test = _digits(settings["random_state"])
-    networks = certified("ABNet", network, learn, test), certified("ABNet, frozen", frozen, learn, test)
-    # Pixels have a fixed scale, so that no preparation is needed, and none can leak.
+    own = certified("abnet fit", network, learn, test)
     parts = Parts(network.other_rows_, network.bound_rows_)
-    logistic = judged("logistic regression", LogisticRegression(max_iter=1000), learn, test, parts, network.delta)
-    contenders = (*networks, logistic)
+    peers = usual_models(settings["random_state"])
+    others = (judged(name, peer, learn, test, parts, network.delta) for name, peer in peers.items())
+    contenders = (own, *others)
     network.save(model)
     draw(network, contenders, picture)
     return DemoOutcome(

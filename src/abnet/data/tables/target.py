@@ -25,7 +25,7 @@ class Split(NamedTuple):
 
 
 def split_target(frame: Any, column: str) -> Split:
-    """Features and labels of a table for two classes.
+    """Features and labels of a table.
 
     Labels stay as they are in the file: text from CSV becomes whole numbers or booleans only where these are written
     back as the same text (``1``, ``True``, but neither ``01`` nor ``true``); Parquet keeps its types. Blanks around
@@ -49,7 +49,7 @@ def split_target(frame: Any, column: str) -> Split:
     UnknownColumnError
         If there is no such column.
     TableError
-        If labels are missing, the classes are not exactly two, or there is no other column.
+        If labels are missing, there is one class or more than a hundred, or there is no other column.
 
     Examples
     --------
@@ -110,6 +110,9 @@ def _code(value: Any, known: Mapping[str, int]) -> int:
     return numbers.get(float(text), -1)
 
 
+MOST_CLASSES = 100
+"""More are no classes but a quantity, or an id."""
+
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?"
 
 
@@ -134,8 +137,8 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
     lookup[present] = np.arange(len(present))
     y = converted[lookup[distinct.codes]]
     classes, counts = np.unique(y, return_counts=True)
-    if len(classes) != 2:
-        raise TableError(_not_two(column, classes.tolist(), counts.tolist()))
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise TableError(_wrong_number(column, classes.tolist(), counts.tolist()))
     return y, notes
 
 
@@ -172,7 +175,7 @@ def _is_plain_integer(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= 18 and str(int(text)) == text
 
 
-def _not_two(column: str, classes: Sequence[Any], counts: Sequence[int]) -> str:
+def _wrong_number(column: str, classes: Sequence[Any], counts: Sequence[int]) -> str:
     order = np.argsort(counts, kind="stable")[::-1][:5]
     shown = ", ".join(f"{classes[i]!r} ({counts[i]} rows)" for i in order)
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
@@ -181,4 +184,4 @@ def _not_two(column: str, classes: Sequence[Any], counts: Sequence[int]) -> str:
         f"; if {doubtful[0]!r} stands for a missing label, remove these rows" if doubtful and len(classes) > 2 else ""
     )
     number = "only one class" if len(classes) == 1 else f"{len(classes)} classes"
-    return f"column {column!r} has {number}, but exactly two are needed: {shown}{more}{hint}."
+    return f"column {column!r} has {number}, but 2 to {MOST_CLASSES} are taken: {shown}{more}{hint}."
