@@ -270,7 +270,9 @@ class AggregatedClassifier(BinaryClassifier):
         order = np.concatenate([self.other_rows_, self.bound_rows_])
         weights = None if weights is None else weights[order]
         untouched = preparation is None or split
-        return TrainingRows(prepared[order], y[order], weights, len(self.other_rows_), preparation, untouched)
+        return TrainingRows(
+            np.take(prepared, order, axis=0), y[order], weights, len(self.other_rows_), preparation, untouched
+        )
 
     def _train(self, start: BAM, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Learn ``prior_`` and ``network_``; leaves the curves."""
