@@ -285,7 +285,8 @@ class AggregatedClassifier(BinaryClassifier):
         order = np.concatenate([self.other_rows_, self.bound_rows_])
         weights = None if weights is None else weights[order]
         untouched = preparation is None or (split and allows_certificate(self.preprocessor, preparation.transform, X))
-        return TrainingRows(prepared[order], y[order], weights, len(self.other_rows_), preparation, untouched)
+        ordered = np.take(prepared, order, axis=0)
+        return TrainingRows(ordered, y[order], weights, len(self.other_rows_), preparation, untouched)
 
     def _train(self, start: BAM, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Learn ``prior_`` and ``network_``; leaves the curves."""

@@ -82,15 +82,13 @@ class TableMap:
         is the number of rows that came before those of X, for the words of an error.
         """
         table = self._table(X, before)
-        out = np.empty((table.n_rows, self.n_features_out), np.float32)
-        reports, start = [], 0
-        for column in self.columns:
-            features, unseen = column.encode(table)
-            out[:, start : start + features.shape[1]] = features
-            start += features.shape[1]
-            if unseen:
-                reports.append(Unseen(column.name, unseen, _order(column)))
-        return out, reports
+        encoded = [column.encode(table) for column in self.columns]
+        reports = [
+            Unseen(column.name, unseen, _order(column))
+            for column, (_, unseen) in zip(self.columns, encoded, strict=True)
+            if unseen
+        ]
+        return _beside([features for features, _ in encoded], table.n_rows), reports
 
     def _table(self, X: Any, before: int = 0) -> Table:
         """A table that has all columns."""
@@ -142,6 +140,21 @@ class TableMap:
         if len(set(names)) < len(names) or set(names) & set(fields["dropped"]):
             raise ValueError(f"{where}.columns and {where}.dropped name a column twice.")
         return cls(columns, fields["dropped"], fields.get("remarks", ()))
+
+
+BLOCK = 4096
+"""Rows put together at a time: column by column over all rows, every row would come from memory once per column."""
+
+
+def _beside(parts: list[NDArray[np.float32]], n: int) -> NDArray[np.float32]:
+    """Features of all columns side by side."""
+    out = np.empty((n, sum(part.shape[1] for part in parts)), np.float32)
+    for first in range(0, n, BLOCK):
+        start, rows = 0, slice(first, first + BLOCK)
+        for part in parts:
+            out[rows, start : start + part.shape[1]] = part[rows]
+            start += part.shape[1]
+    return out
 
 
 def _old_name(name: str) -> str:
