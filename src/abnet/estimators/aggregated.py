@@ -4,7 +4,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,13 +41,11 @@ from abnet.estimators.classifier import (
 )
 from abnet.estimators.hints import warn_of_unfinished
 from abnet.estimators.posterior_draw import Posterior, draw_network
+from abnet.estimators.recipe import AFFORDABLE, exact_cost
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = ["AggregatedClassifier", "Family", "Way"]
-
-AFFORDABLE = 2**26
-"""Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
 
 
 @dataclass(frozen=True)
@@ -444,14 +441,3 @@ class AggregatedClassifier(BinaryClassifier):
         """The fitted predictor in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
         check_is_fitted(self, "predictor_")
         return self.predictor_
-
-
-def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
-    """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
-
-    Examples
-    --------
-    >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
-    (True, False)
-    """
-    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]

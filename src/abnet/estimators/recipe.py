@@ -1,11 +1,15 @@
 """The recipe of a mixture: what "auto" stands for, by rules that look at sizes alone, never at a label or a result."""
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 from abnet.codebook import code_length
 
-__all__ = ["Recipe", "recipe_for"]
+__all__ = ["AFFORDABLE", "Recipe", "exact_cost", "recipe_for"]
+
+AFFORDABLE = 2**26
+"""Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
 
 WIDE_FEATURES = 400
 """Prepared features above which a table is wide: codes and teachers would cost more than they bring."""
@@ -100,3 +104,14 @@ def recipe_for(estimator: Any, hidden: tuple[int, ...] | None, n_features: int, 
     if aggregation == "auto":
         aggregation = "exact" if max(hidden) <= 10 else "ancestral"
     return Recipe(hidden, int(members), aggregation, codes, named, length, float(estimator.prior_fraction))
+
+
+def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
+    """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
+
+    Examples
+    --------
+    >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
+    (True, False)
+    """
+    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
