@@ -82,8 +82,8 @@ Teacher = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_NETWORK,
-        help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'none'; 'auto' weighs all "
-        "three, or has none where widths are given.",
+        help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'all' of them, weighed, or "
+        "'none'; 'auto' is 'all', or 'none' where widths are given.",
     ),
 ]
 Codes = Annotated[

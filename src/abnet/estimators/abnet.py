@@ -31,10 +31,10 @@ class ABNetClassifier(MixtureClassifier):
     n_estimators : int or "auto"
         Number of networks in the mixture: one posterior, whose divergence is the mean of theirs. "auto" is 1 where the
         widths are given.
-    teacher : None, "auto", "forest", "boosting", "linear" or a classifier
+    teacher : None, "auto", "all", "forest", "boosting", "linear" or a classifier
         Who teaches the networks: a scikit-learn classifier, which is cloned and fitted on the first part only, or one
-        by name. "auto" asks all three and weighs them by what they say of rows they were not fitted on; none where the
-        widths are given, or above 400 features.
+        by name. "all" asks all three and weighs them by what they say of rows they were not fitted on. "auto" is "all",
+        but None where the widths are given, or above 400 features.
     codes : {"auto", "thermometer", "none"}
         Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 400 features.
     code_length : int or "auto"
@@ -67,9 +67,10 @@ class ABNetClassifier(MixtureClassifier):
         Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`:
         they are drawn once and kept, and the certificate of the vote gains from more of them
         (`abnet.bounds.fixed_paths`); a frozen posterior needs no such allowance.
-    preprocessor : transformer, "auto", "standardise" or None
+    preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto": frames by
-        `abnet.data.preparation.TablePreparation`; arrays are scaled where the widths are "auto" too, else left alone.
+        `abnet.data.preparation.TablePreparation` ("table"); arrays are scaled ("standardise") where the widths are
+        "auto" too, else left alone.
         None leaves rows as they are.
     delta : float
         The certificate may fail with at most this probability.

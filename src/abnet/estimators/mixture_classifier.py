@@ -136,10 +136,10 @@ class MixtureClassifier(AggregatedClassifier):
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
             return bool(self.__dict__.get("_reads_frames", False))
-        return super()._takes_tables()
+        return super()._takes_tables() or (isinstance(self.preprocessor, str) and self.preprocessor == "table")
 
     def _preprocessor_for(self, X: Any) -> Any:
-        if not (isinstance(self.preprocessor, str) and self.preprocessor == "auto"):
+        if not (isinstance(self.preprocessor, str) and self.preprocessor in ("auto", "table")):
             return self.preprocessor
         if self._takes_tables():
             from abnet.data.preparation import TablePreparation
@@ -170,7 +170,7 @@ class MixtureClassifier(AggregatedClassifier):
                 name, frozen = Parameter("target_error"), Parameter("posterior", "frozen")
                 raise ParameterError("{} needs rows that nothing learned from: use {}.", name, frozen)
         if isinstance(self.teacher, str):
-            check_choice("teacher", self.teacher, ("auto", *TEACHERS))
+            check_choice("teacher", self.teacher, ("auto", "all", *TEACHERS))
         elif self.teacher is not None and not hasattr(self.teacher, "predict_proba"):
             name = Parameter("teacher")
             raise ParameterError("{} must be a classifier with predict_proba; got {!r}.", name, self.teacher)
@@ -275,6 +275,9 @@ class MixtureClassifier(AggregatedClassifier):
 
     def _coded(self, base: Any, learn: NDArray[np.float32]) -> tuple[Any, Recipe]:
         """The codes, if there are to be any, and the recipe."""
+        from sklearn.preprocessing import StandardScaler
+
+        from abnet.data.preparation import TablePreparation
         from abnet.data.preparation.coded import CodedMap
         from abnet.data.preparation.scaling import StandardMap
 
@@ -286,7 +289,9 @@ class MixtureClassifier(AggregatedClassifier):
         coded = CodedMap.of(map_, learn) if can else None
         hidden = None if self._is_auto("hidden_layer_sizes") else check_hidden(self.hidden_layer_sizes)
         n_codes = 0 if coded is None else coded.n_features_out - n_features
-        recipe = recipe_for(self, hidden, n_features, len(self.classes_), n_codes)
+        known = {TablePreparation: "table", StandardScaler: "standardise", type(None): None}
+        kind = type(self.preprocessor_)
+        recipe = recipe_for(self, hidden, n_features, len(self.classes_), n_codes, known.get(kind, kind.__name__))
         if recipe.codes == "thermometer" and coded is None:
             raise ParameterError("{} needs a preprocessor that can be stored.", Parameter("codes", "thermometer"))
         return (coded if recipe.codes == "thermometer" else None), recipe

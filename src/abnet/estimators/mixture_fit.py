@@ -93,7 +93,8 @@ def learn_prior_members(
     from abnet.training.mixture_learner import MixtureLearner
     from abnet.training.mixture_trainer import learn_members
 
-    teaching, chosen = _taught(recipe, estimator.teacher, base, codes, n_classes, rng, report)
+    teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
+    teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report)
     base, codes = base[chosen], codes[chosen]
     lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
     if teaching is not None:
@@ -120,7 +121,6 @@ def learn_prior_members(
 
 
 def _taught(
-    recipe: Recipe,
     teacher: Any,
     base: NDArray[np.float32],
     codes: NDArray[np.intp],
@@ -130,7 +130,7 @@ def _taught(
 ) -> tuple[Teaching | None, NDArray[np.intp]]:
     """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
     every = np.arange(len(codes))
-    if recipe.teacher is None or len(np.unique(codes)) < 2:
+    if teacher is None or len(np.unique(codes)) < 2:
         return None, every
     seed = int(rng.integers(2**31))
     chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])

@@ -40,6 +40,8 @@ class Recipe:
     code_length : int
         Output neurons of every member.
     prior_fraction : float
+    preprocessor : str or None
+        Name, or the class of the user's own.
     """
 
     hidden_layer_sizes: tuple[int, ...]
@@ -49,6 +51,7 @@ class Recipe:
     teacher: str | None
     code_length: int
     prior_fraction: float
+    preprocessor: str | None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a model file; they repeat the fit as explicit parameters."""
@@ -59,7 +62,7 @@ class Recipe:
 
         Examples
         --------
-        >>> Recipe((8,), 8, "exact", "thermometer", "auto", 1, 0.5).describe("forest 75 %, linear 25 %")
+        >>> Recipe((8,), 8, "exact", "thermometer", "all", 1, 0.5, "table").describe("forest 75 %, linear 25 %")
         '8 exact networks of 8 neurons, thermometer codes, taught by forest 75 %, linear 25 %; 50 % of the rows learn'
         """
         widths = "-".join(map(str, self.hidden_layer_sizes))
@@ -71,7 +74,14 @@ class Recipe:
         return f"{networks}{outputs}{codes}{taught}; {round(100 * self.prior_fraction)} % of the rows learn"
 
 
-def recipe_for(estimator: Any, hidden: tuple[int, ...] | None, n_features: int, n_classes: int, n_codes: int) -> Recipe:
+def recipe_for(
+    estimator: Any,
+    hidden: tuple[int, ...] | None,
+    n_features: int,
+    n_classes: int,
+    n_codes: int,
+    preprocessor: str | None,
+) -> Recipe:
     """The recipe of a fit: what the user set, and rules for what is "auto".
 
     A network whose widths are given is left as it is given: alone, without codes and teacher, unless they are set too.
@@ -84,6 +94,8 @@ def recipe_for(estimator: Any, hidden: tuple[int, ...] | None, n_features: int, 
     n_features, n_codes : int
         Prepared features, and thermometer codes that could be made of them.
     n_classes : int
+    preprocessor : str or None
+        What prepares the rows.
     """
     free, wide = hidden is None, n_features > WIDE_FEATURES
     exact_fits = n_classes == 2 and not wide
@@ -96,14 +108,15 @@ def recipe_for(estimator: Any, hidden: tuple[int, ...] | None, n_features: int, 
     if codes == "auto":
         codes = "thermometer" if free and not wide and n_features + n_codes <= MOST_INPUTS else "none"
     teacher = estimator.teacher
-    if isinstance(teacher, str) and teacher == "auto" and (wide or not free):
-        teacher = None
+    if isinstance(teacher, str) and teacher == "auto":
+        teacher = "all" if free and not wide else None
     named = teacher if teacher is None or isinstance(teacher, str) else type(teacher).__name__
     length = code_length(n_classes) if estimator.code_length == "auto" else int(estimator.code_length)
     aggregation = estimator.aggregation
     if aggregation == "auto":
         aggregation = "exact" if max(hidden) <= 10 else "ancestral"
-    return Recipe(hidden, int(members), aggregation, codes, named, length, float(estimator.prior_fraction))
+    share = float(estimator.prior_fraction)
+    return Recipe(hidden, int(members), aggregation, codes, named, length, share, preprocessor)
 
 
 def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:

@@ -43,9 +43,9 @@ def free_parameters(classifier: AggregatedClassifier) -> frozenset[str]:
     Examples
     --------
     >>> from abnet.estimators.abnet import ABNetClassifier
-    >>> sorted(free_parameters(ABNetClassifier(posterior="train")))
+    >>> sorted(free_parameters(ABNetClassifier((4, 4), posterior="train")))
     ['learning_rate_init']
-    >>> "max_iter" in free_parameters(ABNetClassifier(prior="init"))
+    >>> "max_iter" in free_parameters(ABNetClassifier((4, 4), prior="init"))
     True
     """
     if classifier._is_frozen() or not classifier._certifies_exactly():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 __all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
 
 TEACHERS = ("forest", "boosting", "linear")
-"""Teachers known by name; "auto" asks all of them and weighs their answers."""
+"""Teachers known by name; "all" asks all of them and weighs their answers."""
 
 FOLDS = 5
 SWAP = 0.3
@@ -33,18 +33,18 @@ Report = Callable[[str, int, float], None]
 
 
 def teachers_named(teacher: Any, seed: int) -> dict[str, Any]:
-    """Unfitted classifiers by name: those that "auto" stands for, the one named, or a clone of the user's own.
+    """Unfitted classifiers by name: all that are known, the one named, or a clone of the user's own.
 
     Examples
     --------
-    >>> list(teachers_named("auto", 0)), list(teachers_named("linear", 0))
+    >>> list(teachers_named("all", 0)), list(teachers_named("linear", 0))
     (['forest', 'boosting', 'linear'], ['linear'])
     """
     if not isinstance(teacher, str):
         from sklearn.base import clone
 
         return {type(teacher).__name__: clone(teacher)}
-    return {name: _known(name, seed) for name in (TEACHERS if teacher == "auto" else (teacher,))}
+    return {name: _known(name, seed) for name in (TEACHERS if teacher == "all" else (teacher,))}
 
 
 def _known(name: str, seed: int) -> Any:

@@ -1,0 +1,185 @@
+"""Mixtures as classifiers: nothing reaches them from the bound rows, several classes, recipes that repeat."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from abnet import ABNetClassifier, load
+from abnet.bounds import clopper_pearson_bound, verify_certificate
+from abnet.predictors.mixture import CompactMixture, PathMixture
+
+QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
+
+
+class Parrot(ClassifierMixin, BaseEstimator):
+    """Remembers every row that it was ever shown."""
+
+    seen: ClassVar[set[bytes]] = set()
+
+    def fit(self, X: Any, y: Any) -> "Parrot":
+        Parrot.seen |= {np.asarray(row, np.float32).tobytes() for row in np.asarray(X)}
+        self.classes_ = np.unique(y)
+        self.share_ = np.array([np.mean(y == label) for label in self.classes_])
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return np.tile(self.share_, (len(X), 1))
+
+
+@pytest.fixture
+def rows(rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(160, 3)).astype(np.float32)
+
+
+def two(X: np.ndarray) -> np.ndarray:
+    return np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "yes", "no")
+
+
+def four(X: np.ndarray) -> np.ndarray:
+    return np.array(["a", "b", "c", "d"])[2 * (X[:, 0] > 0) + (X[:, 1] > 0)]
+
+
+def test_teacher_sees_the_first_part_and_nothing_else(rows: np.ndarray) -> None:
+    Parrot.seen.clear()
+    clf = ABNetClassifier((3,), teacher=Parrot(), preprocessor=None, **QUICK).fit(rows, two(rows))
+    first = {row.tobytes() for row in rows[clf.other_rows_]}
+    assert first <= Parrot.seen == first
+    assert not {row.tobytes() for row in rows[clf.bound_rows_]} & Parrot.seen
+
+
+@pytest.mark.parametrize("teacher", [None, "linear"])
+@pytest.mark.parametrize("labels", [two, four])
+def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
+    rows: np.ndarray, labels: Any, teacher: Any
+) -> None:
+    y = labels(rows)
+    clf = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
+    turned = y.copy()
+    turned[clf.bound_rows_] = np.roll(np.sort(np.unique(y)), 1)[np.searchsorted(np.sort(np.unique(y)), y)][
+        clf.bound_rows_
+    ]
+    other = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
+    for name, array in clf.predictor_.arrays().items():
+        np.testing.assert_array_equal(other.predictor_.arrays()[name], array)
+    assert other.predictor_.info.calibration == clf.predictor_.info.calibration
+    assert other.certificate_.vote_errors > clf.certificate_.vote_errors
+
+
+@pytest.mark.parametrize("aggregation", ["exact", "ancestral"])
+def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> None:
+    y = four(rows)
+    clf = ABNetClassifier((4,), aggregation=aggregation, teacher="linear", n_estimators=2, random_state=0).fit(rows, y)
+    assert np.mean(clf.predict(rows) != y) < 0.2
+    np.testing.assert_allclose(clf.predict_proba(rows).sum(axis=1), 1)
+    np.testing.assert_allclose(clf.vote_share(rows).sum(axis=1), 1)
+    certificate, bound = clf.certificate_, clf.bound_rows_
+    verify_certificate(certificate)
+    errors = int(np.sum(clf.predict(rows[bound]) != y[bound]))
+    assert certificate.vote_errors == errors
+    assert certificate.vote_error_bound == clopper_pearson_bound(errors, len(bound), 0.05)
+    assert certificate.class_names == ("a", "b", "c", "d")
+    clf.save(tmp_path / "m.abnet")
+    np.testing.assert_array_equal(load(tmp_path / "m.abnet").predict(rows), clf.predict(rows))
+    drawn = clf.draw_network()
+    wrong = int(np.sum(drawn.predict(rows[bound]) != y[bound]))
+    assert drawn.certificate is not None
+    assert drawn.certificate.errors == wrong
+
+
+def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray) -> None:
+    y = four(rows).astype("<U20")
+    plain = ABNetClassifier((3,), **QUICK).fit(rows, y)
+    y[plain.bound_rows_[:3]] = "never seen before"
+    with pytest.warns(UserWarning, match="3 of the bound rows have a label that no row of the first part has"):
+        clf = ABNetClassifier((3,), **QUICK).fit(rows, y)
+    assert clf.classes_.tolist() == ["a", "b", "c", "d"]
+    wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
+    assert clf.certificate_.vote_errors == wrong.sum() >= 3
+    assert clf.certificate_.class_names[-1] == "labels not known"
+    declared = ABNetClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
+    assert len(declared.classes_) == 5
+
+
+@pytest.mark.parametrize("labels", [two, four])
+def test_posterior_trained_through_the_bound_of_the_mixture(rows: np.ndarray, labels: Any) -> None:
+    clf = ABNetClassifier((3,), posterior="train", **QUICK).fit(rows, labels(rows))
+    assert clf.certificate_.posterior == "train"
+    moved = [
+        0.5 * sum(float(np.sum((a.astype(float) - b) ** 2)) for a, b in zip(w.layers, v.layers, strict=True))
+        for w, v in zip(clf.networks_, clf.priors_, strict=True)
+    ]
+    assert clf.certificate_.kl == pytest.approx(np.mean(moved), rel=1e-6)
+    assert clf.certificate_.kl > 0
+    verify_certificate(clf.certificate_)
+
+
+def mixed(rng: np.random.Generator, n: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
+    size, town = rng.normal(size=n), rng.choice(["Oslo", "Lima", "Pune"], n)
+    frame = pd.DataFrame({"size": size, "town": town, "age": rng.integers(20, 80, n).astype(float)})
+    frame.loc[::9, "age"] = np.nan
+    return frame, np.where(size + (town == "Lima") > 0.3, "up", "down")
+
+
+def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_path: Path) -> None:
+    frame, y = mixed(rng)
+    clf = ABNetClassifier(random_state=0).fit(frame, y)
+    assert isinstance(clf.predictor_, CompactMixture)
+    assert np.mean(clf.predict(frame) != y) < 0.2
+    assert clf.recipe_["n_estimators"] == 8
+    again = ABNetClassifier(**clf.recipe_, random_state=0).fit(frame, y)
+    np.testing.assert_array_equal(again.decision_function(frame), clf.decision_function(frame))
+    assert again.certificate_ == clf.certificate_
+    clf.save(tmp_path / "m.abnet")
+    loaded = load(tmp_path / "m.abnet")
+    np.testing.assert_array_equal(loaded.predict_proba(frame), clf.predict_proba(frame))
+    assert "8 exact networks" in loaded.info.details["recipe"]
+
+
+def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(120, 401))
+    clf = ABNetClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)
+    assert isinstance(clf.predictor_, PathMixture)
+    assert (clf.recipe_["codes"], clf.recipe_["teacher"], clf.recipe_["preprocessor"]) == ("none", None, "standardise")
+
+
+def test_class_weight_moves_the_vote(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] + 2 * rng.normal(size=400) > 2.5).astype(int)
+    shares = [
+        ABNetClassifier((3,), class_weight=weight, max_iter=20, random_state=0).fit(X, y).predict(X).mean()
+        for weight in ({0: 1, 1: 1}, "balanced", {0: 1, 1: 50})
+    ]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(3000, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=3000) > 0, "yes", "no")
+    clf = ABNetClassifier((3,), target_error=0.1, max_iter=20, random_state=0).fit(X, y)
+    assert clf.abstention_.threshold is not None
+    answers = clf.predict_or_abstain(X)
+    given = np.array([answer is not None for answer in answers])
+    assert 0.2 < given.mean() < 1
+    assert np.mean(answers[given] != y[given]) < 0.1
+    np.testing.assert_array_equal(answers[given], clf.predict(X)[given])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"teacher": "forrest"}, "teacher must be one of"),
+        ({"teacher": 3}, "predict_proba"),
+        ({"n_estimators": 0}, "n_estimators must be a positive whole number"),
+        ({"codes": "binary"}, "codes must be one of"),
+        ({"class_weight": "unbalanced"}, "class_weight must be one of"),
+        ({"prior": "init"}, "are for one network with two classes"),
+        ({"target_error": 0.1, "posterior": "train"}, "target_error needs rows that nothing learned from"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(rows: np.ndarray, parameters: dict[str, Any], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        ABNetClassifier(**parameters).fit(rows, two(rows))
