@@ -21,7 +21,7 @@ def test_the_model_is_the_one_of_the_record(folder: Path) -> None:
     model = abnet.load(record["model"])
     assert model.certificate_ is not None
     assert model.certificate_.to_dict() == record["certificate"]
-    assert record["contenders"][0]["name"] == "ABNet"
+    assert record["contenders"][0]["name"] == "abnet fit"
     assert (record["n_learn"], record["n_test"]) == (1348, 449)
     assert set(model.predict(abnet.data.load("digits").X)) <= {"0-4", "5-9"}
 

@@ -16,7 +16,7 @@ BAD_TABLES = {
     "blank": ("\n\n  \n", "is empty"),
     "header only": ("x,y\n", "no rows"),
     "one class": ("x,y\n" + body(label="a"), "only one class"),
-    "three classes": ("x,y\n" + body() + "3,7\n", "3 classes"),
+    "too many classes": ("x,y\n" + "".join(f"{i % 7},label {i}\n" for i in range(200)), "200 classes, but 2 to 100"),
     "all missing": ("x,y\n" + body(other=""), "no column is of use"),
     "label missing": ("x,y\n" + body() + "3,\n", "1 labels are missing"),
     "label nan": ("x,y\n" + body() + "3,NaN\n", "1 labels are missing"),
@@ -90,7 +90,10 @@ WRONG = {
     "no widths": (["--hidden-layer-sizes", ""], "whole numbers"),
     "zero width": (["--hidden-layer-sizes", "8,0"], "whole numbers of 1 or more, not '0'"),
     "too wide": (["--hidden-layer-sizes", "40", "--aggregation", "exact"], "2^40"),
-    "what to do when too wide": (["--hidden-layer-sizes", "40"], "sampling: --aggregation ancestral (certified)"),
+    "what to do when too wide": (
+        ["--hidden-layer-sizes", "40", "--aggregation", "exact"],
+        "sampling: --aggregation ancestral (certified)",
+    ),
     "objective": (["--objective", "best"], "--objective must be one of"),
     "frozen without split": (["--prior", "init", "--posterior", "frozen"], "--posterior frozen needs"),
     "loss with split": (

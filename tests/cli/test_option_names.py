@@ -41,8 +41,8 @@ def test_what_the_user_wrote_is_left_alone(failure: Failure) -> None:
 
 
 def test_the_demo_speaks_of_options(failure: Failure) -> None:
-    message = failure("demo", "--hidden-layer-sizes", "40", code=2)
-    assert "abnet fit --aggregation ancestral" in message
+    message = failure("demo", "--delta", "2", code=2)
+    assert "--delta must lie strictly between 0 and 1" in message
 
 
 def test_pbgnet_is_advised_what_it_has(failure: Failure) -> None:

@@ -299,7 +299,7 @@ def fit_table(
     from abnet.estimators.abnet import ABNetClassifier
 
     classifier = ABNetClassifier(random_state=0) if estimator is None else clone(estimator)
-    if classifier.preprocessor is None:
+    if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
         classifier.set_params(preprocessor=TablePreparation())
     if not isinstance(max_learn_rows, (int, np.integer)) or max_learn_rows < 1:
         name = Parameter("max_learn_rows")

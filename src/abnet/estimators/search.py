@@ -18,7 +18,7 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.classifier import check_choice, seeds
-from abnet.labels import winners
+from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
 
@@ -177,6 +177,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
         validate_data(self, X, y, skip_check_array=True)
+        Labels.of(y).check_two()
         settings, candidates = self._candidates()
         events = [event_of(candidate, params) for candidate, params in zip(candidates, settings, strict=True)]
         apart = chooses_apart(candidates)
@@ -284,7 +285,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 

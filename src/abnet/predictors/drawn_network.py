@@ -42,7 +42,7 @@ class DrawnNetwork(Predictor):
     def __post_init__(self) -> None:
         if (self.network.sizes[-1] == 1) != (self.info.labels.n_classes == 2):
             outputs, labels = self.network.sizes[-1], self.info.labels.n_classes
-            raise ValueError(f"{outputs} outputs do not tell {labels} labels apart.")
+            raise ValueError(f"{outputs} outputs do not tell the classes apart: there are {labels} labels.")
         super().__post_init__()
         object.__setattr__(self, "network", contiguous(self.network))
 

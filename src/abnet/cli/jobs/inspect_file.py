@@ -5,6 +5,7 @@ from typing import Any
 
 from abnet.bounds.certificate_file import is_certificate_file
 from abnet.cli.show import certificate_text
+from abnet.data.preparation.coded import CodedMap
 from abnet.decisions.certify_model import AnyCertificate, load_certificate
 from abnet.files import load
 from abnet.files.config import certificate_record
@@ -46,10 +47,13 @@ def inspect_certificate(path: Path) -> AnyCertificate | None:
 def _columns(model: Predictor) -> list[str]:
     """A line per column of the tables that the model takes."""
     preparation, names = model.info.preparation, model.info.feature_names
-    if preparation is not None and preparation.to_dict()["kind"] == "table":
-        return list(preparation.describe())
-    scaled = "" if preparation is None else f": numeric, {KINDS[preparation.to_dict()['kind']]}"
-    return [f"{name}{scaled}" for name in names or ()]
+    coded = isinstance(preparation, CodedMap)
+    base = preparation.base if isinstance(preparation, CodedMap) else preparation
+    codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
+    if base is not None and base.to_dict()["kind"] == "table":
+        return [*base.describe(), *codes]
+    scaled = "" if base is None else f": numeric, {KINDS[base.to_dict()['kind']]}"
+    return [*(f"{name}{scaled}" for name in names or ()), *codes]
 
 
 def _promise(model: Predictor, details: bool) -> str:

@@ -209,7 +209,9 @@ def _csv(stream: TextIO) -> Writer:
         if shares is not None:
             columns |= {f"probability_{name}": shares[:, place] for place, name in enumerate(names)}
         frame = _beside(kept, pl.DataFrame(columns))
-        stream.write(frame.write_csv(include_header=header.pop() if header else False))
+        # Alone in its row, a missing answer would be an empty line, which readers skip.
+        empty = '""' if frame.width == 1 else ""
+        stream.write(frame.write_csv(include_header=header.pop() if header else False, null_value=empty))
 
     return write
 
