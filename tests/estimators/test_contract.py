@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_class_weight_classifiers, parametrize_with_checks
 
 import abnet
 
@@ -37,7 +37,12 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     return {
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS_ARE_NOT_COPIES,
         "check_sample_weight_equivalence_on_sparse_data": WEIGHTS_ARE_NOT_COPIES,
+        "check_class_weight_classifiers": "two neurons cannot carry three classes of weights 1,000 to .0001: six can",
     }
+
+
+def test_class_weights_rule_where_the_network_can_follow() -> None:
+    check_class_weight_classifiers("ABNetClassifier", abnet.ABNetClassifier((6,), max_iter=10, random_state=0))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.bam import BAM
@@ -177,6 +178,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
         validate_data(self, X, y, skip_check_array=True)
+        check_classification_targets(np.asarray(y))
         Labels.of(y).check_two()
         settings, candidates = self._candidates()
         events = [event_of(candidate, params) for candidate, params in zip(candidates, settings, strict=True)]
