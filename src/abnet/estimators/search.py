@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.bam import BAM
@@ -178,8 +177,8 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
         validate_data(self, X, y, skip_check_array=True)
-        check_classification_targets(np.asarray(y))
-        Labels.of(y).check_two()
+        if np.asarray(y).dtype.kind != "f":  # numbers that are no labels are the estimator's to refuse
+            Labels.of(y).check_two()
         settings, candidates = self._candidates()
         events = [event_of(candidate, params) for candidate, params in zip(candidates, settings, strict=True)]
         apart = chooses_apart(candidates)
