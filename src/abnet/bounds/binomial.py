@@ -124,8 +124,6 @@ def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, 
     smallest = min((size for size in sizes if size), default=1)
     weights = [smallest / size if size else 0.0 for size in sizes]
     total = math.fsum(weights)
-    if len(weights) == 2 and weights[0] == weights[1] > 0:
-        return (delta * 0.5,) * 2  # halves are exact
     return tuple(delta * (weight / total) * (1.0 - 2.0**-50) if weight else 0.0 for weight in weights)
 
 

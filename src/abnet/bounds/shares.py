@@ -59,7 +59,10 @@ def of_classes(delta: float, counts: Sequence[int]) -> list[float]:
     [0.02, 0.02, 0.02]
     """
     largest = max([1, *counts])
-    return list(shares_by_count([n or largest for n in counts], delta))
+    rows = [n or largest for n in counts]
+    if len(rows) == 2 and rows[0] == rows[1]:
+        return [of_a_class(delta, 2)] * 2  # halves are exact
+    return list(shares_by_count(rows, delta))
 
 
 def for_sampling(delta: float) -> tuple[float, float]:
