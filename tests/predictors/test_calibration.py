@@ -1,11 +1,13 @@
 """Calibration: no vote changes, the log loss is the least, and it heals a vote that is too sure."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abnet.predictors.calibration import Calibration
+from abnet.predictors.calibration import PENALTY, Calibration
 
 maps = st.builds(Calibration, st.floats(0.05, 20), st.floats(0, 1))
 
@@ -44,8 +46,11 @@ def test_loss_is_no_larger_than_anywhere_on_a_grid(rng: np.random.Generator) -> 
     codes = (rng.random(400) < 0.8 * shares[:, 1] + 0.1).astype(int)
     fitted = Calibration.fitted(shares, np.eye(2)[codes])
     grid = [Calibration(a, b) for a in np.geomspace(0.05, 20, 60) for b in np.geomspace(1e-5, 1, 60)]
-    best = min(log_loss(c.apply(shares), codes) for c in grid)
-    assert log_loss(fitted.apply(shares), codes) < best + 3e-3  # the penalty of a power far from 1
+
+    def penalised(c: Calibration) -> float:
+        return log_loss(c.apply(shares), codes) + PENALTY * math.log(c.power) ** 2 / len(codes)
+
+    assert penalised(fitted) < min(map(penalised, grid)) + 1e-5
 
 
 def test_record_comes_back(rng: np.random.Generator) -> None:
