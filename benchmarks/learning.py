@@ -10,9 +10,8 @@ from sklearn.neural_network import MLPClassifier
 
 from abnet import ABNetClassifier
 from abnet.bam import BAM
-from abnet.training.aggregation_learner import AggregationLearner, Objective, start
-from abnet.training.compiled import compiled_epoch
-from abnet.training.loop import Limits, Span, epoch, open_runs
+from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.training.loop import Limits, Span, compiled_epoch, epoch, open_runs
 from abnet.training.trainer import lifted_rows, new_keys, stack
 from measure import Row, at_least, at_most, best_times, stated
 

@@ -26,8 +26,7 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     from abnet.experiments.protocol import protocol_of
     from abnet.experiments.run_group import Member
     from abnet.experiments.setting import Setting
-    from abnet.training.compiled import compiled_epoch
-    from abnet.training.loop import Limits, Span
+    from abnet.training.loop import Limits, Span, compiled_epoch
     from abnet.training.trainer import lifted_rows
     from learning import images
 

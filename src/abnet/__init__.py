@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from abnet.bounds.certificate import Certificate
     from abnet.decisions.certify_model import certify, compare_errors, load_certificate
     from abnet.decisions.monitor import Monitor
-    from abnet.estimators.abnet import ABNetClassifier
+    from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.large_tables import fit_table
-    from abnet.estimators.pbgnet import PBGNetClassifier
     from abnet.estimators.search import ABNetSearch
     from abnet.files import load
     from abnet.predictors.compact import CompactABNet, CompactMAP
@@ -57,10 +56,9 @@ __getattr__, __dir__ = lazy_names(
         "abnet.bounds.certificate": ["Certificate"],
         "abnet.decisions.certify_model": ["certify", "compare_errors", "load_certificate"],
         "abnet.decisions.monitor": ["Monitor"],
-        "abnet.estimators.abnet": ["ABNetClassifier"],
+        "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.large_tables": ["fit_table"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
-        "abnet.estimators.pbgnet": ["PBGNetClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
         "abnet.files": ["load"],
         "abnet.predictors.compact": ["CompactABNet", "CompactMAP"],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from abnet.aggregation import ancestral, exact
-from abnet.aggregation.signs import sign_means
+from abnet.aggregation.ancestral import sign_means
 from abnet.bam import BAM
 from abnet.cube import corner_probabilities, corners
 from conftest import random_network

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from abnet.aggregation import exact, meanfield, stochastic_meanfield
-from abnet.aggregation.signs import sign_means
+from abnet.aggregation.ancestral import sign_means
 from conftest import random_network
 
 

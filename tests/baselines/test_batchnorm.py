@@ -3,7 +3,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.baselines.batchnorm import Statistics, batch_statistics, normalise, running_average, unit_statistics
+from abnet.baselines.binary_weights import (
+    Statistics,
+    batch_statistics,
+    normalise,
+    running_average,
+    unit_statistics,
+)
 
 rng = np.random.default_rng(5)
 A = rng.normal(3, 2, (6, 3))

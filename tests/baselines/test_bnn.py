@@ -5,8 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from abnet.baselines.batchnorm import Statistics
-from abnet.baselines.binary_weights import BinaryParameters, BinaryState
+from abnet.baselines.binary_weights import BinaryParameters, BinaryState, Statistics
 from abnet.baselines.bnn import BNN, straight_through_sign
 
 Train = Callable[..., Any]

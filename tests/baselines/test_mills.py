@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from abnet.baselines.mills import inverse_mills_ratio, normal_density
+from abnet.baselines.losses import inverse_mills_ratio, normal_density
 
 POINTS = [-1e6, -3000.0, -40.0, -12.0, -8.000001, -8.0, -7.999999, -5.0, -1.0, 0.0, 0.3, 2.0, 9.0]
 

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.linear_model import LogisticRegression
 
 from abnet.bounds import Certificate, certify_trained
-from abnet.bounds.notebook import certificate_html, fitted_html
+from abnet.bounds.wording import certificate_html, fitted_html
 from files.predictors import drawn_certificate
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>')

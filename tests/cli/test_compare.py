@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
-from abnet.cli.jobs.contender import Contender
-from abnet.cli.show import show_contenders
+from abnet.cli.console import show_contenders
+from abnet.cli.jobs.compare_models import Contender
 from cli.tables import ROWS, SMALL, Failure, Run
 
 NAMES = [

@@ -8,7 +8,7 @@ import pytest
 
 START = """
 import os, signal, sys, time
-from abnet.cli.guard import guarded, install_handler
+from abnet.cli.console import guarded, install_handler
 
 def ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)

@@ -5,8 +5,7 @@ import inspect
 import pytest
 
 from abnet.cli import options
-from abnet.cli.compare import compare
-from abnet.cli.demo import demo
+from abnet.cli.commands import compare, demo
 from abnet.cli.fit import fit
 from abnet.cli.options import spelled
 from abnet.errors import Parameter

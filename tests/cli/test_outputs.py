@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from abnet.cli.jobs.outputs import kind_of_file
+from abnet.cli.jobs.inputs import kind_of_file
 from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
 
 FIT = ["--target", "mood today", *SMALL]

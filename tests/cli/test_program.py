@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import abnet
 from abnet.cli import options
+from abnet.cli.console import UsageError, guarded
 from abnet.cli.fit import fit as fit_command
-from abnet.cli.guard import UsageError, guarded
 from cli.tables import Run
 
 COMMANDS = ["fit", "predict", "inspect", "export", "compare", "demo", "data"]

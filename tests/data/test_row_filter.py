@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abnet.data.row_filter import MOST_ROWS, count_seen, row_filter
+from abnet.data.fingerprint import MOST_ROWS, count_seen, row_filter
 
 
 def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet.bam import BAM
 from abnet.bounds import DrawnCertificate
-from abnet.estimators.posterior_draw import Posterior, draw_network
+from abnet.estimators.certification import Posterior, draw_network
 from abnet.files import save
 from abnet.predictors.drawn_network import DrawnNetwork
 from conftest import random_network

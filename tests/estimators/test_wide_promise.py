@@ -9,8 +9,7 @@ from abnet import bounds
 from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.estimators.certification import sampled_risk
-from abnet.predictors.paths import PathPredictor
-from abnet.predictors.uniform_draws import CompactUniform
+from abnet.predictors.paths import CompactUniform, PathPredictor
 
 DELTA, N, REPETITIONS = 0.2, 30, 150
 

@@ -8,8 +8,8 @@ from dataclasses import fields, replace
 import pytest
 
 from abnet.experiments import MODELS, Setting, SettingGroup, fig4_grid, groups_of, key, select, table1_grid
-from abnet.experiments.grid import DATASETS
 from abnet.experiments.protocol import Protocol, definition, key_of_definition, protocol_of
+from abnet.experiments.setting import DATASETS
 
 SETTING = Setting("adult", "ABNet", (4, 4), 0.01, 3)
 

@@ -13,7 +13,7 @@ from abnet.bam import BAM
 from abnet.experiments import timings
 from abnet.experiments.agreement import agreement_text, compare, disagreements
 from abnet.experiments.figures.timing import METHODS
-from abnet.experiments.page import renew_page, with_part
+from abnet.experiments.publish import renew_page, with_part
 from abnet.experiments.table1 import paper_table, to_csv
 from abnet.experiments.timings import output_as_written
 from as_written import abnet_output

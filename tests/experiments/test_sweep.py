@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from abnet.experiments import RunStore, key, sweep
-from abnet.experiments.progress import SweepProgress, expected_cost
+from abnet.experiments.sweep import SweepProgress, expected_cost
 
 HERE = Path(__file__).parent
 

@@ -18,7 +18,7 @@ from abnet.experiments.agreement import (
     to_terminal,
 )
 from abnet.experiments.selection import choose, current_results, deviation, mean
-from abnet.experiments.status import Progress, status, status_table
+from abnet.experiments.sweep import Progress, status, status_table
 from abnet.experiments.table1 import Row, paper_table, read_csv, table1, to_csv
 
 PAPER_COLUMNS = (

@@ -10,13 +10,12 @@ from abnet.data.preparation import MinMaxMap, StandardMap, TableMap, Thermometer
 from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.words import WordsColumn
-from abnet.data.tables.number_form import NumberForm
+from abnet.data.tables.cells import NumberForm
 from abnet.labels import Labels
-from abnet.predictors.calibration import Calibration
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from files.predictors import certificate
 
 HOSTILE = ('"; rm -rf / #', "<script>alert(1)</script>", "*/ int main(void) {", "n" * 300, "größe\u202e", "größe ")

@@ -13,8 +13,13 @@ import pytest
 from abnet.bam import BAM
 from abnet.data.preparation.unseen import UnseenWarning
 from abnet.export import c_program, to_c
+from abnet.export.c_network import (
+    c_comment,
+    c_identifiers,
+    c_plain,
+    c_string,
+)
 from abnet.export.c_source import single_precision_loss
-from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
 from abnet.export.plan import export_plan
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import ModelInfo, Predictor

@@ -14,7 +14,7 @@ from abnet.data.preparation.columns import TextColumn
 from abnet.data.preparation.unseen import UnseenWarning
 from abnet.data.preparation.words import WordsColumn
 from abnet.export import onnx_program, to_onnx
-from abnet.export.onnx_graph import OnnxGraph
+from abnet.export.onnx_features import OnnxGraph
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.predictors.paths import PathPredictor

@@ -16,11 +16,9 @@ from abnet.data.preparation import TableMap
 from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.columns import TextColumn
 from abnet.data.preparation.unseen import UnseenWarning
-from abnet.data.tables.cells import BLANK, DOUBTFUL, GAPS, TRUTH
+from abnet.data.tables.cells import BLANK, DOUBTFUL, GAPS, TRUTH, NumberForm
 from abnet.data.tables.date_shapes import FORMS
-from abnet.data.tables.number_form import NumberForm
-from abnet.files.config import config_text
-from abnet.files.kinds import kind_of
+from abnet.files.model_file import config_text, kind_of
 from abnet.predictors.predictor import Predictor
 from export import models
 

@@ -11,16 +11,14 @@ from safetensors.numpy import save as pack
 
 from abnet.bam import BAM
 from abnet.bounds import DrawnCertificate, certify_trained
-from abnet.files.container import digest
+from abnet.files.model_file import digest
 from abnet.predictors.binary_network import Affine, BinaryNetwork, Ramp, Step
 from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.drawn_network import DrawnNetwork, PosteriorAverage
 from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
 from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import PathPredictor
-from abnet.predictors.posterior_average import PosteriorAverage
+from abnet.predictors.paths import CompactUniform, PathPredictor
 from abnet.predictors.predictor import ModelInfo, Predictor
-from abnet.predictors.uniform_draws import CompactUniform
 
 KINDS: dict[str, Any] = {"compact ABNet": CompactABNet, "compact MAP": CompactMAP, "mean field": MeanFieldNetwork}
 """Those made from a network alone."""

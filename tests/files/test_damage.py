@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save as pack
 
 import abnet
-from abnet.files import container, save
+from abnet.files import model_file, save
 from abnet.predictors.predictor import Predictor
 from files.predictors import KINDS, parts, predictor, rewrite, rewrite_config, rows
 
@@ -85,7 +85,7 @@ def test_headers_that_promise_too_much_cost_nothing(model: Path, length: int) ->
 
 
 def test_an_oversized_header_is_not_read(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "HEADER", 100)
+    monkeypatch.setattr(model_file, "HEADER", 100)
     assert "exceeds the 100" in refused(model)
 
 

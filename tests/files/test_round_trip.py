@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 import abnet
 from abnet.data.preparation import TablePreparation
-from abnet.data.preparation.thermometer import ThermometerCodes
+from abnet.data.preparation.coded import ThermometerCodes
 from abnet.files import save
 from abnet.predictors.compact import CompactABNet
 from files.predictors import ALL, information, predictor, rows
@@ -145,12 +145,12 @@ def test_a_predictor_of_unknown_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_further_kind_can_be_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abnet.files import kinds, register
+    from abnet.files import model_file, register
 
-    monkeypatch.setattr(kinds, "_HOMES", dict(kinds._HOMES))
+    monkeypatch.setattr(model_file, "_HOMES", dict(model_file._HOMES))
     register("other", "files.predictors:predictor")
     register("other", "files.predictors:predictor")
-    assert kinds.predictor_class("other") is predictor
+    assert model_file.predictor_class("other") is predictor
     with pytest.raises(ValueError, match="is taken by"):
         register("other", "os:system")
 

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from abnet.experiments import Result, Setting, SettingGroup
-from abnet.experiments.grid import LEARNING_RATES
 from abnet.experiments.run_group import run_group
+from abnet.experiments.setting import LEARNING_RATES
 
 pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNET_DATA to the folder of the data files")
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from abnet.baselines.batchnorm import Statistics
-from abnet.baselines.binary_weights import BinaryParameters, BinaryState
+from abnet.baselines.binary_weights import BinaryParameters, BinaryState, Statistics
 from abnet.baselines.binaryconnect import BinaryConnect
 from abnet.baselines.bnn import BNN
 from abnet.predictors.binary_network import (

@@ -6,7 +6,12 @@ import pytest
 
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
-from abnet.predictors.leading_layer import leading_arguments, leading_means, leading_scores, leading_weights
+from abnet.predictors.predictor import (
+    leading_arguments,
+    leading_means,
+    leading_scores,
+    leading_weights,
+)
 
 
 def layer(rng: np.random.Generator, dtype: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

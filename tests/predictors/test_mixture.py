@@ -12,11 +12,10 @@ from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
 from abnet.files import save
 from abnet.labels import Labels
-from abnet.predictors.calibration import Calibration
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import PathPredictor
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from conftest import random_network
 
 CASES = [(2, (3, 4, 1)), (2, (3, 4, 3, 1)), (3, (3, 4, 5)), (5, (3, 3, 4, 6))]

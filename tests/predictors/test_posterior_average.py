@@ -8,7 +8,7 @@ from scipy.special import erf, ndtr
 
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
-from abnet.predictors.posterior_average import PosteriorAverage, posterior_average
+from abnet.predictors.drawn_network import PosteriorAverage, posterior_average
 
 
 def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> BAM:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from abnet.files import kinds
+from abnet.files import model_file
 from abnet.predictors.predictor import ModelInfo, Predictor
 from conftest import random_network
 from files.predictors import ALL
@@ -20,7 +20,7 @@ def make(kind: str, rng: np.random.Generator, sizes: tuple[int, ...] = (4, 6, 5,
 
 
 def test_there_is_one_of_every_kind() -> None:
-    assert set(ALL) == set(kinds._HOMES)
+    assert set(ALL) == set(model_file._HOMES)
 
 
 @each_kind

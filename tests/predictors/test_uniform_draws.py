@@ -1,7 +1,7 @@
 import numpy as np
 
 from abnet.aggregation import exact, uniform
-from abnet.predictors.uniform_draws import CompactUniform
+from abnet.predictors.paths import CompactUniform
 from conftest import random_network
 
 

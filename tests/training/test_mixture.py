@@ -9,10 +9,8 @@ from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
 from abnet.training import mixture_trainer
-from abnet.training.aggregation_learner import LOG_MIXTURE, Objective
-from abnet.training.coordinates import Centring
-from abnet.training.mixture_learner import MixtureLearner, start_mixture
-from abnet.training.mixture_trainer import MixturePlan, learn_members
+from abnet.training.learners import LOG_MIXTURE, MixtureLearner, Objective, start_mixture
+from abnet.training.mixture_trainer import Centring, MixturePlan, learn_members
 from conftest import random_network
 
 

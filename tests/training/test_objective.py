@@ -5,7 +5,7 @@ import pytest
 
 from abnet.aggregation import exact, expected_output, meanfield
 from abnet.bam import BAM
-from abnet.training.aggregation_learner import (
+from abnet.training.learners import (
     LOG_MIXTURE,
     AggregationLearner,
     Objective,

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
-from abnet.training.stage import Stack, best_of, leave_out_finished, run_stage
-from abnet.training.trainer import new_keys, stack
+from abnet.training.trainer import (
+    Stack,
+    best_of,
+    leave_out_finished,
+    new_keys,
+    run_stage,
+    stack,
+)
 from training.test_loop import LEARNER, Mean, make_rows, make_runs
 
 

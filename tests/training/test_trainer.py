@@ -7,7 +7,7 @@ import pytest
 
 from abnet.bam import BAM
 from abnet.training import trainer as learning
-from abnet.training.aggregation_learner import AggregationLearner, Objective
+from abnet.training.learners import AggregationLearner, Objective
 from abnet.training.loop import Limits, Rows, Span
 from abnet.training.trainer import (
     NEVER,

@@ -7,8 +7,7 @@ class is one multilinear evaluation of the table.
 
 from typing import Any
 
-from abnet.aggregation.ancestral import draw_signs, last_means, mean_of_paths
-from abnet.aggregation.signs import sign_means
+from abnet.aggregation.ancestral import draw_signs, last_means, mean_of_paths, sign_means
 from abnet.cube import erf, multilinear
 
 __all__ = ["normal_means", "normal_probabilities", "path_probabilities"]

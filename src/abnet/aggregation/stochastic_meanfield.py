@@ -3,10 +3,10 @@
 from functools import cache
 from typing import Any
 
+from abnet.aggregation.ancestral import sign_means
 from abnet.aggregation.exact import mean_activation
-from abnet.aggregation.signs import sign_means
 from abnet.cube import map_blocks
-from abnet.random_numbers import uniform
+from abnet.jax_helpers import uniform
 
 __all__ = ["output"]
 

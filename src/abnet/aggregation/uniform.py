@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from abnet import random_numbers
-from abnet.aggregation.signs import sign_means, sign_scores
+from abnet import jax_helpers
+from abnet.aggregation.ancestral import sign_means, sign_scores
 from abnet.cube import corners, namespace
 
 __all__ = ["draw", "log_transition", "output", "read", "regions", "representations"]
@@ -28,7 +28,7 @@ def representations(key: Any, d: int, n: int, dtype: Any) -> Any:
         return corners(d, dtype)
     if isinstance(key, np.random.Generator):
         return (2 * key.integers(0, 2, (n, d)) - 1).astype(dtype)
-    return 2 * (random_numbers.uniform(key, (n, d), np.float32) < 0.5).astype(dtype) - 1
+    return 2 * (jax_helpers.uniform(key, (n, d), np.float32) < 0.5).astype(dtype) - 1
 
 
 def draw(key: Any, sizes: tuple[int, ...], n: int, dtype: Any) -> tuple[Any, ...]:

@@ -10,11 +10,10 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from abnet.adam import ADAM
 from abnet.bam import BAM
-from abnet.baselines.losses import check_single_output, zero_one_error
-from abnet.baselines.mills import inverse_mills_ratio, normal_density
-from abnet.predictors.posterior_average import layer_moments, posterior_average
+from abnet.baselines.losses import check_single_output, inverse_mills_ratio, normal_density, zero_one_error
+from abnet.jax_helpers import ADAM
+from abnet.predictors.drawn_network import layer_moments, posterior_average
 
 __all__ = ["EBP", "EBPAdam", "EBPAdamState", "ascent_direction", "uniform_means"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from abnet.bounds.binomial import clopper_pearson_bound
     from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
     from abnet.bounds.certify import (
         certify_frozen,
@@ -18,22 +19,31 @@ if TYPE_CHECKING:
         certify_trained,
         certify_trained_sampled,
     )
-    from abnet.bounds.clopper_pearson import clopper_pearson_bound
     from abnet.bounds.evidence import SampledRisk
-    from abnet.bounds.fixed_paths import fixed_paths_tandem_bound, fixed_paths_threshold, fixed_paths_vote_bound
-    from abnet.bounds.gibbs import catoni_bound, gibbs_bound, gibbs_bound_frozen, xi
-    from abnet.bounds.kl_inverse import binary_kl, kl_inverse_lower, kl_inverse_upper
+    from abnet.bounds.gibbs import (
+        binary_kl,
+        catoni_bound,
+        gibbs_bound,
+        gibbs_bound_frozen,
+        kl_inverse_lower,
+        kl_inverse_upper,
+        xi,
+    )
     from abnet.bounds.rules import verify_certificate
     from abnet.bounds.sampled import (
+        fixed_paths_tandem_bound,
+        fixed_paths_threshold,
+        fixed_paths_vote_bound,
         sampled_gibbs_bound,
         sampled_gibbs_bound_frozen,
         sampled_risk_bound,
         sampled_tandem_bound,
         sampled_tandem_bound_frozen,
     )
-    from abnet.bounds.single_network import DrawnCertificate, single_network_bound
     from abnet.bounds.training_objective import catoni_objective
     from abnet.bounds.vote import (
+        DrawnCertificate,
+        single_network_bound,
         tandem_bound,
         tandem_bound_frozen,
         twice_gibbs_bound,
@@ -82,17 +92,28 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "abnet.bounds.kl_inverse": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],
         "abnet.bounds.training_objective": ["catoni_objective"],
         "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "Expected", "MonteCarlo"],
         "abnet.bounds.certify": ["certify_holdout", *(name for name in __all__ if name.startswith("certify_"))],
-        "abnet.bounds.clopper_pearson": ["clopper_pearson_bound", "test_set_bound"],
-        "abnet.bounds.single_network": ["DrawnCertificate", "single_network_bound"],
+        "abnet.bounds.binomial": ["clopper_pearson_bound", "test_set_bound"],
         "abnet.bounds.evidence": ["SampledRisk"],
-        "abnet.bounds.fixed_paths": [name for name in __all__ if name.startswith("fixed_paths_")],
-        "abnet.bounds.gibbs": ["catoni_bound", "gibbs_bound", "gibbs_bound_frozen", "xi"],
+        "abnet.bounds.gibbs": [
+            *(
+                "binary_kl",
+                "catoni_bound",
+                "gibbs_bound",
+                "gibbs_bound_frozen",
+                "kl_inverse_lower",
+                "kl_inverse_upper",
+                "xi",
+            )
+        ],
         "abnet.bounds.rules": ["verify_certificate"],
-        "abnet.bounds.sampled": [name for name in __all__ if name.startswith("sampled_")],
-        "abnet.bounds.vote": [name for name in __all__ if name.startswith(("tandem", "twice_gibbs", "vote_bound"))],
+        "abnet.bounds.sampled": [name for name in __all__ if name.startswith(("fixed_paths_", "sampled_"))],
+        "abnet.bounds.vote": [
+            name
+            for name in __all__
+            if name.startswith(("DrawnCertificate", "single_network", "tandem", "twice_gibbs", "vote_bound"))
+        ],
     },
 )

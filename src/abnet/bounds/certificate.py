@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.bounds import shares
-from abnet.bounds.outward import round_up
+from abnet.bounds.binomial import round_up
 from abnet.records import (
     Check,
     amount,
@@ -246,7 +246,7 @@ class Certificate:
         return self.describe()
 
     def _repr_html_(self) -> str:
-        from abnet.bounds.notebook import certificate_html
+        from abnet.bounds.wording import certificate_html
 
         return certificate_html(self)
 

@@ -156,7 +156,7 @@ def certify_trained_sampled(
         What ``predict`` does. None, anything not covered by a bound on the posterior: there is no vote certificate.
         "expectation": the sign of the expected output itself. "fresh paths": a vote of paths drawn anew for each
         prediction, whose error, in expectation over the paths too, is at most twice Gibbs. "fixed paths": a vote of
-        `vote_paths` paths drawn once, independently of all data, and kept (`abnet.bounds.fixed_paths`).
+        `vote_paths` paths drawn once, independently of all data, and kept (`abnet.bounds.sampled`).
     vote_paths : int, optional
         Number of kept paths.
     expected : Expected, optional

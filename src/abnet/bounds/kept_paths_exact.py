@@ -1,6 +1,6 @@
 r"""Bounds on a vote of T sampled paths that are drawn once and kept, by exact binomial moments.
 
-The argument is that of `abnet.bounds.fixed_paths`: with ``p(x, y)`` the expected loss of a path on one example and
+The argument is that of `abnet.bounds.sampled`: with ``p(x, y)`` the expected loss of a path on one example and
 ``g(p)`` a bound on the probability that T independent paths have a mean loss of 1/2 or more, every τ with
 
     ``g(τ) <= δ'``  and  ``g(p)/p^j`` growing on (0, τ]
@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from abnet.bounds.outward import adjacent_floats, round_up
+from abnet.bounds.binomial import adjacent_floats, round_up
 from abnet.records import count, level, probability
 
 __all__ = [

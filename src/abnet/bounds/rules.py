@@ -28,14 +28,13 @@ from numpy.typing import ArrayLike
 
 from abnet.bounds import shares
 from abnet.bounds.betting import betting_bound, least_betting_bound, unit_interval
-from abnet.bounds.catoni_fixed import catoni_fixed_bound, choose_C
+from abnet.bounds.binomial import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
-from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.evidence import ExactRisk, SampledRisk, VoteErrors
-from abnet.bounds.fixed_paths import fixed_paths_tandem_bound, fixed_paths_vote_bound
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
-from abnet.bounds.sampled import sampled_risk_bound
+from abnet.bounds.sampled import fixed_paths_tandem_bound, fixed_paths_vote_bound, sampled_risk_bound
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
 from abnet.records import amount, count, level, one_of
 

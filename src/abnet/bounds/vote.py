@@ -1,10 +1,25 @@
-"""Bounds on the error of the vote sgn(F), which is what ``predict`` returns, by a posterior trained on the examples."""
+"""Bounds by a trained posterior on what is deployed: the vote sgn(F), or one network drawn from the posterior."""
 
-from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from abnet.bounds.binomial import OUTWARD, clopper_pearson_bound
+from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_upper, xi
+from abnet.bounds.in_advance import drawn_network_bound
 from abnet.bounds.shares import of_an_order
-from abnet.records import nonnegative, probability
+from abnet.records import Check, apply, count, exactly, level, nonnegative, one_of, probability, real, tally
 
-__all__ = ["tandem_bound", "tandem_bound_frozen", "twice_gibbs_bound", "twice_gibbs_bound_frozen", "vote_bound"]
+__all__ = [
+    "DrawnCertificate",
+    "single_network_bound",
+    "tandem_bound",
+    "tandem_bound_frozen",
+    "twice_gibbs_bound",
+    "twice_gibbs_bound_frozen",
+    "vote_bound",
+]
 
 
 def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
@@ -121,3 +136,165 @@ def vote_bound(
     share = of_an_order(delta)
     first = twice_gibbs_bound(empirical_risk, kl, n, share, n_candidates=n_candidates)
     return min(first, tandem_bound(empirical_tandem, kl, n, share, n_candidates=n_candidates))
+
+
+def single_network_bound(
+    empirical_error: float, log_density_ratio: float, n: int, delta: float = 0.05, *, n_candidates: int = 1
+) -> float:
+    r"""Disintegrated PAC-Bayes bound on the error of a network ``h`` drawn once from the posterior.
+
+    .. math:: \mathrm{kl}(\hat R(h) \| R(h)) \le \frac1n \Big(\ln\frac{dQ}{dP}(h) + \ln\frac{K\xi(n)}\delta\Big)_+
+
+    With probability at least 1-δ over the n examples and the draw together. No factor 2 and no sampling at prediction.
+    It does not hold for all posteriors at once: the draw comes last, with a key of its own, once everything else is
+    fixed. For Q = N(w, I), P = N(v, I) and h = w + ε, the log-density ratio is :math:`(\|w + ε - v\|^2 - \|ε\|^2)/2`.
+
+    Parameters
+    ----------
+    empirical_error : float
+        Share of the n examples that the drawn network gets wrong.
+    log_density_ratio : float
+        ``ln dQ/dP`` at the drawn network; may be negative.
+    n : int
+        Number of examples.
+    delta : float
+        Probability with which the bound may fail.
+    n_candidates : int
+        Number K of draws, or of settings, among which one was chosen.
+
+    Returns
+    -------
+    float
+        A number in [empirical_error, 1], rounded up.
+
+    Examples
+    --------
+    >>> round(single_network_bound(0.05, 12.0, 1000), 4)
+    0.1035
+    >>> single_network_bound(0.05, -1000.0, 1000)
+    0.05
+
+    References
+    ----------
+    O. Rivasplata, I. Kuzborskij, C. Szepesvari, J. Shawe-Taylor (2020), PAC-Bayes analysis beyond the usual bounds.
+    """
+    empirical_error, ratio = (
+        probability("empirical_error", empirical_error),
+        real("log_density_ratio", log_density_ratio),
+    )
+    n, delta, n_candidates = count("n", n), level("delta", delta), count("n_candidates", n_candidates)
+    price = math.log(n_candidates * xi(n)) - math.log(delta)
+    # The two may cancel, so the slack is taken from the larger one, not from the sum.
+    nats = ratio + price + (OUTWARD - 1.0) * max(abs(ratio), price)
+    return kl_inverse_upper(empirical_error, max(0.0, nats / n))
+
+
+@dataclass(frozen=True)
+class DrawnCertificate:
+    """A bound on the error of one network drawn once from the posterior, and what it was computed from.
+
+    The bound is computed from the recorded observations, never stored beside them: a posterior trained on the bound
+    rows gets `abnet.bounds.in_advance.drawn_network_bound` (in version 0.1, `abnet.bounds.single_network_bound`); a
+    frozen one, whose draw never saw them, the test-set bound.
+
+    Attributes
+    ----------
+    errors : int
+        Number of bound rows that the drawn network gets wrong.
+    n_examples : int
+        Number of bound rows.
+    log_density_ratio : float
+        ``ln dQ/dP`` at the drawn network, ``(‖w + ε - v‖² - ‖ε‖²)/2``; it may be negative. 0 for a frozen posterior.
+    delta : float
+        Probability, over the examples and the draw together, with which the bound may fail.
+    prior : {"init", "split"}
+        How the prior was made.
+    posterior : {"train", "frozen"}
+        Whether the posterior was trained on the bound rows.
+    n_candidates : int
+        Number of settings, or of draws, among which this one was chosen; the bound accounts for every one of them.
+    forms : int
+        Which form of the bound was used, 1 for that of version 0.1.
+
+    Examples
+    --------
+    >>> drawn = DrawnCertificate(50, 1000, 12.0, delta=0.05, prior="split", posterior="train")
+    >>> round(drawn.error_bound, 4), drawn.method
+    (0.101, 'disintegrated')
+    """
+
+    errors: int
+    n_examples: int
+    log_density_ratio: float
+    delta: float
+    prior: str
+    posterior: str
+    n_candidates: int = 1
+    forms: int = 2
+
+    def __post_init__(self) -> None:
+        apply(_CHECKS, self)
+        if self.errors > self.n_examples:
+            raise ValueError(f"errors must not exceed n_examples = {self.n_examples}; got {self.errors}.")
+        if self.posterior == "frozen" and self.log_density_ratio != 0.0:
+            raise ValueError("not a certificate: a frozen posterior is the prior, so log_density_ratio must be 0")
+
+    @property
+    def method(self) -> str:
+        """The bound that is used: "disintegrated" or "test set"."""
+        return "test set" if self.posterior == "frozen" else "disintegrated"
+
+    @property
+    def empirical_error(self) -> float:
+        """Share of the bound rows that the drawn network gets wrong."""
+        return self.errors / self.n_examples
+
+    @property
+    def error_bound(self) -> float:
+        """Bound on the error of the drawn network on new data, rounded up."""
+        n, chosen = self.n_examples, self.n_candidates
+        if self.posterior == "frozen":
+            return clopper_pearson_bound(self.errors, n, self.delta, n_candidates=chosen)
+        if self.forms > 1:
+            return drawn_network_bound(self.errors, n, self.log_density_ratio, self.delta, n_candidates=chosen)
+        return single_network_bound(self.empirical_error, self.log_density_ratio, n, self.delta, n_candidates=chosen)
+
+    def describe(self) -> str:
+        """Say in plain English what is promised."""
+        from abnet.bounds.wording import describe
+
+        return describe(self)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def _repr_html_(self) -> str:
+        from abnet.bounds.wording import certificate_html
+
+        return certificate_html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the observations as a dictionary of plain numbers and strings, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote, in this version or in 0.1.
+
+        Anything missing, unknown, of a wrong type or out of range is a ValueError.
+        """
+        if isinstance(record, Mapping):
+            record = {"forms": 1, **record}
+        return cls(**exactly(cls.__name__, record, [field.name for field in fields(cls)]))
+
+
+_CHECKS: dict[str, Check] = {
+    "errors": tally,
+    "n_examples": count,
+    "log_density_ratio": real,
+    "delta": level,
+    "prior": one_of("init", "split"),
+    "posterior": one_of("train", "frozen"),
+    "n_candidates": count,
+    "forms": one_of(1, 2),
+}

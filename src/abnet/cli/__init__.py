@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; the entry point of the `abnet` program."""
-    from abnet.cli.guard import install_handler
+    from abnet.cli.console import install_handler
 
     install_handler()
     _check_streams()

@@ -5,17 +5,12 @@ from typing import Annotated
 import typer
 
 from abnet import __version__
-from abnet.cli.certifying import certify
-from abnet.cli.compare import compare
-from abnet.cli.data import data
-from abnet.cli.demo import demo
-from abnet.cli.export import export
+from abnet.cli.certifying import certify, monitor
+from abnet.cli.commands import compare, data, demo, export, inspect
 from abnet.cli.fit import fit
-from abnet.cli.inspect import inspect
 from abnet.cli.options import Command, Group
 from abnet.cli.predict import predict
 from abnet.cli.reproduce import app as reproduce
-from abnet.cli.watching import monitor
 
 __all__ = ["app"]
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from abnet.cli import options, show
-from abnet.cli.guard import guarded, said, say
+from abnet.cli import console, options
+from abnet.cli.console import guarded, said, say
 
 if TYPE_CHECKING:
     from abnet.bounds.certificate import Certificate
@@ -73,7 +73,7 @@ def fit(
     abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
     zcat visits.csv.gz | abnet fit - --target left --use week
     """
-    from abnet.cli.jobs.outputs import check_output
+    from abnet.cli.jobs.inputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
     from abnet.cli.jobs.fit_table import fit_table
@@ -91,18 +91,18 @@ def fit(
 def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
     if json:
-        show.as_json({**outcome.to_dict(), "notes": said()})
+        console.as_json({**outcome.to_dict(), "notes": said()})
         return
     if outcome.headline:
-        show.paragraph(outcome.headline)
-    labels, size = " or ".join(outcome.classes), show.count(outcome.n_rows, "row")
-    print(f"Learned {outcome.target!r} ({labels}) from {size} and {show.count(outcome.n_columns, 'column')}.")
+        console.paragraph(outcome.headline)
+    labels, size = " or ".join(outcome.classes), console.count(outcome.n_rows, "row")
+    print(f"Learned {outcome.target!r} ({labels}) from {size} and {console.count(outcome.n_columns, 'column')}.")
     recipe = outcome.details.get("recipe")
     print(f"Recipe: {recipe}.\n" if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""
-    print(f"Model written to {outcome.output} ({show.kilobytes(outcome.size)}{replaced}).")
+    print(f"Model written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")
     print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
 
 
@@ -129,12 +129,12 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
         ]
         for rival in rivals
     ]  # fmt: skip
-    show.paragraph(
+    console.paragraph(
         "For comparison, test-set (Clopper-Pearson) bounds of models that never saw the rows they are tested on:"
     )
-    show.rows(["", "error at most", "errors seen", "base rate"], [*own, *others])
+    console.rows(["", "error at most", "errors seen", "base rate"], [*own, *others])
     print()
-    show.paragraph(_verdict(vote_bound, rivals))
+    console.paragraph(_verdict(vote_bound, rivals))
 
 
 def _seen(errors: int, n: int) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from abnet.cli.guard import UsageError
+from abnet.cli.console import UsageError
 from abnet.errors import Parameter
 
 __all__ = ["Command", "Group", "PARAMETERS", "preparation", "settings", "spelled", "widths"]

@@ -8,8 +8,13 @@ from typing import Annotated
 
 import typer
 
-from abnet.cli import options, show
-from abnet.cli.guard import UsageError, guarded, said, say
+from abnet.cli import console, options
+from abnet.cli.console import (
+    UsageError,
+    guarded,
+    said,
+    say,
+)
 
 __all__ = ["file_bar", "predict"]
 
@@ -81,7 +86,7 @@ def predict(
     abnet predict model.abnet new.parquet --json | jq .prediction
     zcat new.csv.gz | abnet predict model.abnet - --keep id
     """
-    from abnet.cli.jobs.outputs import check_output
+    from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.predict_table import Wanted, predict_to_file, predict_to_stream
 
     output = None if to in (None, "-") else Path(str(to))
@@ -98,8 +103,8 @@ def predict(
     for notice in outcome.notices:
         say(notice)
     if output is not None and json:
-        show.as_json({**outcome.to_dict(), "notes": said()})
+        console.as_json({**outcome.to_dict(), "notes": said()})
     elif output is not None:
         replaced = ", in place of an older file" if outcome.replaced else ""
-        print(f"Predicted {show.count(outcome.n_rows, 'row')} into {output}{replaced}.")
+        print(f"Predicted {console.count(outcome.n_rows, 'row')} into {output}{replaced}.")
         print(", ".join(f"{label}: {number:,}" for label, number in outcome.counts.items()))

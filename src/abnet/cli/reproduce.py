@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from abnet.cli.guard import UsageError, guarded
+from abnet.cli.console import UsageError, guarded
 from abnet.cli.options import Command, Group
 
 __all__ = ["app"]
@@ -214,8 +214,8 @@ def status(
     from abnet.experiments import RunStore
     from abnet.experiments import race as races
     from abnet.experiments.selection import current_results
-    from abnet.experiments.status import status as progress_of
-    from abnet.experiments.status import status_table
+    from abnet.experiments.sweep import status as progress_of
+    from abnet.experiments.sweep import status_table
 
     choice = GridChoice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
     settings = table1_settings(choice)
@@ -275,7 +275,7 @@ def report(
 
     abnet reproduce report --page docs/reproduction.md
     """
-    from abnet.experiments.page import renew_page
+    from abnet.experiments.publish import renew_page
 
     print(f"{page}: {', '.join(renew_page(page, output_dir))} renewed")
 

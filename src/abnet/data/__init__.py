@@ -4,9 +4,8 @@
 `abnet.data.preparation` load on first use.
 """
 
-from abnet.data.dataset import Dataset
 from abnet.data.fingerprint import fingerprint
-from abnet.data.named import load, names
+from abnet.data.named import Dataset, load, names
 from abnet.lazy import lazy_names
 
 __all__ = ["Dataset", "fingerprint", "load", "names", "preparation", "tables"]

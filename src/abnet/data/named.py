@@ -1,33 +1,138 @@
-"""Data sets by name."""
+"""Data sets by name: the paper's six, and those that need no files (scikit-learn's, and two circles)."""
 
 import difflib
 import hashlib
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data import bundled
-from abnet.data.dataset import Dataset
 from abnet.data.originals import SOURCES, cache_folder, find, places, read_checked, recall, remember
 from abnet.data.readers import Parsed
 from abnet.errors import MissingDataError, Parameter
 
-__all__ = ["UnknownDatasetError", "load", "names", "standardise_all"]
+__all__ = [
+    "Dataset",
+    "UnknownDatasetError",
+    "breast_cancer",
+    "circles",
+    "digit_labels",
+    "digits",
+    "load",
+    "names",
+    "standardise_all",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A data set for classification into -1 and +1.
+
+    Parameters
+    ----------
+    name : str
+    X : float32 array (n, d)
+        Features, C-contiguous.
+    y : int64 array (n,)
+        Labels, -1 or +1.
+    feature_names : tuple of str
+        One name per column of `X`.
+    classes : tuple of two str
+        What -1 and +1 stand for.
+    description : str
+        Origin and preparation in a sentence or two.
+
+    Examples
+    --------
+    >>> from abnet.data import load
+    >>> digits = load("digits17")
+    >>> digits.X.shape, digits.classes
+    ((361, 64), ('1', '7'))
+    """
+
+    name: str
+    X: NDArray[np.float32]
+    y: NDArray[np.int64]
+    feature_names: tuple[str, ...]
+    classes: tuple[str, str]
+    description: str
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that contradict each other or the types promised above."""
+        n, d = self.X.shape
+        if self.X.dtype != np.float32 or not self.X.flags.c_contiguous:
+            raise ValueError(f"data set {self.name!r}: X must be a C-contiguous float32 array.")
+        if self.y.shape != (n,) or not np.isin(self.y, (-1, 1)).all():
+            raise ValueError(f"data set {self.name!r}: y must hold {n} labels, each -1 or +1.")
+        if len(self.feature_names) != d:
+            raise ValueError(f"data set {self.name!r}: {len(self.feature_names)} feature names for {d} features.")
+
+    def __repr__(self) -> str:
+        """Name and sizes; the arrays would fill the screen."""
+        n, d = self.X.shape
+        return f"Dataset({self.name!r}: {n} examples, {d} features, -1 = {self.classes[0]}, +1 = {self.classes[1]})"
+
+
+def digit_labels(digits: np.ndarray, pair: tuple[int, int] | None) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
+    """Rows kept, their labels and class names: the lower digit of a pair against the higher, or 0-4 against 5-9.
+
+    Examples
+    --------
+    >>> digit_labels(np.array([1, 4, 9]), (4, 9))
+    (array([1, 2]), array([-1,  1]), ('4', '9'))
+    >>> digit_labels(np.array([1, 4, 9]), None)
+    (array([0, 1, 2]), array([-1, -1,  1]), ('0-4', '5-9'))
+    """
+    low, high = pair if pair is not None else (4, 5)
+    rows = np.flatnonzero(np.isin(digits, pair)) if pair is not None else np.arange(len(digits))
+    labels = np.where(digits[rows] >= high, 1, -1).astype(np.int64)
+    return rows, labels, (str(low), str(high)) if pair is not None else ("0-4", "5-9")
+
+
+def digits(name: str, pair: tuple[int, int] | None = None) -> Dataset:
+    """scikit-learn's 8 × 8 digits, pixels / 16: all ten (0-4 = -1, 5-9 = +1), or two of them (the lower one = -1)."""
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    rows, y, classes = digit_labels(bunch.target, pair)
+    X = np.ascontiguousarray(bunch.data[rows] / 16, np.float32)
+    text = "scikit-learn's handwritten digits, 8 by 8 pixels, grey values / 16."
+    return Dataset(name, X, y, tuple(bunch.feature_names), classes, text)
+
+
+def breast_cancer(name: str) -> Dataset:
+    """scikit-learn's breast cancer set: 569 tumours, 30 raw measurements; benign = -1, malignant = +1."""
+    from sklearn.datasets import load_breast_cancer
+
+    bunch = load_breast_cancer()
+    y = np.where(bunch.target == 0, 1, -1).astype(np.int64)  # scikit-learn codes malignant as 0
+    X = np.ascontiguousarray(bunch.data, np.float32)
+    text = "scikit-learn's breast cancer set (Wisconsin, diagnostic): 30 raw measurements of cell nuclei."
+    return Dataset(name, X, y, tuple(map(str, bunch.feature_names)), ("benign", "malignant"), text)
+
+
+def circles(name: str) -> Dataset:
+    """Two noisy circles in the plane, 1,000 points, always the same: outer circle = -1, centre = +1."""
+    from sklearn.datasets import make_circles
+
+    points, inner = make_circles(1000, noise=0.1, factor=0.4, random_state=0)
+    y = np.where(inner == 1, 1, -1).astype(np.int64)
+    text = "Two concentric noisy circles (scikit-learn's make_circles: noise 0.1, factor 0.4, seed 0)."
+    return Dataset(name, np.ascontiguousarray(points, np.float32), y, ("x", "y"), ("outer circle", "centre"), text)
+
 
 _BUNDLED: dict[str, Callable[[str], Dataset]] = {
-    "digits": bundled.digits,
-    "digits17": lambda name: bundled.digits(name, (1, 7)),
-    "digits49": lambda name: bundled.digits(name, (4, 9)),
-    "digits56": lambda name: bundled.digits(name, (5, 6)),
-    "breast_cancer": bundled.breast_cancer,
-    "circles": bundled.circles,
+    "digits": digits,
+    "digits17": lambda name: digits(name, (1, 7)),
+    "digits49": lambda name: digits(name, (4, 9)),
+    "digits56": lambda name: digits(name, (5, 6)),
+    "breast_cancer": breast_cancer,
+    "circles": circles,
 }
-
 _FROM_FILES = {
     "ads": "ads",
     "adult": "adult",
@@ -36,12 +141,10 @@ _FROM_FILES = {
     "mnist56": "mnist",
     "mnistLH": "mnist",
 }
-
 _TABLES = {
     "ads": (("ad.", "nonad."), "UCI Internet Advertisements without its first four columns."),
     "adult": (("<=50K", ">50K"), "UCI Adult, both files; one feature per category, '?' being one of them."),
 }
-
 _UNSCALED = ("ads", "adult", "breast_cancer")
 
 
@@ -141,7 +244,7 @@ def _dataset(name: str, data_dir: str | os.PathLike[str] | None, download: bool)
         return _BUNDLED[name](name)
     family, pair = _digit_pair(name)
     if family == "digits":
-        return bundled.digits(name, pair)
+        return digits(name, pair)
     source = "mnist" if family == "mnist" else _FROM_FILES.get(name)
     if source is None:
         close = difflib.get_close_matches(name, list(names()), n=1)
@@ -164,11 +267,12 @@ def _parsed(name: str, source: str, data_dir: str | os.PathLike[str] | None, dow
     paths = find(SOURCES[source].files, folders)
     if paths is not None:
         return _from_files(source, paths)
-    from abnet.data import openml
+    from abnet.data.originals import download as fetch
+    from abnet.data.originals import downloaded
 
-    parsed = openml.downloaded(source)
+    parsed = downloaded(source)
     if parsed is None and download:
-        parsed = openml.download(source)
+        parsed = fetch(source)
     if parsed is None:
         raise MissingDataError(
             "data set {!r} needs {} (plain or .gz), not all found in {}. Put the original files there, or name their "
@@ -192,7 +296,7 @@ def _from_files(source: str, paths: list[Path]) -> Parsed:
 
 
 def _mnist(name: str, parsed: Parsed, pair: tuple[int, int] | None) -> Dataset:
-    rows, y, classes = bundled.digit_labels(parsed.y, pair)
+    rows, y, classes = digit_labels(parsed.y, pair)
     pixels = parsed.X if pair is None else parsed.X[rows]
     X = np.divide(pixels, np.float32(255), dtype=np.float32)
     text = "MNIST, training and test files together, pixels / 255."

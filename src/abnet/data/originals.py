@@ -1,5 +1,7 @@
 """The original files of the paper's data sets: where they are looked for, the check that they are right, and a cache of
 what was parsed.
+
+The paper's data sets from OpenML, for people with a network and without the original files.
 """
 
 import gzip
@@ -8,24 +10,95 @@ import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from abnet.atomic import atomic_path
-from abnet.data.readers import ADS_FILES, ADULT_FILES, MNIST_FILES, Parsed, parse_ads, parse_adult, parse_mnist
+from abnet.data.readers import (
+    ADS_FILES,
+    ADULT_COLUMNS,
+    ADULT_FILES,
+    MNIST_FILES,
+    Parsed,
+    encode_adult,
+    parse_ads,
+    parse_adult,
+    parse_mnist,
+    pixel_names,
+)
 
 __all__ = [
     "SHA256",
     "SOURCES",
     "Source",
     "cache_folder",
+    "download",
+    "downloaded",
     "find",
     "places",
     "read_checked",
     "recall",
     "remember",
 ]
+
+
+def downloaded(source: str) -> Parsed | None:
+    """What an earlier `download` left in the user's cache, or None."""
+    parsed = recall(cache_folder() / "openml", source)
+    return None if parsed is None else SOURCES[source].check(parsed, f"{cache_folder() / 'openml' / source}")
+
+
+def download(source: str) -> Parsed:
+    """Fetch a source from OpenML into the user's cache, in the form its original files give.
+
+    OpenML serves the same rows in another format (missing marks, names of labels, the order of the two adult files);
+    they are brought back to the original form, and refused when shape or label counts differ.
+
+    Raises
+    ------
+    ConnectionError
+        If OpenML cannot be reached or refuses; nothing is written then.
+    ValueError
+        If OpenML served something else.
+    """
+    from sklearn.datasets import fetch_openml
+
+    number = SOURCES[source].openml_id
+    home = os.fspath(cache_folder() / "scikit-learn")
+    try:
+        bunch = fetch_openml(data_id=number, as_frame=True, data_home=home)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"OpenML data set {number} ({source}) could not be fetched ({error}); try again later, or put the original "
+            f"files {', '.join(SOURCES[source].files)} into a folder named by ABNET_DATA."
+        ) from error
+    parsed = SOURCES[source].check(_CONVERT[source](bunch.data, bunch.target), f"OpenML data set {number}")
+    remember(parsed, cache_folder() / "openml", source)
+    return parsed
+
+
+def _ads(data: Any, target: Any) -> Parsed:
+    """OpenML writes the labels without the dot, and ``nonad.`` as ``noad``."""
+    X = data.iloc[:, 4:].to_numpy(object).astype(np.float64).astype(np.uint8)  # nominal: the texts "0" and "1"
+    y = np.where(target.astype(str).str.strip().str.startswith("ad"), -1, 1).astype(np.int8)
+    return Parsed(X, y, np.array([f"term_{i}" for i in range(4, 4 + X.shape[1])]))
+
+
+def _adult(data: Any, target: Any) -> Parsed:
+    """OpenML has missing values for ``?``, and puts the test file first."""
+    frame = data.loc[:, list(ADULT_COLUMNS)].astype(object)
+    columns = [frame[name].where(frame[name].notna(), "?").astype(str).str.strip().tolist() for name in frame]
+    labels = target.astype(str).str.strip().tolist()
+    shift = 16281 if float(columns[2][0]) == 226802 else 0  # fnlwgt in the first row of adult.test
+    return encode_adult([column[shift:] + column[:shift] for column in [*columns, labels]])
+
+
+def _mnist(data: Any, target: Any) -> Parsed:
+    return Parsed(data.to_numpy(np.uint8), target.astype(str).astype(np.uint8).to_numpy(), pixel_names())
+
+
+_CONVERT: dict[str, Callable[[Any, Any], Parsed]] = {"ads": _ads, "adult": _adult, "mnist": _mnist}
 
 
 class Source(NamedTuple):
@@ -50,13 +123,11 @@ class Source(NamedTuple):
 
 
 _DIGITS = (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958)
-
 SOURCES = {
     "ads": Source(ADS_FILES, parse_ads, 40978, (3279, 1554), {-1: 459, 1: 2820}),
     "adult": Source(ADULT_FILES, parse_adult, 1590, (48842, 108), {-1: 37155, 1: 11687}),
     "mnist": Source(MNIST_FILES, parse_mnist, 554, (70000, 784), dict(enumerate(_DIGITS))),
 }
-
 SHA256 = {
     "ad.data": "4841bab145e0b2df2bc17893ecd9d62f8fbeac2c389b41ca59d77da682c0c4eb",
     "adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
@@ -67,7 +138,6 @@ SHA256 = {
     "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
 """SHA-256 of the content of every original file, after decompression."""
-
 _DAMAGED = "; remove it, or put the original file in its place"
 
 

@@ -7,10 +7,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.binomial import clopper_pearson_lower
-from abnet.bounds.clopper_pearson import clopper_pearson_bound
+from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
-from abnet.decisions.phrases import confidence, paragraphs, percent, percent_down, stated
+from abnet.decisions.monitor import (
+    confidence,
+    paragraphs,
+    percent,
+    percent_down,
+    stated,
+)
 from abnet.records import Check, apply, count, exactly, level, optional, probability, real
 
 __all__ = [

@@ -7,9 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.binomial import binomial_tail, clopper_pearson_lower
-from abnet.bounds.clopper_pearson import clopper_pearson_bound
-from abnet.decisions.phrases import confidence, paragraphs, percent_down, percent_up
+from abnet.bounds.binomial import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
+from abnet.decisions.monitor import (
+    confidence,
+    paragraphs,
+    percent_down,
+    percent_up,
+)
 from abnet.records import Check, apply, count, exactly, level
 
 __all__ = ["ErrorComparison", "compare_wrong"]

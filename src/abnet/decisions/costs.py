@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import betting_bound
-from abnet.bounds.outward import round_up
-from abnet.decisions.phrases import confidence, paragraphs
+from abnet.bounds.binomial import round_up
+from abnet.decisions.monitor import confidence, paragraphs
 from abnet.records import Check, apply, count, exactly, finite, level, nonnegative
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "row_costs"]

@@ -10,7 +10,12 @@ from numpy.typing import ArrayLike
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.certificate_file import write_record
 from abnet.decisions.groups import group_totals
-from abnet.decisions.phrases import confidence, paragraphs, percent, percent_up
+from abnet.decisions.monitor import (
+    confidence,
+    paragraphs,
+    percent,
+    percent_up,
+)
 from abnet.records import count, exactly, level, list_of, tally
 
 __all__ = ["GroupCertificate"]

@@ -14,10 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import betting_bound, row_weighted_betting_bound, unit_interval
-from abnet.bounds.binomial import shares_by_count
+from abnet.bounds.binomial import clopper_pearson_bound, shares_by_count
 from abnet.bounds.certificate_file import write_record
-from abnet.bounds.clopper_pearson import clopper_pearson_bound
-from abnet.decisions.phrases import confidence, paragraphs, percent, percent_up
+from abnet.decisions.monitor import (
+    confidence,
+    paragraphs,
+    percent,
+    percent_up,
+)
 from abnet.records import count, exactly, level, list_of, tally, text
 
 __all__ = [

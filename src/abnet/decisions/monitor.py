@@ -3,7 +3,9 @@
 import json
 import math
 import os
+import textwrap
 from collections.abc import Mapping
+from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,14 +13,57 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.atomic import atomic_path
-from abnet.bounds.anytime import anytime_upper_limit, log_evidence
-from abnet.decisions.phrases import confidence, paragraphs, percent, percent_up, stated
+from abnet.bounds.betting import anytime_upper_limit, log_evidence
+from abnet.bounds.wording import confidence, percent, percent_up
 from abnet.records import count, level, nonnegative, text
 
-__all__ = ["Monitor"]
+__all__ = ["Monitor", "confidence", "paragraphs", "percent", "percent_down", "percent_up", "stated"]
+
+
+_WIDTH = 100
+
+
+def percent_down(bound: float) -> str:
+    """Write a lower limit as a percentage, rounded down.
+
+    Examples
+    --------
+    >>> percent_down(0.7599), percent_down(0.00129), percent_down(1.0)
+    ('75.9 %', '0.12 %', '100 %')
+    """
+    digits = Decimal("0.1") if bound >= 0.01 else Decimal("0.01")
+    text = f"{(Decimal(bound) * 100).quantize(digits, rounding=ROUND_FLOOR):f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def stated(rate: float) -> str:
+    """Write a rate that somebody asked for as a percentage, with the decimals that were asked for.
+
+    Examples
+    --------
+    >>> stated(0.05), stated(0.975), stated(0.0001)
+    ('5 %', '97.5 %', '0.01 %')
+    """
+    text = f"{Decimal(repr(float(rate))) * 100:f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def paragraphs(*sections: str) -> str:
+    """Wrap the sections that are not empty, with an empty line between them.
+
+    Examples
+    --------
+    >>> print(paragraphs("One.", "", "Two."))
+    One.
+    <BLANKLINE>
+    Two.
+    """
+    return "\n\n".join(textwrap.fill(section, _WIDTH) for section in sections if section)
+
 
 _FORMAT = "abnet monitor, version 1"
 _FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "watched", "log_sums")
+
 # Error rates for the Shiryaev-Roberts statistic, and rows worked on at a time.
 _ALTERNATIVES = 20
 _BLOCK = 4096
@@ -178,7 +223,7 @@ class Monitor:
         self._alarm_at = int(n[reached[0]]) if len(reached) else None
 
     def upper_limit(self, alpha: float | None = None) -> float:
-        """Upper limit of a constant error, valid at all times at once; see `abnet.bounds.anytime`.
+        """Upper limit of a constant error, valid at all times at once; see `abnet.bounds.betting`.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
-from abnet.decisions.phrases import confidence, paragraphs, stated
+from abnet.decisions.monitor import confidence, paragraphs, stated
 from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
 
 __all__ = [

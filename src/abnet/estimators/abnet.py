@@ -1,15 +1,15 @@
-"""`ABNetClassifier`: the aggregation that shares each draw among all neurons of a layer."""
+"""`ABNetClassifier`, and `PBGNetClassifier`, its mean-field counterpart of Letarte et al. (2019)."""
 
 from typing import Any, ClassVar
 
-from abnet.aggregation import ancestral, exact
-from abnet.estimators.aggregated import Family, Way
+from abnet.aggregation import ancestral, exact, meanfield
+from abnet.estimators.aggregated import AggregatedClassifier, Family, Way
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.predictors.compact import CompactABNet
-from abnet.predictors.paths import PathPredictor
-from abnet.predictors.uniform_draws import CompactUniform
+from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
+from abnet.predictors.paths import CompactUniform, PathPredictor
 
-__all__ = ["ABNetClassifier"]
+__all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
 
 class ABNetClassifier(MixtureClassifier):
@@ -66,7 +66,7 @@ class ABNetClassifier(MixtureClassifier):
     n_samples : int
         Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`:
         they are drawn once and kept, and the certificate of the vote gains from more of them
-        (`abnet.bounds.fixed_paths`); a frozen posterior needs no such allowance.
+        (`abnet.bounds.sampled`); a frozen posterior needs no such allowance.
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto": frames by
         `abnet.data.preparation.TablePreparation` ("table"); arrays are scaled ("standardise") where the widths are
@@ -196,3 +196,40 @@ class ABNetClassifier(MixtureClassifier):
         self.classes = classes
         self.class_weight = class_weight
         self.target_error = target_error
+
+
+class PBGNetClassifier(AggregatedClassifier):
+    """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
+
+    With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
+    output. Parameters, attributes and methods are those of `ABNetClassifier`, but for one:
+
+    Parameters
+    ----------
+    aggregation : {"exact", "sampled"}
+        How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
+        draws of every layer, whose bound is an estimate (its name was "uniform" in version 0.1).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = PBGNetClassifier((4,), preprocessor=StandardScaler(), max_iter=20, random_state=0).fit(X, y)
+    >>> clf.certificate_.gibbs_risk_bound < 0.25
+    True
+    """
+
+    _family: ClassVar[Family] = Family(
+        ways={
+            "exact": Way("meanfield", lambda network, rng, n: MeanFieldNetwork.from_network(network)),
+            "sampled": Way(
+                "stochastic_meanfield",
+                lambda network, rng, n: SampledMeanField.from_network(network, rng, n_samples=n),
+                certified=False,
+            ),
+        },
+        kl=meanfield.kl,
+        mean_field=True,
+        renamed={"uniform": "sampled"},
+    )

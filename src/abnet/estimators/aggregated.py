@@ -1,4 +1,4 @@
-"""The certified classifiers' common procedure: parts, preparation, learning, certificate."""
+"""The certified classifiers' common procedure: parts, preparation, trainer, certificate."""
 
 import sys
 import warnings
@@ -22,13 +22,16 @@ from abnet.bounds import (
 from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
+    Posterior,
+    allows_certificate,
     certify_predictor,
+    draw_network,
     fresh_path_count,
     sampled_risk,
     warn_of_copies,
+    warn_of_fitted_rows,
     warn_of_no_certificate,
 )
-from abnet.estimators.certified_rows import allows_certificate, warn_of_fitted_rows
 from abnet.estimators.classifier import (
     BinaryClassifier,
     check_choice,
@@ -39,9 +42,7 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.estimators.hints import warn_of_unfinished
-from abnet.estimators.posterior_draw import Posterior, draw_network
-from abnet.estimators.recipe import AFFORDABLE, exact_cost
+from abnet.estimators.recipe import AFFORDABLE, exact_cost, warn_of_unfinished
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import ModelInfo, Predictor
 
@@ -55,7 +56,7 @@ class Way:
     Attributes
     ----------
     method : str
-        The learner's name of it (`abnet.training.aggregation_learner.OUTPUTS`).
+        The learner's name of it (`abnet.training.learners.OUTPUTS`).
     deploy : callable
         From a network, a generator and `n_samples` to the predictor; what it draws, it draws once.
     certified : bool
@@ -288,9 +289,8 @@ class AggregatedClassifier(BinaryClassifier):
     def _train(self, start: BAM, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Learn ``prior_`` and ``network_``; leaves the curves."""
         from abnet.training import trainer as learning
-        from abnet.training.aggregation_learner import AggregationLearner
-        from abnet.training.compiled import compilation_cache
-        from abnet.training.loop import Limits, Span
+        from abnet.training.learners import AggregationLearner
+        from abnet.training.loop import Limits, Span, compilation_cache
 
         n, way = len(rows.y), self._way()
         other, bound = Span(0, rows.n_other), Span(rows.n_other, n - rows.n_other)
@@ -367,7 +367,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
-        from abnet.data.row_filter import row_filter
+        from abnet.data.fingerprint import row_filter
 
         details = {
             "estimator": type(self).__name__,

@@ -73,10 +73,8 @@ class BaselineClassifier(BinaryClassifier):
     def _train(
         self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
     ) -> tuple[Any, Any]:
-        from abnet.training.compiled import compilation_cache
-        from abnet.training.loop import Limits, Span, open_runs, pad_rows
-        from abnet.training.stage import best_of, run_stage
-        from abnet.training.trainer import NEVER, new_keys, scaled_weights, stack
+        from abnet.training.loop import Limits, Span, compilation_cache, open_runs, pad_rows
+        from abnet.training.trainer import NEVER, best_of, new_keys, run_stage, scaled_weights, stack
 
         X, y, weights = rows
         learner, n = self._learner(), len(y) - n_watched
@@ -324,7 +322,7 @@ class EBPClassifier(BaselineClassifier):
         return EBP(e=self.e) if self.method == "ebp" else EBPAdam(e=self.e)
 
     def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
-        from abnet.predictors.posterior_average import PosteriorAverage
+        from abnet.predictors.drawn_network import PosteriorAverage
 
         self.network_ = learner.network(state)
         return PosteriorAverage(self.network_, float(self.e), info=info)

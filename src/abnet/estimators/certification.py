@@ -1,6 +1,8 @@
-"""The certificate of a fitted predictor: which theorem applies, losses of fresh ancestral paths, no copied rows."""
+"""The certificate of a fitted predictor: which theorem applies, what the rows allow, fresh paths, a drawn network."""
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,15 +17,24 @@ from abnet.bounds import (
     certify_trained,
     certify_trained_sampled,
 )
+from abnet.bounds.vote import DrawnCertificate
+from abnet.data.fingerprint import count_seen
+from abnet.decisions.row_by_row import check_row_by_row, fits_anew
+from abnet.labels import Labels
+from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.paths import block_rows, path_outputs
-from abnet.predictors.predictor import Predictor
+from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = [
+    "Posterior",
+    "allows_certificate",
     "certify_predictor",
     "copies",
+    "draw_network",
     "fresh_path_count",
     "sampled_risk",
     "warn_of_copies",
+    "warn_of_fitted_rows",
     "warn_of_no_certificate",
 ]
 
@@ -134,7 +145,6 @@ def warn_of_no_certificate() -> None:
 
 FEWEST_DISTINCT = 10
 """Fewer distinct rows say nothing: a table of two yes-or-no columns has four, and each of them often."""
-
 REGULAR = 0.9
 """Share of the rows that occur equally often from which on this is no accident."""
 
@@ -203,3 +213,135 @@ def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) 
                 stacklevel=2,
             )
             return
+
+
+def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: Any) -> bool:
+    """Whether a preprocessor leaves a certificate; a warning says why it does not.
+
+    It must be fitted anew on the first part of the rows, and map each row by itself. Otherwise what was certified is
+    not what `predict` does, and there is an estimate instead of a certificate.
+
+    Parameters
+    ----------
+    preprocessor : transformer, str or None
+        As it was given.
+    transform : callable
+        The fitted map from raw rows to inputs of the network.
+    X : array, sparse matrix or frame
+        Raw rows.
+
+    Examples
+    --------
+    >>> allows_certificate(None, np.asarray, np.eye(3))
+    True
+    """
+    if preprocessor is None or isinstance(preprocessor, str):  # a map of our own
+        return True
+    reason = fits_anew(preprocessor) or check_row_by_row(transform, X)
+    if reason:
+        warnings.warn(
+            f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It has "
+            "to be fitted anew on the first part of the rows, and to map each row by itself.",
+            stacklevel=3,
+        )
+    return reason is None
+
+
+def _recurring(prepared: Any, y: NDArray[Any]) -> int:
+    """How many rows are like one before them, label included."""
+    rows = np.asarray(prepared.toarray() if hasattr(prepared, "toarray") else prepared, np.float32)
+    return len(y) - len({row.tobytes() + label.tobytes() for row, label in zip(rows, np.asarray(y), strict=True)})
+
+
+def warn_of_fitted_rows(text: str | None, prepared: Any, y: NDArray[Any]) -> int:
+    """Warn if rows that a model is to be certified on are those that it was fitted on; how many they are.
+
+    Parameters
+    ----------
+    text : str or None
+        The model's filter (`abnet.data.fingerprint`); None where there is none, and nothing can be told.
+    prepared : array (n, d)
+        Rows as the network reads them.
+    y : array (n,)
+        Their labels, as they were put into the filter.
+
+    Examples
+    --------
+    >>> warn_of_fitted_rows(None, np.eye(3), np.ones(3))
+    0
+    """
+    seen = count_seen(text, prepared, y) if text else 0
+    # A filter is mistaken about once in two thousand rows; where rows have few values, they recur by chance.
+    if seen > max(1, len(y) // 500) and seen > 2 * _recurring(prepared, y):
+        warnings.warn(
+            f"{seen:,} of {len(y):,} rows have the values and the label of rows that the model was fitted on. A test "
+            "set is rows that had no part in learning: if these are the same rows, the certificate is void. (Among few "
+            "distinct rows some are equal by chance, which does no harm.)",
+            stacklevel=3,
+        )
+    return seen
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """N(centre, I) with its prior N(prior, I), and the terms of a certificate (see `DrawnCertificate`).
+
+    Attributes
+    ----------
+    centre, prior : BAM
+    terms : dict
+        ``delta``, ``prior``, ``posterior`` and ``n_candidates``.
+    """
+
+    centre: BAM
+    prior: BAM
+    terms: dict[str, Any]
+
+    def draw(self, rng: np.random.Generator) -> tuple[BAM, float]:
+        """A network ``h = w + ε`` and ``ln dQ/dP(h) = ‖w - v‖²/2 + (w - v)·ε``, in float64.
+
+        The sum of squares of `DrawnCertificate.log_density_ratio` expanded: nothing large cancels.
+        """
+        w, v = self.centre.astype(np.float64), self.prior.astype(np.float64)
+        noise = [rng.standard_normal(leaf.shape) for leaf in (*w.weights, *w.biases)]
+        moved = [a - b for a, b in zip((*w.weights, *w.biases), (*v.weights, *v.biases), strict=True)]
+        ratio = sum(float(np.sum(d * (d / 2 + e))) for d, e in zip(moved, noise, strict=True))
+        drawn = [leaf + e for leaf, e in zip((*w.weights, *w.biases), noise, strict=True)]
+        return BAM(tuple(drawn[: len(w.weights)]), tuple(drawn[len(w.weights) :])), ratio
+
+
+def draw_network(
+    posterior: Posterior,
+    X: NDArray[np.float32],
+    codes: NDArray[Any],
+    rng: np.random.Generator,
+    labels: Labels | None = None,
+) -> tuple[DrawnNetwork, DrawnCertificate]:
+    """Draw once, count the errors on the prepared bound rows, certify.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Fixed before `rng` was used.
+    X : array (n, d_0)
+        Prepared bound rows.
+    codes : array (n,)
+        Their classes, 0 to K - 1; for two classes -1 may stand for 0.
+    rng : numpy.random.Generator
+        Independent of everything that the posterior depends on.
+    labels : Labels, optional
+        Of several classes.
+
+    Examples
+    --------
+    >>> one = BAM((np.ones((1, 1)),), (np.zeros(1),))
+    >>> terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
+    >>> X, y = np.float32([[-3], [-2], [2], [3]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> network, certificate = draw_network(Posterior(one, one, terms), X, y, np.random.default_rng(0))
+    >>> certificate.log_density_ratio, certificate.n_examples
+    (0.0, 4)
+    """
+    drawn, ratio = posterior.draw(rng)
+    network = DrawnNetwork(drawn, info=ModelInfo() if labels is None else ModelInfo(labels))
+    errors = int(np.sum(network.votes(X) != np.maximum(codes, 0)))
+    return network, DrawnCertificate(errors, len(codes), ratio, **posterior.terms)

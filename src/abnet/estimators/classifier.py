@@ -16,9 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from abnet.data.tables.error import CellError
+from abnet.data.tables.cells import CellError
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.hints import check_preprocessor, hint_at_scales, warn_of_unsaved
+from abnet.estimators.recipe import check_preprocessor, hint_at_scales, warn_of_unsaved
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
 

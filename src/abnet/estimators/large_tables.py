@@ -17,12 +17,10 @@ from abnet.bounds.evidence import ExactRisk, VoteErrors
 from abnet.bounds.rules import Terms, assemble
 from abnet.data.preparation import Unseen
 from abnet.data.preparation.unseen import UnseenWarning, merge
-from abnet.data.tables.error import UnknownColumnError, listed
-from abnet.data.tables.frames import as_table
+from abnet.data.tables.cells import Note, UnknownColumnError, listed
+from abnet.data.tables.frames import as_table, label_codes, split_target
 from abnet.data.tables.learning_draw import LearningDraw, learning_rows
-from abnet.data.tables.note import Note
-from abnet.data.tables.source import TableSource
-from abnet.data.tables.target import label_codes, split_target
+from abnet.data.tables.reading import TableSource
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor

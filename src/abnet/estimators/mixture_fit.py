@@ -22,15 +22,13 @@ from abnet.bounds import (
     certify_trained,
     certify_trained_sampled,
 )
-from abnet.estimators.certification import fresh_path_count
-from abnet.estimators.posterior_draw import Posterior, draw_network
+from abnet.estimators.certification import Posterior, draw_network, fresh_path_count
 from abnet.estimators.recipe import Recipe
 from abnet.labels import Labels, winners
-from abnet.predictors.calibration import Calibration
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
 from abnet.predictors.paths import block_rows, path_outputs
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 
 __all__ = [
@@ -90,7 +88,7 @@ def learn_prior_members(
     rng : numpy.random.Generator
     report : callable or None
     """
-    from abnet.training.mixture_learner import MixtureLearner
+    from abnet.training.learners import MixtureLearner
     from abnet.training.mixture_trainer import learn_members
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
@@ -216,11 +214,9 @@ def train_members(
     report: Any,
 ) -> tuple[tuple[BAM, ...], list[float]]:
     """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the priors on."""
-    from abnet.training.aggregation_learner import Objective
+    from abnet.training.learners import MixtureLearner, Objective, start_mixture
     from abnet.training.loop import Limits, Span, open_runs, pad_rows
-    from abnet.training.mixture_learner import MixtureLearner, start_mixture
-    from abnet.training.stage import best_of, run_stage
-    from abnet.training.trainer import RATE, new_keys, stack
+    from abnet.training.trainer import RATE, best_of, new_keys, run_stage, stack
 
     method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
     learner = MixtureLearner(priors[0].sizes, n_classes, method)

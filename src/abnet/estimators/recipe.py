@@ -1,25 +1,38 @@
-"""The recipe of a mixture: what "auto" stands for, by rules that look at sizes alone, never at a label or a result."""
+"""What "auto" stands for, by rules that look at sizes alone, never at a label; hints for what a user might not see."""
 
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from abnet.codebook import code_length
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["AFFORDABLE", "Recipe", "exact_cost", "recipe_for"]
+from abnet.codebook import code_length
+from abnet.errors import Parameter, ParameterError
+
+__all__ = [
+    "AFFORDABLE",
+    "Recipe",
+    "check_preprocessor",
+    "exact_cost",
+    "hint_at_scales",
+    "recipe_for",
+    "warn_of_unfinished",
+    "warn_of_unsaved",
+]
+
 
 AFFORDABLE = 2**26
 """Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
-
 WIDE_FEATURES = 400
 """Prepared features above which a table is wide: codes and teachers would cost more than they bring."""
-
 MOST_INPUTS = 6_000
 """Inputs of a network, codes included, up to which codes are made."""
-
 MEMBERS, NEURONS = 8, (8,)
 """Two classes: exact members, small enough to be read region by region."""
-
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
 
@@ -128,3 +141,89 @@ def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
     (True, False)
     """
     return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
+
+
+ACCEPTED = "None, 'standardise', or an unfitted transformer with fit and transform, such as a StandardScaler for "
+ACCEPTED += "numbers or an abnet.data.preparation.TablePreparation for mixed frames"
+APART = 1000.0
+"""Ratio of deviations from which on columns count as unscaled."""
+STILL = 0.02
+"""Share of the monitored value by which the last tenth of the epochs improves it, if more epochs are worth trying."""
+
+
+def check_preprocessor(preprocessor: Any) -> None:
+    """Refuse what cannot prepare rows, with a list of what can.
+
+    Examples
+    --------
+    >>> check_preprocessor("standardise")
+    >>> check_preprocessor("minmax")
+    Traceback (most recent call last):
+    abnet.errors.ParameterError: preprocessor must be None, 'standardise', or ...; got 'minmax'.
+    """
+    if isinstance(preprocessor, str):
+        fits = preprocessor == "standardise"
+    else:
+        whole = not isinstance(preprocessor, type)
+        fits = whole and all(callable(getattr(preprocessor, name, None)) for name in ("fit", "transform"))
+    if not fits:
+        raise ParameterError("{} must be {}; got {!r}.", Parameter("preprocessor"), ACCEPTED, preprocessor)
+
+
+def warn_of_unsaved(reason: Exception) -> None:
+    """Warn, when a model is fitted, that it cannot be saved."""
+    warnings.warn(f"{reason} Predictions work, but `save` will refuse this model.", stacklevel=6)
+
+
+def hint_at_scales(X: NDArray[Any]) -> None:
+    """Warn if columns have scales that are far apart: a network reads all inputs through the norm of the row.
+
+    The ratio of the ninth tenth to the first of the columns' deviations counts, those of constant columns aside.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hint_at_scales(rng.normal(size=(50, 4)))
+    """
+    some = np.asarray(X[:: max(len(X) // 2000, 1)], np.float64)
+    deviations = some.std(axis=0)
+    deviations = deviations[deviations > 0]
+    if len(deviations) < 2:
+        return
+    low, high = np.quantile(deviations, (0.1, 0.9))
+    if high > APART * low:
+        warnings.warn(
+            f"The inputs have scales that are far apart (deviations from {low:.2g} to {high:.2g}), and the largest "
+            "will drown the others: scale them, for instance with preprocessor='standardise'.",
+            stacklevel=6,
+        )
+
+
+def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> None:
+    """Warn if a stage of training ended at its last epoch while what it monitored still improved.
+
+    Parameters
+    ----------
+    curves : mapping
+        From the names of the stages to the monitored value at the start and after every epoch; smaller is better.
+    max_iter : int
+        Epochs of a stage, at the most; the two halves of the prior's have half of them each.
+
+    Examples
+    --------
+    >>> warn_of_unfinished({"bound": [0.5, 0.2, 0.2, 0.2]}, 3)
+    """
+    for name, curve in curves.items():
+        most = max(max_iter // 2, 1) if name.startswith("prior") else max_iter
+        if len(curve) - 1 < most or len(curve) < 2:
+            continue
+        late = max(most // 10, 1)
+        before, after = min(curve[:-late]), min(curve)
+        if before - after > STILL * abs(before):
+            warnings.warn(
+                f"Training ({name}) ended at its last epoch, while it still improved ({before:.3g} to {after:.3g} in "
+                f"the last {late}): a larger max_iter than {max_iter} may give a better model.",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
+            return

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from abnet.experiments.grid import LEARNING_RATES, NARROW_WIDTHS, REPETITIONS
+from abnet.experiments.setting import LEARNING_RATES, NARROW_WIDTHS, REPETITIONS
 from abnet.experiments.table1 import Row, paper_table
 
 if TYPE_CHECKING:

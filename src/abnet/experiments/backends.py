@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from abnet.experiments.machine import describe_machine
+from abnet.experiments.owners import describe_machine
 from abnet.experiments.result import Result
 from abnet.experiments.setting import SettingGroup
 

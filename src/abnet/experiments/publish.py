@@ -1,20 +1,25 @@
 """Writing the reproduction's files: tables, figures, and the page that says how each came about.
 
 Every function writes into a folder (`results/`), renews its part of the folder's README, and returns the paths.
+
+Markdown pages with generated parts between marks: a command renews its own part and leaves the rest.
+
+`renew_page` fills the page that shows the reproduction: table, agreement and figures, from the results folder.
 """
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from abnet.atomic import atomic_path
-from abnet.experiments.agreement import TableComparison, compare, to_markdown
+from abnet.experiments.agreement import TableComparison, agreement_text, compare, to_markdown
 from abnet.experiments.exchange import export_runs
-from abnet.experiments.page import write_parts
 from abnet.experiments.protocol import NUMERICS_VERSION
 from abnet.experiments.result import Result
 from abnet.experiments.store import StoredRun
-from abnet.experiments.table1 import table1, to_csv
+from abnet.experiments.table1 import read_csv, table1, to_csv
 
 if TYPE_CHECKING:
     from abnet.experiments.figures import Timing
@@ -27,7 +32,89 @@ __all__ = [
     "publish_runs",
     "publish_table1",
     "publish_timings",
+    "renew_page",
+    "with_part",
+    "write_parts",
 ]
+
+
+_FIGURES = {
+    "fig2": "Time of a forward pass by width and by depth",
+    "fig3": "Regions of a 2-2-2-1 network on two circles",
+    "fig4": "Bound and test error by depth on mnistLH",
+}
+
+
+def renew_page(page: Path, results: Path) -> list[str]:
+    """Renew the generated parts of a page from the files in the results folder; return the names of those renewed.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder has no `table1.csv` and no figure.
+    """
+    parts = _table_parts(results) | _figure_parts(page, results)
+    if not parts:
+        raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
+    write_parts(page, parts, title="# Reproduction\n")
+    return list(parts)
+
+
+def write_parts(path: Path, parts: Mapping[str, str], *, title: str) -> None:
+    """Renew parts of a file, by name; a file that is not there begins with `title`."""
+    page = path.read_text(encoding="utf-8") if path.exists() else title
+    for name, text in parts.items():
+        page = with_part(page, name, text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+
+
+def with_part(page: str, name: str, text: str) -> str:
+    """Return the page with the part `name` renewed; a page without it gets it at its end.
+
+    Examples
+    --------
+    >>> page = with_part("A page.", "table", "old")
+    >>> print(with_part(page, "table", "new"))
+    A page.
+    <BLANKLINE>
+    <!-- table: generated -->
+    new
+    <!-- table: end -->
+    <BLANKLINE>
+    """
+    part = f"<!-- {name}: generated -->\n{text.strip()}\n<!-- {name}: end -->"
+    pattern = re.compile(f"<!-- {re.escape(name)}: generated -->.*?<!-- {re.escape(name)}: end -->", re.DOTALL)
+    if pattern.search(page):
+        return pattern.sub(lambda _: part, page, count=1)
+    return f"{page.rstrip()}\n\n{part}\n".lstrip()
+
+
+def _table_parts(results: Path) -> dict[str, str]:
+    path = results / "table1.csv"
+    if not path.exists():
+        return {}
+    rows = read_csv(path.read_text(encoding="utf-8"))
+    comparisons = compare(rows)
+    runs = sum(row.runs or 0 for row in rows)
+    complete = sum(c.complete for c in comparisons)
+    count = f"{len(rows)} of 84 rows from {runs:,} of 13,500 runs; {complete} rows compare their whole grid."
+    return {
+        "progress": count,
+        "agreement": agreement_text(comparisons),
+        "table1": to_markdown(comparisons),
+    }
+
+
+def _figure_parts(page: Path, results: Path) -> dict[str, str]:
+    folder = Path(os.path.relpath(results, page.parent)).as_posix()
+    return {
+        name: f"![{title}]({folder}/{name}.svg)"
+        for name, title in _FIGURES.items()
+        if (results / f"{name}.svg").exists()
+    }
+
 
 TITLE = "# Results\n\nEach part of this page is written by the command that it names.\n"
 
@@ -84,7 +171,7 @@ def publish_timings(timings: Sequence["Timing"], folder: Path, typed: str) -> li
     """Write `fig2.csv` and Figure 2."""
     from abnet.experiments.figures import save, timing_figure
     from abnet.experiments.figures.timing import timings_to_csv
-    from abnet.experiments.machine import describe_machine
+    from abnet.experiments.owners import describe_machine
 
     csv_file = _write(folder / "fig2.csv", timings_to_csv(timings))
     machine = describe_machine()

@@ -18,11 +18,15 @@ from abnet.bounds import catoni_bound
 from abnet.experiments.protocol import Protocol, protocol_of
 from abnet.experiments.result import Result
 from abnet.experiments.setting import Setting, SettingGroup
-from abnet.training.aggregation_learner import AggregationLearner, Objective, State, start, unflatten
-from abnet.training.compiled import compilation_cache
-from abnet.training.loop import Limits, Rows, Run, Span, open_runs, outputs, pad_rows
-from abnet.training.stage import run_stage
-from abnet.training.trainer import NEVER, new_keys, stack
+from abnet.training.learners import (
+    AggregationLearner,
+    Objective,
+    State,
+    start,
+    unflatten,
+)
+from abnet.training.loop import Limits, Rows, Run, Span, compilation_cache, open_runs, outputs, pad_rows
+from abnet.training.trainer import NEVER, new_keys, run_stage, stack
 
 __all__ = ["Member", "SHRINK_FROM", "run_group"]
 

@@ -19,8 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from abnet.experiments.machine import describe_machine
-from abnet.experiments.owners import Owner, is_dead, this_process
+from abnet.experiments.owners import Owner, describe_machine, is_dead, this_process
 from abnet.experiments.protocol import NUMERICS_VERSION, definition, key, key_of_definition
 from abnet.experiments.result import METRICS, Result
 from abnet.experiments.setting import Setting, SettingGroup

@@ -1,18 +1,189 @@
-"""Running a grid: claim, train, store, on as many processes or machines as there are."""
+"""Running a grid: claim, train, store, on as many processes or machines as there are; how far it is."""
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self
 
 from abnet.experiments.backends import Backend, GroupTrainer, Task, TaskOutcome, on_cluster, on_this_machine
-from abnet.experiments.progress import SweepProgress, expected_cost
-from abnet.experiments.protocol import key
-from abnet.experiments.setting import SettingGroup
+from abnet.experiments.protocol import NUMERICS_VERSION, key
+from abnet.experiments.selection import current_results
+from abnet.experiments.setting import Setting, SettingGroup
 from abnet.experiments.store import Claim, RunStore
 
-__all__ = ["SweepReport", "sweep"]
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from abnet.experiments.setting import SettingGroup
+
+__all__ = ["Progress", "SweepProgress", "SweepReport", "expected_cost", "status", "status_table", "sweep"]
+
+
+_EXAMPLES = {"ads": 3_279, "adult": 48_842, "mnist17": 15_170, "mnist49": 13_782, "mnist56": 13_189, "mnistLH": 70_000}
+
+
+def expected_cost(group: "SettingGroup") -> float:
+    """Return a rough relative cost of training a group, so that the time left is not judged by the cheap half.
+
+    Layers times units, with a constant share for the passes over the inputs; a data set counts by its minibatches. A
+    trial counts by its epochs.
+    """
+    from abnet.experiments.protocol import protocol_of
+
+    first = group.settings[0]
+    protocol = protocol_of(first)
+    minibatches = _EXAMPLES.get(group.dataset, 10_000) / protocol.batch_size * protocol.max_epochs / 100
+    return minibatches * (20 + sum(group.hidden_layer_sizes)) * len(group.settings)
+
+
+class SweepProgress:
+    """Shows how far a sweep is.
+
+    Parameters
+    ----------
+    runs, cost
+        Runs to do, and their total expected cost.
+    console
+        Where to show it; standard error by default. If that is no terminal, each finished group is one line.
+    clock
+        Seconds that only grow.
+
+    Examples
+    --------
+    >>> import io
+    >>> from rich.console import Console
+    >>> from abnet.experiments.setting import SettingGroup, Setting
+    >>> group = SettingGroup((Setting("ads", "EBP", (2,), None, 0),))
+    >>> out = io.StringIO()
+    >>> with SweepProgress(4, 4 * expected_cost(group), console=Console(file=out)) as progress:
+    ...     progress.advance(group, "done")
+    >>> out.getvalue().startswith("[1/4] ads 2 EBP #0: done;")
+    True
+    """
+
+    def __init__(
+        self,
+        runs: int,
+        cost: float,
+        *,
+        console: "Console | None" = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._console = console or Console(stderr=True, soft_wrap=True)
+        self._clock = clock
+        self._runs, self._cost = runs, cost
+        self._done, self._spent, self._start = 0, 0.0, clock()
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.fields[runs]}"),
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TextColumn("{task.fields[left]} left"),
+            progress.TextColumn("{task.description}"),
+            console=self._console,
+            disable=not self._console.is_terminal,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=cost, runs=f"0/{runs} runs", left="?")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def advance(self, group: "SettingGroup", note: str) -> None:
+        """Count a group as finished (or failed), and say so."""
+        self._done += len(group.settings)
+        self._spent += expected_cost(group)
+        left = self.time_left()
+        self._bar.update(
+            self._task,
+            completed=self._spent,
+            description=group.name,
+            runs=f"{self._done}/{self._runs} runs",
+            left=left,
+        )
+        if not self._console.is_terminal or note != "done":
+            line = f"[{self._done}/{self._runs}] {group.name}: {note}; {left} left"
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def time_left(self) -> str:
+        """Return the expected time to the end, as hours, minutes and seconds."""
+        rest = max(self._cost - self._spent, 0.0)
+        seconds = (self._clock() - self._start) * rest / self._spent if self._spent else 0.0
+        return str(timedelta(seconds=round(seconds)))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Runs of a cell: those done, those that failed when last tried, and all."""
+
+    done: int
+    failed: int
+    total: int
+
+
+def status(store: RunStore, settings: Iterable[Setting]) -> dict[tuple[str, str, int], Progress]:
+    """Return the progress of a grid by data set, model and width, in the order of the grid.
+
+    Runs of another protocol or version of the numerics do not count.
+
+    Examples
+    --------
+    >>> from abnet.experiments import table1_grid
+    >>> with RunStore(":memory:") as store:
+    ...     status(store, table1_grid())["ads", "ABNet", 2]
+    Progress(done=0, failed=0, total=60)
+    """
+    done = {result.setting for result in current_results(store.runs())}
+    failures = store.runs(status="failed")
+    failed = {run.setting for run in failures if run.numerics_version == NUMERICS_VERSION} - done
+    cells: dict[tuple[str, str, int], list[Setting]] = {}
+    for s in settings:
+        cells.setdefault((s.dataset, s.model, s.width), []).append(s)
+    return {
+        cell: Progress(len(done.intersection(members)), len(failed.intersection(members)), len(members))
+        for cell, members in cells.items()
+    }
+
+
+def status_table(progress: dict[tuple[str, str, int], Progress]) -> "Table":
+    """Return the progress as a rich table: a row for each data set and model, a column for each width."""
+    from rich.table import Table
+
+    widths = sorted({width for _, _, width in progress})
+    rows = dict.fromkeys((dataset, model) for dataset, model, _ in progress)
+    table = Table(title="Runs done", header_style="bold")
+    for name in ("data set", "model", *(f"width {width}" for width in widths), "all"):
+        table.add_column(name, justify="left" if name in ("data set", "model") else "right")
+    for dataset, model in rows:
+        cells = [progress.get((dataset, model, width)) for width in widths]
+        table.add_row(dataset, model.replace("_l", "ℓ"), *map(_shown, cells), _shown(_sum(cells)))
+    table.add_section()
+    by_width = [_sum(of for (_, _, w), of in progress.items() if w == width) for width in widths]
+    table.add_row("all", "", *map(_shown, by_width), _shown(_sum(by_width)))
+    return table
+
+
+def _sum(cells: Iterable[Progress | None]) -> Progress:
+    present = [cell for cell in cells if cell is not None]
+    return Progress(sum(c.done for c in present), sum(c.failed for c in present), sum(c.total for c in present))
+
+
+def _shown(cell: Progress | None) -> str:
+    if cell is None:
+        return ""
+    text = f"{cell.done}/{cell.total}" + (f" ({cell.failed} failed)" if cell.failed else "")
+    return f"[green]{text}[/green]" if cell.done == cell.total else text
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from importlib.resources import files
 
-from abnet.experiments.grid import NARROW_WIDTHS, WIDE_WIDTHS
 from abnet.experiments.result import Result
 from abnet.experiments.selection import Selected, by_cell, choose, deviation, mean
-from abnet.experiments.setting import MODELS, Architecture, Setting
+from abnet.experiments.setting import MODELS, NARROW_WIDTHS, WIDE_WIDTHS, Architecture, Setting
 
 __all__ = ["Row", "paper_table", "read_csv", "table1", "to_csv"]
 

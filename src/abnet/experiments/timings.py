@@ -142,7 +142,7 @@ def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
 
 
 def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.predictors.uniform_draws import CompactUniform
+    from abnet.predictors.paths import CompactUniform
 
     predictor = CompactUniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
     return lambda: predictor.decision_function(X)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from abnet.data.preparation.coded import ThermometerMap
 from abnet.data.preparation.columns import (
     CLIP,
     LARGEST,
@@ -13,12 +14,16 @@ from abnet.data.preparation.columns import (
     NumericColumn,
     TextColumn,
 )
-from abnet.data.preparation.scaling import MinMaxMap, StandardMap
-from abnet.data.preparation.thermometer_map import ThermometerMap
+from abnet.data.preparation.stored import MinMaxMap, StandardMap
 from abnet.data.preparation.words import WordsColumn
 from abnet.data.tables.cells import BLANK
-from abnet.export.c_network import CPart
-from abnet.export.c_text import c_array, c_number, c_plain, c_string
+from abnet.export.c_network import (
+    CPart,
+    c_array,
+    c_number,
+    c_plain,
+    c_string,
+)
 from abnet.export.plan import ExportPlan
 
 __all__ = ["feature_code"]

@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 from abnet.export.c_features import feature_code
-from abnet.export.c_network import CPart, network_code, probability_code
-from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
+from abnet.export.c_network import (
+    CPart,
+    c_comment,
+    c_identifiers,
+    c_plain,
+    c_string,
+    network_code,
+    probability_code,
+)
 from abnet.export.plan import BitTable, ExportPlan, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 

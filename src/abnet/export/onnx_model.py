@@ -10,8 +10,7 @@ from abnet import __version__
 from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, TextColumn
 from abnet.data.preparation.words import WordsColumn
-from abnet.export.onnx_features import onnx_features
-from abnet.export.onnx_graph import OnnxGraph, import_onnx
+from abnet.export.onnx_features import OnnxGraph, import_onnx, onnx_features
 from abnet.export.plan import BitTable, ExportPlan, SignLayers, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 

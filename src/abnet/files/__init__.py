@@ -16,7 +16,6 @@ metadata ``sha256``   digest of the config and the tensors: a flipped bit is not
 Loading needs NumPy and SciPy alone.
 """
 
-from abnet.files.kinds import register
-from abnet.files.model import load, save
+from abnet.files.model_file import load, register, save
 
 __all__ = ["load", "register", "save"]

@@ -14,8 +14,15 @@ from numpy.typing import NDArray
 from abnet.bam import BAM
 from abnet.cube import multilinear
 from abnet.labels import winners
-from abnet.predictors.leading_layer import leading_means, leading_weights, weighted_sums
-from abnet.predictors.predictor import ModelInfo, Predictor, as_matrix, check_leading
+from abnet.predictors.predictor import (
+    ModelInfo,
+    Predictor,
+    as_matrix,
+    check_leading,
+    leading_means,
+    leading_weights,
+    weighted_sums,
+)
 from abnet.records import check_array, check_names, check_table
 
 __all__ = ["CompactABNet", "CompactMAP"]

@@ -1,19 +1,22 @@
-"""One deterministic network drawn from a posterior, as a predictor."""
+"""One deterministic network drawn from a posterior, and EBP's forward pass with its posterior average."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.bounds.single_network import DrawnCertificate
+from abnet.bounds.vote import DrawnCertificate
 from abnet.codebook import code_words, nearest_word
+from abnet.cube import erf, namespace
 from abnet.predictors.paths import checked_layers, contiguous, layered_arrays
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
+from abnet.records import check_array, check_names
 
-__all__ = ["DrawnNetwork"]
+__all__ = ["DrawnNetwork", "LayerMoments", "PosteriorAverage", "layer_moments", "posterior_average"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,3 +87,98 @@ class DrawnNetwork(Predictor):
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         weights, biases = checked_layers(arrays, several=info.labels.n_classes > 2)
         return DrawnNetwork(BAM(weights, biases), info=info)
+
+
+class LayerMoments(NamedTuple):
+    """One layer of the forward pass: mean inputs ``v_{l-1}``, deviations ``s_l`` and ``z_l = a_l / s_l``."""
+
+    v: Any
+    s: Any
+    z: Any
+
+
+def layer_moments(network: BAM, X: Any, *, e: float) -> list[LayerMoments]:
+    """Propagate means and variances through the layers, as if the units of a layer were independent Gaussians.
+
+    ``a_l = M_l v_{l-1} + b_l``, ``s_1² = ‖x‖² + 1``, ``s_l² = (d_{l-1} + 1) + M_l² (1 - v_{l-1}²) + e`` for l ≥ 2,
+    ``v_l = 2Φ(a_l/s_l) - 1``.
+
+    Parameters
+    ----------
+    network : BAM
+        Posterior means.
+    X : array (rows, d_0)
+        NumPy or JAX, like the network.
+    e : float
+        Extra variance of the layers above the first.
+    """
+    v, layers = X, list[LayerMoments]()
+    for M, b in zip(network.weights, network.biases, strict=True):
+        if layers:
+            variance = M.shape[1] + 1 + e + (1 - v * v) @ (M * M).T
+        else:
+            variance = (v * v).sum(axis=1, keepdims=True) + 1
+        s = namespace(variance).sqrt(variance)
+        z = (v @ M.T + b[None, :]) / s
+        layers.append(LayerMoments(v, s, z))
+        v = erf(z / math.sqrt(2))
+    return layers
+
+
+def posterior_average(network: BAM, X: Any, *, e: float) -> Any:
+    """EBP's output ``v_L = erf(z_L/√2)``, approximately the mean output of networks drawn from ``N(network, I)``.
+
+    The label is its sign, and ``P(y|x) = (1 + y v_L)/2``. Parameters as in `layer_moments`.
+
+    Returns
+    -------
+    array (rows,)
+        In [-1, 1].
+
+    Examples
+    --------
+    >>> network = BAM((np.array([[1.0, 0.0]]),), (np.array([0.0]),))
+    >>> posterior_average(network, np.array([[0.0, 0.0], [3.0, 0.0]]), e=1.0).round(3)
+    array([0.   , 0.657])
+    """
+    return erf(layer_moments(network, X, e=e)[-1].z[:, 0] / math.sqrt(2))
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorAverage(Predictor):
+    """EBP's posterior-averaged output.
+
+    Parameters
+    ----------
+    network : BAM
+        Posterior means.
+    e : float
+        Extra variance of the layers above the first.
+    """
+
+    network: BAM
+    e: float
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return self.network.sizes[0]
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``v_L``, in [-1, 1]."""
+        return np.asarray(posterior_average(self.network.astype(np.float64), X, e=self.e))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The layers ``V_k = (M_k, b_k)`` and e."""
+        layers = {f"layer_{k}": np.ascontiguousarray(V) for k, V in enumerate(self.network.layers, start=1)}
+        return {**layers, "e": np.array([self.e])}
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "PosteriorAverage":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        names = tuple(f"layer_{k}" for k in range(1, len(arrays)))
+        check_names(arrays, (*names, "e"))
+        check_array(arrays, "e", (1,))
+        layers = tuple(check_matrix(arrays, name, (np.float64, np.float32)) for name in names)
+        check_chain([(V.shape[0], V.shape[1] - 1) for V in layers])
+        return PosteriorAverage(BAM.from_layers(layers), float(arrays["e"][0]), info=info)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.signs import sign_means
+from abnet.aggregation.ancestral import sign_means
 from abnet.bam import BAM
 from abnet.cube import multilinear
-from abnet.predictors.leading_layer import leading_means, leading_weights
 from abnet.predictors.paths import block_rows, checked_layers, contiguous, layered_arrays
-from abnet.predictors.predictor import ModelInfo, Predictor, check_leading
+from abnet.predictors.predictor import ModelInfo, Predictor, check_leading, leading_means, leading_weights
 from abnet.records import check_names, check_table
 
 __all__ = ["MeanFieldNetwork", "SampledMeanField"]

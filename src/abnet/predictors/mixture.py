@@ -16,9 +16,8 @@ from abnet.codebook import MOST_NEURONS, code_words, decode_table
 from abnet.cube import multilinear
 from abnet.labels import winners
 from abnet.predictors.compact import MOST_SLACK, single_precision_error, single_precision_rows
-from abnet.predictors.leading_layer import leading_arguments, leading_weights
 from abnet.predictors.paths import block_rows, contiguous, layered_arrays, path_outputs
-from abnet.predictors.predictor import WIDEST, ModelInfo, Predictor, as_matrix
+from abnet.predictors.predictor import WIDEST, ModelInfo, Predictor, as_matrix, leading_arguments, leading_weights
 from abnet.records import check_array, check_names
 
 __all__ = ["CompactMixture", "PathMixture"]

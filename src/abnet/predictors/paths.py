@@ -1,4 +1,4 @@
-"""Wide networks for prediction: the mean of a fixed set of sampled paths, in NumPy alone."""
+"""Wide networks for prediction, in NumPy alone: the mean of a fixed set of sampled paths, or of uniform draws."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.signs import sign_means, sign_scores
+from abnet.aggregation import uniform
+from abnet.aggregation.ancestral import sign_means, sign_scores
 from abnet.bam import BAM
 from abnet.cube import multilinear
-from abnet.predictors.leading_layer import leading_scores
-from abnet.predictors.predictor import ModelInfo, Predictor
-from abnet.records import check_array, check_names
+from abnet.predictors.predictor import ModelInfo, Predictor, leading_scores
+from abnet.records import check_array, check_names, check_table
 
 __all__ = [
+    "CompactUniform",
     "PathPredictor",
     "block_rows",
     "checked_layers",
@@ -26,7 +27,6 @@ __all__ = [
 
 BLOCK_SIGNS = 2**21
 """Signs held at a time: 16 MB in float64, whatever the width and the number of paths."""
-
 Noise = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
 """From a hidden layer's number (0 for the first) and a shape (rows, paths, d_k) to noise that broadcasts to it."""
 
@@ -35,10 +35,10 @@ Noise = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
 class PathPredictor(Predictor):
     """An aggregation of any width and depth: mean output of T ancestral paths whose randomness is fixed.
 
-    A neuron with Gaussian weights outputs ``sgn(z + ε)``, ``ε ~ N(0, 1)`` (`abnet.aggregation.signs`). Path t has one
-    ε for each hidden neuron, drawn once, independently of all data, and kept: for every single x the T outputs are
+    A neuron with Gaussian weights outputs ``sgn(z + ε)``, ``ε ~ N(0, 1)`` (`abnet.aggregation.ancestral`). Path t has
+    one ε for each hidden neuron, drawn once, independently of all data, and kept: for every single x the T outputs are
     independent and have the mean ``F_A(x)``, and the score of a row depends on that row alone.
-    `abnet.bounds.fixed_paths` says what is promised for it.
+    `abnet.bounds.sampled` says what is promised for it.
 
     Parameters
     ----------
@@ -168,3 +168,77 @@ def checked_layers(
             check_array(arrays, f"{drawn}_{k}", (len(arrays[f"{drawn}_1"]), units))
         inputs = units
     return [tuple(arrays[f"{name}_{k}"] for k in range(1, count + 1)) for name, count in numbers.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class CompactUniform(Predictor):
+    """Stochastic ABNet on fixed draws: ``F(x) = Σ_s H D P_1(x) / Σ_s D P_1(x)``.
+
+    The sums are over n representations of the leading layer. Equal to the paper's layer-normalised pass on the same
+    draws, at the same cost for every depth. It is not ``F_A``, and a bound computed from it is an estimate.
+
+    Parameters
+    ----------
+    W : array (d_1, d_0)
+    b : array (d_1,)
+        The leading hidden layer.
+    S : int8 array (n, d_1)
+        Its drawn representations.
+    H, log_d : arrays (n,)
+        `abnet.aggregation.uniform.regions`.
+
+    Examples
+    --------
+    >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
+    >>> CompactUniform.from_network(net, np.random.default_rng(0), n_samples=4).predict([[3.0, 3.0], [-1.0, -2.0]])
+    array([ 1, -1])
+    """
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    S: NDArray[np.int8]
+    H: NDArray[np.float64]
+    log_d: NDArray[np.float64]
+
+    @staticmethod
+    def from_network(
+        network: BAM, rng: np.random.Generator, *, n_samples: int, info: ModelInfo | None = None
+    ) -> "CompactUniform":
+        """Draw once, and collapse all layers after the first into two vectors, in float64."""
+        exact = contiguous(network)
+        draws = uniform.draw(rng, network.sizes, n_samples, np.float64)
+        H, log_D = uniform.regions(exact.layers, draws)
+        return CompactUniform(
+            exact.weights[0], exact.biases[0], draws[0].astype(np.int8), H, log_D, info=info or ModelInfo()
+        )
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "CompactUniform":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        check_names(arrays, ("W", "b", "S", "H", "log_d"))
+        if arrays["W"].ndim != 2 or arrays["S"].ndim != 2 or 0 in arrays["W"].shape + arrays["S"].shape:
+            raise ValueError("the arrays W and S must be tables.")
+        width, n = len(arrays["W"]), len(arrays["S"])
+        check_array(arrays, "W", arrays["W"].shape)
+        check_array(arrays, "b", (width,))
+        check_array(arrays, "S", (n, width), np.int8)
+        check_table(arrays, "H", (n,))
+        check_array(arrays, "log_d", (n,))
+        if not (np.abs(arrays["S"]) == 1).all():
+            raise ValueError("the array S must hold signs, -1 and +1.")
+        return CompactUniform(*(arrays[name] for name in ("W", "b", "S", "H", "log_d")), info=info)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.W.shape[1])
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``Σ_s H D P_1 / Σ_s D P_1``."""
+        z = leading_scores(np.column_stack([self.W, self.b]), X)
+        # A quotient of sums may leave [-1, 1] by rounding.
+        return np.clip(uniform.read(z, self.S.astype(np.float64), self.H, self.log_d), -1, 1)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``W``, ``b``, ``S``, ``H``, ``log_d``."""
+        return {"W": self.W, "b": self.b, "S": self.S, "H": self.H, "log_d": self.log_d}

@@ -1,4 +1,8 @@
-"""`Predictor`, the base of all fitted models: NumPy and SciPy alone, what is deployed and what is certified."""
+"""`Predictor`, the base of all fitted models: what is deployed and what is certified, NumPy and SciPy alone.
+
+With it the leading hidden layer, where the data meet the network, in single or double precision as the arrays are, and
+the calibration, a map of two numbers from shares of the vote to probabilities that leaves every vote as it is.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -7,14 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import erf
 
+from abnet.bam import BAM
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.single_network import DrawnCertificate
+from abnet.bounds.vote import DrawnCertificate
 from abnet.labels import Labels, winners
-from abnet.predictors.calibration import Calibration
 from abnet.records import check_array
 
 __all__ = [
+    "Calibration",
     "ModelInfo",
     "Predictor",
     "as_matrix",
@@ -22,11 +28,152 @@ __all__ = [
     "check_leading",
     "check_matrix",
     "in_order",
+    "leading_arguments",
+    "leading_means",
+    "leading_scores",
+    "leading_weights",
+    "weighted_sums",
 ]
 
 
-Arrays = Mapping[str, NDArray[Any]]
+def leading_weights(network: BAM) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``W_1`` and ``b_1`` in C order: a file keeps that order, and the order may change the last bit of a product."""
+    return np.ascontiguousarray(network.weights[0]), np.ascontiguousarray(network.biases[0])
 
+
+def weighted_sums(W: Any, b: Any, X: Any) -> Any:
+    """``W_1 x + b_1`` of every row, shape (rows, d_1)."""
+    return X @ W.T + b
+
+
+def leading_arguments(W: Any, b: Any, X: Any) -> Any:
+    """``t_1(x) = (W_1 x + b_1)/sqrt(2(‖x‖² + 1))``, shape (rows, d_1), without a lifted copy of X.
+
+    Its error function is the mean output of a unit whose weights and bias are drawn from N(·, 1). Not finite where a
+    row is not, nor where its squared norm is too large for the type.
+
+    Parameters
+    ----------
+    W : array (d_1, d_0)
+    b : array (d_1,)
+    X : array (rows, d_0)
+
+    Examples
+    --------
+    >>> leading_arguments(np.array([[1.0, 0.0]]), np.array([3.0]), np.array([[1.0, 0.0]]))
+    array([[2.]])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        doubled = 2 * (np.vecdot(X, X) + 1)
+        # Divided by infinity a finite sum would be zero, and hide that the row is too large.
+        doubled = np.where(np.isfinite(doubled), doubled, X.dtype.type(np.nan))
+        return weighted_sums(W, b, X) / np.sqrt(doubled)[:, None]
+
+
+def leading_means(W: Any, b: Any, X: Any) -> Any:
+    """Mean output of every unit, ``m_1(x) = erf(t_1(x))``, shape (rows, d_1)."""
+    return erf(leading_arguments(W, b, X))
+
+
+def leading_scores(V: Any, X: Any) -> Any:
+    """``z_1(x) = √2 t_1(x)``, for the layer ``V = (W_1, b_1)``: a unit outputs ``sgn(z_1 + ε)`` with ε ~ N(0, 1)."""
+    return leading_arguments(V[:, :-1], V[:, -1], X) * X.dtype.type(2**0.5)
+
+
+MOST_POWER, MOST_FLOOR = 20.0, 1.0
+LEAST_POWER, LEAST_FLOOR = 0.05, 1e-5
+PENALTY = 2.0
+"""Nats that a power of e (or 1/e) costs, over all rows."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities ``p_j ∝ (P_j + floor)^power`` from shares of the vote P_j.
+
+    Rising in P_j, so that the class with the largest share keeps the largest probability, and with two classes a share
+    of one half stays one half: `predict` and its certificate do not notice.
+
+    Parameters
+    ----------
+    power : float
+        Above 1 for a vote that is too timid, below for one that is too sure: the inverse of a temperature.
+    floor : float
+        Keeps probabilities off 0 and 1.
+
+    Examples
+    --------
+    >>> Calibration(2.0, 0.0).apply(np.array([[0.25, 0.75], [0.5, 0.5]]))
+    array([[0.1, 0.9],
+           [0.5, 0.5]])
+    """
+
+    power: float
+    floor: float
+
+    def __post_init__(self) -> None:
+        if not (LEAST_POWER <= self.power <= MOST_POWER and 0 <= self.floor <= MOST_FLOOR):
+            raise ValueError(
+                f"a calibration needs a power between {LEAST_POWER} and {MOST_POWER} and a floor between 0 and "
+                f"{MOST_FLOOR}; got {self.power!r} and {self.floor!r}."
+            )
+
+    def apply(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities (n, K) from shares (n, K)."""
+        with np.errstate(divide="ignore"):
+            logits = self.power * np.log(shares + self.floor)
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    @staticmethod
+    def fitted(shares: NDArray[np.float64], targets: NDArray[np.float64]) -> "Calibration":
+        """The map of least log loss on rows that the network did not learn from.
+
+        Parameters
+        ----------
+        shares : array (n, K)
+        targets : array (n, K)
+            A distribution over the classes for each row: its label, or what a teacher says.
+
+        Examples
+        --------
+        >>> shares = np.array([[0.4, 0.6]] * 1000)
+        >>> sure = np.array([[0.0, 1.0]] * 900 + [[1.0, 0.0]] * 100)
+        >>> Calibration.fitted(shares, sure).apply(shares)[0].round(2)
+        array([0.1, 0.9])
+        """
+        from scipy.optimize import minimize
+
+        def loss(logs: NDArray[np.float64]) -> float:
+            power, floor = np.exp(logs)
+            with np.errstate(divide="ignore"):
+                logits = power * np.log(shares + floor)
+            top = logits.max(axis=1, keepdims=True)
+            normalised = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+            # A power far from 1 has to earn it: on few rows the least loss would follow chance.
+            return float(PENALTY * logs[0] ** 2 - np.sum(targets * normalised)) / len(shares)
+
+        bounds = [(np.log(LEAST_POWER), np.log(MOST_POWER)), (np.log(LEAST_FLOOR), np.log(MOST_FLOOR))]
+        starts = [np.array([0.0, np.log(floor)]) for floor in (1e-3, 3e-2)]
+        found: list[Any] = [minimize(loss, start, method="L-BFGS-B", bounds=bounds) for start in starts]
+        best = min(found, key=lambda result: float(result.fun))
+        power, floor = (float(value) for value in np.exp(best.x))
+        return Calibration(min(max(power, LEAST_POWER), MOST_POWER), min(floor, MOST_FLOOR))
+
+    def to_dict(self) -> dict[str, float]:
+        """Plain values, ready for JSON."""
+        return {"power": self.power, "floor": self.floor}
+
+    @staticmethod
+    def from_dict(record: Any) -> "Calibration":
+        """The map stored in a record; ValueError for anything that `to_dict` would not have written."""
+        if not isinstance(record, dict) or set(record) != {"power", "floor"}:
+            raise ValueError("a calibration must have the keys 'power' and 'floor'.")
+        if not all(type(value) in (int, float) for value in record.values()):
+            raise ValueError(f"a calibration must hold numbers; got {str(record)[:80]}.")
+        return Calibration(float(record["power"]), float(record["floor"]))
+
+
+Arrays = Mapping[str, NDArray[Any]]
 WIDEST = 40
 """Widest leading layer that a table over its representations could be stored for: 2^40 values are 8 TB."""
 
@@ -58,7 +205,6 @@ def check_leading(arrays: Arrays) -> int:
 
 BLOCK_ENTRIES = 96 * 1024
 """Inputs read at a time: their float64 copy stays in the cache, and the product is too small to wake BLAS threads."""
-
 MOST_ROWS = 1024
 """Rows at a time, at the most: so do their corner probabilities."""
 

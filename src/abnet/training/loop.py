@@ -7,9 +7,20 @@ the others go on.
 
 Nothing that varies between fits is compiled in: rows are padded to a bucket, and their number, the learning rate, the
 tolerances and the keys are arguments. So one program serves every fold, learning rate and seed of an architecture.
+
+Compiled programs are kept in a cache on disk. On a CPU, XLA by itself takes kernels from a library, splits loops among
+cores and runs kernels side by side. The library's sums over tables of 2^d representations are slow, and steps of a
+tenth of a millisecond lose more by waking another core than they gain. So aggregations are compiled without the
+library, and narrow exact ones (ABNet, PBGNet) with one kernel after the other. The networks are the same up to
+rounding.
 """
 
-from functools import partial
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -17,6 +28,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
+
+from abnet.training.learners import AggregationLearner, MixtureLearner
 
 __all__ = [
     "Learner",
@@ -26,6 +39,8 @@ __all__ = [
     "STATIC",
     "Span",
     "bucket",
+    "compilation_cache",
+    "compiled_epoch",
     "epoch",
     "evaluate",
     "one_epoch",
@@ -33,6 +48,7 @@ __all__ = [
     "outputs",
     "pad_rows",
 ]
+
 
 EVALUATION_BLOCK = 1024
 
@@ -186,7 +202,7 @@ def one_epoch(
     watch : Span
         The watched rows.
     mesh : Mesh, optional
-        Devices that share the work on each minibatch (`abnet.training.stage.batch_mesh`).
+        Devices that share the work on each minibatch (`abnet.training.trainer.batch_mesh`).
     """
     batches = jnp.where(runs[0].epoch[0] < 0, 0, -(-count // batch_size))
 
@@ -232,7 +248,6 @@ def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
 
 STATIC = ("learners", "batch_size", "mesh")
 """Arguments of an epoch that are compiled in."""
-
 epoch = jax.jit(one_epoch, static_argnames=STATIC)
 """`one_epoch`, compiled as XLA likes."""
 
@@ -266,3 +281,115 @@ def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
 def _select(condition: Any, yes: Any, no: Any) -> Any:
     """One of two equal pytrees, leaf by leaf."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+
+
+WIDEST_IN_SEQUENCE = 10
+"""Exact layers up to this width: at 12 units a second core pays."""
+NO_LIBRARY = {"xla_cpu_experimental_ynn_fusion_type": ""}
+IN_SEQUENCE = {
+    "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",  # kernels reuse memory, so each waits for the last
+    "xla_disable_hlo_passes": "cpu-parallel-task-assigner",  # no loop is split among cores
+}
+
+
+def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
+    """`abnet.training.loop.epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
+    if not all(isinstance(learner, (AggregationLearner, MixtureLearner)) for learner in learners):
+        return epoch
+    return _epoch(in_sequence=all(_short_steps(learner) for learner in learners))
+
+
+def _short_steps(learner: Any) -> bool:
+    alone = isinstance(learner, AggregationLearner) and learner.method in ("exact", "meanfield")
+    return alone and max(learner.sizes[1:]) <= WIDEST_IN_SEQUENCE
+
+
+@cache
+def _epoch(*, in_sequence: bool) -> Any:
+    options = _available(NO_LIBRARY | IN_SEQUENCE if in_sequence else NO_LIBRARY)
+    return jax.jit(one_epoch, static_argnames=STATIC, compiler_options=options) if options else epoch
+
+
+def _available(options: dict[str, str]) -> dict[str, str]:
+    """The options that this XLA knows and the user has not set."""
+    if jax.default_backend() != "cpu":
+        return {}
+    flags = os.environ.get("XLA_FLAGS", "")
+    free = {name: value for name, value in options.items() if name not in flags}
+    return free if _known(free) else {name: value for name, value in free.items() if _known({name: value})}
+
+
+def _known(options: dict[str, str]) -> bool:
+    try:
+        jax.jit(lambda x: x).lower(0.0).compile(compiler_options=dict(options))
+    except jax.errors.JaxRuntimeError as error:
+        if "INVALID_ARGUMENT" not in str(error):
+            raise
+        return False
+    return True
+
+
+_lock = threading.Lock()
+_depth = 0
+
+
+@contextmanager
+def compilation_cache() -> Iterator[None]:
+    """Keep compiled programs on disk, so that a second process starts fast; JAX's settings are put back afterwards.
+
+    A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for
+    none.
+    """
+    folder = _folder()
+    if folder is None or (_depth == 0 and _read("jax_compilation_cache_dir") is not None):
+        yield
+        return
+    saved = _enter(folder)
+    try:
+        yield
+    finally:
+        _leave(saved)
+
+
+def _read(name: str) -> Any:
+    """A JAX setting; they are attributes that the type checker does not know."""
+    return getattr(jax.config, name)
+
+
+def _folder() -> Path | None:
+    """The cache folder, made if need be; None if there is to be none or it cannot be written."""
+    named = os.environ.get("ABNET_CACHE")
+    if named == "":
+        return None
+    if named is None:
+        import platformdirs
+
+        named = platformdirs.user_cache_dir("abnet")
+    folder = Path(named) / "compiled"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _enter(folder: Path) -> float:
+    global _depth
+    with _lock:
+        _depth += 1
+        saved = float(_read("jax_persistent_cache_min_compile_time_secs"))
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+    return saved
+
+
+def _leave(saved: float) -> None:
+    from jax.experimental.compilation_cache.compilation_cache import reset_cache
+
+    global _depth
+    with _lock:
+        _depth -= 1
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", saved)
+        if _depth == 0:
+            jax.config.update("jax_compilation_cache_dir", None)
+            reset_cache()

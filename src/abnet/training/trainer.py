@@ -1,39 +1,218 @@
-"""Learning an aggregation: a prior on a first part of the rows, a posterior through the bound, or the linear loss."""
+"""Learning an aggregation: a prior on a first part of the rows, a posterior through the bound, or the linear loss.
 
+A stage is training from the host's side: shuffle, dispatch compiled epochs, report, stop.
+
+Runs of one learner form a `Stack`: they train in one program and may leave it as they stop. The program is the same on
+one device and on many: examples and weights are on all of them, minibatches are split among them, and JAX's compiler
+adds the exchange of gradients. With `jax.distributed` the devices may belong to several processes.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.training.aggregation_learner import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Rows, Span, open_runs
-from abnet.training.stage import Report, best_of, run_stage
+from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.training.loop import Learner, Limits, Rows, Run, Span, compiled_epoch, open_runs
 
 __all__ = [
     "NEVER",
     "PRIOR_RATE",
     "RATE",
+    "Report",
+    "Stack",
+    "StageOutcome",
     "Trainer",
+    "batch_mesh",
+    "best_of",
     "learn_linear",
     "learn_posterior",
     "learn_prior",
+    "leave_out_finished",
     "lifted_rows",
     "new_keys",
     "prior_spans",
+    "run_stage",
     "scaled_weights",
     "stack",
     "two_parts",
 ]
 
 
+class Stack:
+    """The runs of one learner: those in the program (`run`, at `places` among all), and how the others ended."""
+
+    def __init__(self, learner: Learner, run: Run) -> None:
+        self.learner, self.run = learner, run
+        self.places = np.arange(len(run.rate))
+        self._ended: Any = None
+        self._key = run.key
+        self._values = [np.array(run.value), np.array(run.best_value)]
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Which runs of the program go on."""
+        return np.asarray(self.run.active)
+
+    def values(self) -> NDArray[np.float32]:
+        """Last monitored value of every run."""
+        self._values[0][self.places] = self.run.value
+        return self._values[0].copy()
+
+    def best_values(self) -> NDArray[np.float32]:
+        """Best monitored value of every run."""
+        self._values[1][self.places] = self.run.best_value
+        return self._values[1].copy()
+
+    def keep(self, count: int) -> None:
+        """Go on with `count` runs, the active ones first."""
+        self._put_back()
+        chosen = np.sort(np.argsort(~self.active, kind="stable")[:count])
+        key = self.run.key[chosen] if count else self.run.key
+        kept = jax.tree.map(lambda leaf: np.asarray(leaf)[chosen], self.run._replace(key=None))
+        self.run, self.places = kept._replace(key=key), self.places[chosen]
+
+    def all_runs(self) -> Run:
+        """Every run as it stands."""
+        if self._ended is None:
+            return self.run
+        if self.places.size:
+            self._put_back()
+        ended: Run = self._ended._replace(key=self._key)
+        return ended
+
+    def _put_back(self) -> None:
+        now = self.run._replace(key=None)
+        if self._ended is None:
+            self._ended = jax.tree.map(np.array, now)
+        else:
+            jax.tree.map(lambda whole, part: whole.__setitem__(self.places, np.asarray(part)), self._ended, now)
+
+
+def leave_out_finished(stacks: Sequence[Stack]) -> None:
+    """Go on without finished runs once at most half of the program's runs are active.
+
+    The stacks that go on have equal sizes, powers of two, so that there are few programs to compile.
+    """
+    active = [int(stack.active.sum()) if stack.places.size else 0 for stack in stacks]
+    size = 2 ** (max(active) - 1).bit_length() if any(active) else 0
+    wanted = [size if count else 0 for count in active]
+    if any(active) and 2 * sum(wanted) <= sum(stack.places.size for stack in stacks):
+        for stack, count in zip(stacks, wanted, strict=True):
+            if stack.places.size:
+                stack.keep(min(count, stack.places.size))
+
+
+Report = Callable[[int, NDArray[np.float32]], None]
+"""Called after each epoch with its number and the best monitored value of every run, learner after learner."""
+
+
+class StageOutcome(NamedTuple):
+    """What a stage leaves: the runs, the monitored values by epoch (epochs, runs) and whether it was interrupted."""
+
+    runs: tuple[Run, ...]
+    curve: NDArray[np.float32]
+    interrupted: bool
+
+
+def run_stage(
+    learners: tuple[Learner, ...],
+    runs: tuple[Run, ...],
+    rows: Rows,
+    train: Span,
+    watch: Span,
+    *,
+    rng: np.random.Generator,
+    batch_size: int,
+    limits: Limits,
+    report: Report | None = None,
+    shrink: bool = False,
+) -> StageOutcome:
+    """Train all runs until each has stopped; Ctrl-C ends the stage and keeps the best of every run so far.
+
+    Parameters
+    ----------
+    learners, runs
+        One stack of runs per learner (`abnet.training.loop.open_runs`); all see the same minibatches.
+    rows : Rows
+    train, watch : Span
+        Rows to learn from, and rows that the monitored value is computed on.
+    rng : numpy.random.Generator
+        Shuffles the training rows: the order does not depend on the padding.
+    shrink
+        Whether finished runs leave the program once they are half of it. The networks are the same up to rounding; each
+        smaller program has to be compiled.
+    """
+    # One spare batch, so that the last slice of the order is never shifted.
+    order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
+    mesh = batch_mesh(batch_size)
+    rows, runs = _replicate(mesh, (rows, runs))
+    limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
+    span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
+    stacks = [Stack(learner, run) for learner, run in zip(learners, runs, strict=True)]
+    curve: list[NDArray[np.float32]] = []
+    interrupted = False
+    try:
+        while any(stack.active.any() for stack in stacks):
+            live = [stack for stack in stacks if stack.places.size]
+            order[: train.size] = train.first + rng.permutation(train.size)
+            names, now = tuple(stack.learner for stack in live), tuple(stack.run for stack in live)
+            done = compiled_epoch(names)(names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
+            # An interrupt here leaves the epoch before; and the order must not change while it is read.
+            jax.block_until_ready(done)
+            for stack, run in zip(live, done, strict=True):
+                stack.run = run
+            curve.append(np.concatenate([stack.values() for stack in stacks]))
+            if report is not None:
+                report(len(curve) - 1, np.concatenate([stack.best_values() for stack in stacks]))
+            if shrink:
+                leave_out_finished(stacks)
+    except KeyboardInterrupt:
+        interrupted = True
+    return StageOutcome(tuple(stack.all_runs() for stack in stacks), np.array(curve), interrupted)
+
+
+def best_of(run: Run, index: int = 0) -> Any:
+    """The best state of one run of a stack, in NumPy arrays."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[index], run.best)
+
+
+def batch_mesh(batch_size: int) -> Mesh | None:
+    """All devices in a row, or None if there is one alone or they do not divide the batch."""
+    devices = jax.devices()
+    if len(devices) == 1 or batch_size % len(devices):
+        return None
+    return Mesh(np.array(devices), ("rows",))
+
+
+def _replicate(mesh: Mesh | None, tree: Any) -> Any:
+    """Arrays of the host on all devices of the mesh."""
+    if mesh is None:
+        return tree
+    sharding = NamedSharding(mesh, PartitionSpec())
+    if jax.process_count() == 1:
+        return jax.device_put(tree, sharding)
+    return jax.tree.map(lambda leaf: _from_every_process(sharding, leaf), tree)
+
+
+def _from_every_process(sharding: NamedSharding, leaf: Any) -> Any:
+    """One array across processes, all of which hold the same values; keys have no NumPy form of their own."""
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(_from_every_process(sharding, jax.random.key_data(leaf)))
+    values = np.asarray(leaf)
+    return jax.make_array_from_process_local_data(sharding, values, values.shape)
+
+
 NEVER = 2**30
 """A patience that is never used up."""
-
 PRIOR_RATE, RATE = 0.05, 0.01
 """Learning rates that suit most tables: of a prior, and of a stage that minimises the bound or the linear loss."""
-
 LINEAR_SHARE = 5
 """A prior's linear loss learns at this fraction of the rate of its log loss: it only refines what is there."""
 

@@ -11,7 +11,7 @@ import pytest
 from abnet import ABNetClassifier
 from abnet.data.preparation import TablePreparation, preparation_from_dict
 from abnet.data.tables import TableError, read_table
-from abnet.data.tables.error import UnknownColumnError
+from abnet.data.tables.cells import UnknownColumnError
 from abnet.data.tables.frames import as_table
 
 X = [str(i * i % 17) for i in range(60)]

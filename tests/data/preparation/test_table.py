@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from abnet import ABNetClassifier
 from abnet.data.preparation import TablePreparation, UnseenWarning, preparation_from_dict
 from abnet.data.tables import TableError, batches, read_table, split_target
-from abnet.data.tables.error import CellError
+from abnet.data.tables.cells import CellError
 
 
 def features(table: dict[str, list[Any]], **options: Any) -> dict[str, list[float]]:

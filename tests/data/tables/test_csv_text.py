@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet.data.tables import TableError, batches, read_table
-from abnet.data.tables.csv_blocks import regular_frame
+from abnet.data.tables.csv_files import regular_frame
 
 
 def write(folder: Path, content: bytes | str, name: str = "t.csv") -> Path:
@@ -179,8 +179,8 @@ def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path = write(tmp_path, "a,b,c\n" + "".join(lines))
     whole = read_table(path)
     assert whole.rows() == [tuple(row) for row in slow_reference(path.read_text())[1:]]
-    monkeypatch.setattr("abnet.data.tables.csv_text.BLOCK", 100)
-    monkeypatch.setattr("abnet.data.tables.csv_source._START", 10)
+    monkeypatch.setattr("abnet.data.tables.csv_files.BLOCK", 100)
+    monkeypatch.setattr("abnet.data.tables.csv_files._START", 10)
     assert read_table(path).equals(whole)
     write(tmp_path, path.read_text() + "1,2\n")
     line = path.read_text().count("\n")
@@ -191,7 +191,7 @@ def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_the_line_of_an_error_counts_the_regular_blocks_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abnet.data.tables.csv_text.BLOCK", 10_000)
+    monkeypatch.setattr("abnet.data.tables.csv_files.BLOCK", 10_000)
     path = write(tmp_path, "a,b\n" + "1,2\n\n" * 100_000 + "3\n")
     with pytest.raises(TableError, match="line 200002: 1 fields where the header has 2"):
         read_table(path)
@@ -207,7 +207,7 @@ def test_what_is_not_regular_is_left_to_the_exact_reader(block: bytes) -> None:
 
 
 def test_regular_blocks_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abnet.data.tables.csv_text._exact_frames", None)
+    monkeypatch.setattr("abnet.data.tables.csv_files._exact_frames", None)
     plain = "".join(f"{i},x\n\n" for i in range(1000))
     quoted = "".join(f'"{i}","x, y ""z""\n"\n' for i in range(1000))
     windows = "".join(f'{i},"x, y"\r\n' for i in range(1000))
@@ -216,7 +216,7 @@ def test_regular_blocks_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_open_quote_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abnet.data.tables.csv_rows._LONGEST", 1000)
+    monkeypatch.setattr("abnet.data.tables.csv_files._LONGEST", 1000)
     path = write(tmp_path, 'a,b\n1,"open\n' + "2,3\n" * 10_000)
     with pytest.raises(TableError, match=r"line 251: broken CSV .a row longer"):
         read_table(path)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abnet.data.tables.date_shapes import read_dates
-from abnet.data.tables.dates import ORDERS, days
 from abnet.data.tables.frames import cells_of
+from abnet.data.tables.series import ORDERS, days
 
 ISO, DAY_FIRST, MONTH_FIRST = ORDERS
 

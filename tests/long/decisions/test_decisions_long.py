@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abnet.bounds.anytime import anytime_upper_limit, log_evidence
-from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
+from abnet.bounds.betting import anytime_upper_limit, betting_bound, log_evidence, row_weighted_betting_bound
 from abnet.decisions import Monitor, abstention, score_thresholds
 from promise import breaks
 

@@ -15,10 +15,10 @@ from sklearn.base import clone
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.wording import percent
+from abnet.cli.console import certificate_text
 from abnet.cli.jobs.inputs import Labelled, check_use, in_options, make_estimator, read_labelled, two_random_parts
-from abnet.cli.show import certificate_text
 from abnet.data.preparation import TablePreparation, UnseenWarning
-from abnet.data.tables.source import TableSource
+from abnet.data.tables.reading import TableSource
 from abnet.estimators.large_tables import Learning, count_rows, learn_all, scores_are_exact, settle, without
 from abnet.files import save
 

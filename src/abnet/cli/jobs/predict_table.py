@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
-from abnet.cli.guard import UsageError
+from abnet.cli.console import UsageError
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.unseen import Unseen, merge, refuse_unseen
 from abnet.data.tables import batches
-from abnet.data.tables.error import TableError, listed
+from abnet.data.tables.cells import TableError, listed
 from abnet.data.tables.frames import Table, as_table
 from abnet.files import load
-from abnet.files.kinds import kind_of
+from abnet.files.model_file import kind_of
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
 

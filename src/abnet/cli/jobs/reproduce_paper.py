@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from abnet.cli.guard import UsageError, note
+from abnet.cli.console import UsageError, note
 from abnet.experiments import RunStore, Setting, fig4_grid, groups_of, publish, select, sweep, table1_grid
 from abnet.experiments.agreement import TableComparison
 from abnet.experiments.figures.timing import METHODS, read_timings
@@ -58,7 +58,7 @@ def words(text: str | None) -> list[str] | None:
 def table1_settings(choice: GridChoice) -> list[Setting]:
     """The chosen part of Table 1's grid; data sets outside the paper's may be named."""
     from abnet.data import names
-    from abnet.experiments.grid import DATASETS
+    from abnet.experiments.setting import DATASETS
 
     unknown = [name for name in choice.datasets or () if name not in names()]
     if unknown:

@@ -15,10 +15,10 @@ from abnet.data.preparation.stored import (
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet.data.preparation.scaling import MinMaxMap, StandardMap
+    from abnet.data.preparation.coded import ThermometerMap
+    from abnet.data.preparation.stored import MinMaxMap, StandardMap
     from abnet.data.preparation.table import TablePreparation
     from abnet.data.preparation.table_map import TableMap
-    from abnet.data.preparation.thermometer_map import ThermometerMap
     from abnet.data.preparation.unseen import Unseen, UnseenWarning
 
 __all__ = [
@@ -38,10 +38,10 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "abnet.data.preparation.scaling": ["MinMaxMap", "StandardMap"],
+        "abnet.data.preparation.stored": ["MinMaxMap", "StandardMap"],
         "abnet.data.preparation.table": ["TablePreparation"],
         "abnet.data.preparation.table_map": ["TableMap"],
-        "abnet.data.preparation.thermometer_map": ["ThermometerMap"],
+        "abnet.data.preparation.coded": ["ThermometerMap"],
         "abnet.data.preparation.unseen": ["Unseen", "UnseenWarning"],
     },
 )

@@ -1,22 +1,284 @@
-"""What each column of a table holds: the decision, and the numbers that its preparation needs."""
+"""What each column of a table holds, how it is written, and the numbers that its preparation needs."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
+from math import floor
 
-from abnet.data.preparation.choose_dates import MOSTLY, choose_dates
-from abnet.data.preparation.choose_numbers import choose_numbers, settled_mark, unit_of
-from abnet.data.preparation.chosen import Chosen, Rules, Undecided
-from abnet.data.preparation.columns import BooleanColumn, NumericColumn, TextColumn
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.data.preparation.column_kinds import (
+    Chosen,
+    Rules,
+    Undecided,
+    centre,
+)
+from abnet.data.preparation.columns import YEAR, BooleanColumn, DateColumn, NumericColumn, TextColumn, checked
 from abnet.data.preparation.words import WordsColumn, common_words
-from abnet.data.tables.cells import BLANK, MISSING, TRUTH, to_number
-from abnet.data.tables.csv_text import UNNAMED
-from abnet.data.tables.error import TableError, listed
+from abnet.data.tables.cells import (
+    BLANK,
+    BLANKS,
+    MISSING,
+    PLAIN,
+    THOUSANDS,
+    TRUTH,
+    NumberForm,
+    TableError,
+    is_gap,
+    is_missing,
+    listed,
+    seconds,
+    to_number,
+    to_text,
+)
+from abnet.data.tables.csv_files import UNNAMED
+from abnet.data.tables.date_shapes import FORMS, read_dates
 from abnet.data.tables.frames import Table
-from abnet.data.tables.series import Cells, DateCells
+from abnet.data.tables.series import (
+    ORDERS,
+    Cells,
+    DateCells,
+    Days,
+    DistinctCells,
+    NumberCells,
+    Numbers,
+    days_of,
+    unreadable,
+)
 from abnet.errors import NamesParameters, Parameter
 
-__all__ = ["DecimalMarkError", "choose_all"]
+__all__ = ["DecimalMarkError", "MOSTLY", "choose_all", "choose_dates", "choose_numbers", "settled_mark", "unit_of"]
+
+
+_CURRENCY = (
+    r"(?:US|A|C|NZ|HK|S|R)?\$|[€£¥₹₩₽₺₫₴฿]|USD|EUR|GBP|CHF|JPY|CNY|INR|BRL|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|Rs\.?"
+)
+_PARTS = re.compile(
+    rf"[+-]?{BLANKS}*(?P<before>{_CURRENCY})?{BLANKS}*[+-]?"
+    rf"(?P<number>[0-9.,]+(?:(?:{BLANKS}|['’])[0-9.,]+)*(?:[eE][+-]?[0-9]+)?)"
+    rf"{BLANKS}*(?P<after>[^0-9.,+\s-][^0-9]{{0,15}})?"
+)
+"""A number with marks of any sort, and the text around it; a unit has no digits, and codes such as A1 have no unit."""
+_ENGLISH = ("$", "£", "US$", "USD", "GBP", "₹", "INR")
+"""Currencies of countries that write a decimal point."""
+_CODE = r"^[ \t]*[+-]?0[0-9]"
+"""A number with a leading zero is a code, and its column text."""
+_GROUP = r"[ \t]*[+-]?[1-9][0-9]{0,2}\.[0-9]{3}[ \t]*"
+_WHOLE = r"[ \t]*[+-]?[0-9]{1,3}[ \t]*"
+_FRACTION = r"^[ \t]*[+-]?(?:[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+|[0-9]{4,}\.[0-9]+)[ \t]*$"
+_ROOM = 12  # times the number of rows, for numbers that count the rows of a table of which a part is given
+_NEVER = 7  # chance may keep them apart with probability e^-7 at the most
+
+
+def choose_numbers(name: str, table: Table, cells: Cells, rules: Rules) -> Chosen | Undecided | None:
+    """A column of numbers, fitted; None if it holds anything else."""
+    if isinstance(cells, NumberCells):
+        return _fitted_numbers(name, cells, PLAIN, checked(table, name, cells, cells.numbers(PLAIN)), rules)
+    texts = cells.sample()
+    if isinstance(cells, DateCells) or not texts:
+        return None
+    if all(PLAIN.read(text) is not None for text in texts):
+        plain = cells.numbers(PLAIN)
+        if not plain.strange.any():
+            return _plain(name, table, cells, plain, rules)
+    form = _marked_form(cells, texts, rules.decimal)
+    if form is None or isinstance(form, Undecided):
+        return form
+    return _fitted_numbers(
+        name, cells, form, checked(table, name, cells, cells.numbers(form)), rules, _shown(texts, form)
+    )
+
+
+def _plain(name: str, table: Table, cells: Cells, found: Numbers, rules: Rules) -> Chosen | Undecided | None:
+    """Numbers as programming languages write them, unless their points are for thousands, or they are codes."""
+    if cells.any_match(_CODE):
+        return None
+    x = checked(table, name, cells, found)
+    if rules.decimal == "." or not cells.any_match(r"[0-9]\."):
+        return _fitted_numbers(name, cells, PLAIN, x, rules)
+    thousands = NumberForm(",", ".")
+    if rules.decimal == ",":
+        if not cells.all_match(thousands.pattern):
+            return _fitted_numbers(name, cells, PLAIN, x, rules, ("has numbers with a point that can only be decimal",))
+        numbers = checked(table, name, cells, cells.numbers(thousands))
+        return _fitted_numbers(name, cells, thousands, numbers, rules, _shown(cells.sample(), thousands))
+    sure = np.any(np.abs(x) >= 1000) or np.any((np.abs(x) < 1) & (x != 0))
+    if sure or not cells.all_match(f"{_GROUP}|{_WHOLE}") or not cells.any_match(f"^{_WHOLE}$"):
+        return _fitted_numbers(name, cells, PLAIN, x, rules)
+    texts = list(cells.counts())
+    marked = next(text for text in texts if re.fullmatch(_GROUP, text))
+    return Undecided(marked, next(text for text in texts if re.fullmatch(_WHOLE, text)))
+
+
+def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | Undecided | None:
+    """The form of numbers with marks for thousands, a decimal comma, or a unit; durations."""
+    units = {(match["before"] or "", match["after"] or "") if (match := _PARTS.fullmatch(t)) else None for t in texts}
+    unit = units.pop() if len(units) == 1 else None
+    if unit is None:
+        return NumberForm(duration=True) if _all_durations(cells, texts) else None
+    candidates = [
+        NumberForm(mark, group, unit[0], unit[1].rstrip())
+        for mark in (decimal or ".,")
+        for group in THOUSANDS
+        if group != mark
+    ]
+    candidates = [form for form in candidates if all(re.fullmatch(form.pattern, text) for text in texts)]
+    fitting = [form for form in candidates if cells.all_match(form.pattern)]
+    if len({form.decimal for form in fitting}) < 2 or not cells.any_match("[0-9][.,][0-9]"):
+        return fitting[0] if fitting else None
+    point = next(form for form in fitting if form.decimal == ".")
+    # With a point in every cell, all are fractions or all are thousands: one is 1,000 times the other, and no matter.
+    if unit[0] in _ENGLISH or not cells.any_match("^[^.]*$"):
+        return point
+    marked = next(text for text in cells.counts() if re.search("[0-9][.,][0-9]", text))
+    bare = (text for text in cells.counts() if re.fullmatch("[^.,]*[0-9][^.,]*", text))
+    return Undecided(marked, next(bare, marked))
+
+
+def unit_of(text: str) -> str:
+    """The unit of a number; empty where there is none, or no number."""
+    match = _PARTS.fullmatch(text)
+    return "" if match is None else match["before"] or (match["after"] or "").rstrip()
+
+
+def _all_durations(cells: Cells, texts: list[str]) -> bool:
+    if not all(seconds(text) is not None for text in texts):
+        return False
+    return all(seconds(text) is not None or is_missing(text) or is_gap(text) for text in cells.counts())
+
+
+def _shown(texts: list[str], form: NumberForm) -> tuple[str, ...]:
+    """A remark on numbers that are not written plainly, with the longest of some examples."""
+    example = max(texts, key=len)
+    return (f"has numbers written as {example!r}, read as {form.read(example):.15g}{' seconds' * form.duration}",)
+
+
+def _fitted_numbers(
+    name: str, cells: Cells, form: NumberForm, x: NDArray[np.float64], rules: Rules, remarks: tuple[str, ...] = ()
+) -> Chosen:
+    low, high = np.nanmin(x), np.nanmax(x)
+    if max(-low, high) > 2**53 and high - low <= 2**53:
+        form = _with_offset(cells, x, form)
+        x = cells.numbers(form).x
+    gaps = unreadable(cells, np.isnan(x)) if not isinstance(cells, NumberCells) else {}
+    if gaps:
+        said = " or ".join(repr(word) for word in sorted(gaps, key=lambda word: (-gaps[word], word))[:3])
+        remarks = (*remarks, f"has {sum(gaps.values())} cells such as {said}, which count as missing")
+    found = centre(x)
+    if found.constant:
+        return Chosen(None, f"constant ({to_text(found.fill + form.offset)})")
+    if name not in rules.use and _counts_rows(x):
+        return Chosen(None, f"whole numbers that never repeat, as if they counted the rows; use={name!r} takes it in")
+    return Chosen(NumericColumn(name, *found, form), remarks=remarks)
+
+
+def _with_offset(cells: Cells, x: NDArray[np.float64], form: NumberForm) -> NumberForm:
+    """The form with a whole number near the smallest one as offset, so that differences survive the rounding."""
+    cell = cells.cell(int(np.nanargmin(x)))
+    return replace(form, offset=floor(Fraction(form.plain_text(cell) or 0) if isinstance(cell, str) else cell))
+
+
+def _counts_rows(x: NDArray[np.float64]) -> bool:
+    """Whether whole numbers never repeat though there is little room, as chance would have it.
+
+    n draws from R values are all different with probability about ``exp(-n² / 2R)``. A part of the rows of a table has
+    a part of the numbers 1, 2, 3, …, so that the range may be some times the number of rows.
+    """
+    n, room = len(x), float(x.max() - x.min()) + 1  # NaN if a value is missing
+    if not (room <= _ROOM * n and n * n >= 2 * _NEVER * room) or np.any(x != np.rint(x)):
+        return False
+    return len(np.unique(x)) == n
+
+
+def settled_mark(cells: Cells, column: NumericColumn) -> str:
+    """The decimal mark that a column of numbers shows beyond doubt; empty where it shows none."""
+    form = column.form
+    if isinstance(cells, NumberCells) or form.duration:
+        return ""
+    if form.plain:
+        return "." if cells.any_match(_FRACTION) else ""
+    other = NumberForm("." if form.decimal == "," else ",", form.decimal, form.before, form.after)
+    return "" if cells.all_match(other.pattern) else form.decimal
+
+
+MOSTLY = 0.9
+"""Share of a column's values from which on the others are strays."""
+FEW = 0.01
+"""Share of the rows that may settle the order of day and month without being strays."""
+
+
+def choose_dates(name: str, cells: Cells) -> Chosen | None:
+    """A column of dates, fitted; None if too few of its values are dates.
+
+    The order is the one in which most rows can be read: a number above 12 can be no month. Where both orders read as
+    many, the day comes first. A remark says so where no more than one row in a hundred settles it.
+    """
+    if isinstance(cells, DateCells):
+        return _fitted_dates(name, cells, Days(cells.days(), {}), ORDERS[0], "dates by their type", [])
+    if not isinstance(cells, DistinctCells) and not (read_dates(cells.sample()).form >= 0).any():
+        return None
+    dates = cells.dates()
+    if dates is None or not (dates.written.form >= 0).any():
+        return None
+    form, open_order = dates.rows(dates.written.form), dates.rows(dates.written.open_order)
+    orders = ORDERS if open_order.any() else ORDERS[:1]
+    rows = {order: int(np.isfinite(dates.rows(dates.written.days(order))).sum()) for order in orders}
+    order = max(orders, key=lambda candidate: rows[candidate])
+    found = days_of(cells, dates, order)
+    present = rows[order] + sum(found.strange.values())
+    if rows[order] < MOSTLY * present:
+        return None
+    remarks = []
+    settling = rows[order] - min(rows["day/month/year"], rows["month/day/year"]) if len(orders) > 1 else present
+    if order != ORDERS[0] and settling <= FEW * present:
+        place = int(np.argmax(open_order))
+        told = f"only {settling} of {present} rows settle the order" if settling else "its values settle neither order"
+        remarks.append(
+            f"has dates such as {to_text(cells.cell(place))!r}, read as {order}, since {told}; if that is wrong, write "
+            "them as year-month-day"
+        )
+    short = dates.rows(dates.written.short) & np.isfinite(found.x)
+    if short.any():
+        example = to_text(cells.cell(int(short.argmax())))
+        remarks.append(
+            f"has dates such as {example!r} with years of two digits, which are read as 1969 to 2068; if that is "
+            "wrong, write all digits"
+        )
+    return _fitted_dates(name, cells, found, order, _in_words(form[np.isfinite(found.x)], order), remarks)
+
+
+def _in_words(forms: NDArray[np.int8], order: str) -> str:
+    """How the dates are written, but for a few."""
+    shares = np.bincount(forms, minlength=len(FORMS)) / len(forms)
+    return " or ".join(
+        _form_name(name, order) for name, share in zip(FORMS, shares, strict=True) if share >= 1 - MOSTLY
+    )
+
+
+def _form_name(name: str, order: str) -> str:
+    if not name.startswith("two numbers"):
+        return name
+    return f"{order}, year in two digits" if name.endswith("two digits") else order
+
+
+def _fitted_dates(name: str, cells: Cells, found: Days, order: str, written: str, remarks: list[str]) -> Chosen:
+    t, strange = found
+    if strange:
+        example, count = max(strange, key=lambda text: strange[text]), sum(strange.values())
+        remarks = [
+            *remarks,
+            f"has {count} values that cannot be read as dates (such as {example!r}), and count as missing",
+        ]
+    numbers = centre(t)
+    if numbers.constant:
+        first = next(place for place in range(len(cells)) if not is_missing(cells.cell(place)))
+        return Chosen(None, f"constant ({to_text(cells.cell(first))})")
+    season = bool(np.nanmax(t) - np.nanmin(t) >= YEAR)
+    kept = DateColumn(name, order, numbers.fill, numbers.mean, numbers.scale, season, numbers.indicator, written)
+    return Chosen(kept, remarks=tuple(remarks))
+
 
 _RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
 

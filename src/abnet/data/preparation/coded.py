@@ -5,15 +5,132 @@ with several values comes with its answers to "is it above?", beside the number 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from abnet.data.preparation.thermometer_map import rising_thresholds
+from abnet import records
 from abnet.records import take, text
 
-__all__ = ["CodedMap", "thresholds_of"]
+__all__ = ["CodedMap", "ThermometerCodes", "ThermometerMap", "rising_thresholds", "thresholds_of"]
+
+
+class ThermometerCodes(TransformerMixin, BaseEstimator):
+    """Each column as signs ``sgn(x - t)`` for thresholds ``t`` between its distinct values.
+
+    A column with at most ``n_thresholds + 1`` distinct values gets all midpoints between neighbours; one with more, as
+    many of them as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten
+    hold the same number, all quantiles of rows coincide. A 0-1 column becomes one sign, a constant one disappears, and
+    every row has the same norm, which suits networks that divide by it.
+
+    Thresholds are fitted to data: give the transformer to a classifier as ``preprocessor``, which fits it on the first
+    part of the rows alone. No labels are used.
+
+    Parameters
+    ----------
+    n_thresholds : int
+        Thresholds of a column at the most.
+
+    Attributes
+    ----------
+    thresholds_ : list of arrays
+        For each column, increasing.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> codes = ThermometerCodes().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0]])
+    >>> codes.thresholds_
+    [array([1.5, 3.5]), array([0.5])]
+    >>> codes.transform([[3.0, 1.0]])
+    array([[ 1., -1.,  1.]], dtype=float32)
+    """
+
+    def __init__(self, n_thresholds: int = 32) -> None:
+        self.n_thresholds = n_thresholds
+
+    def fit(self, X: Any, y: Any = None) -> "ThermometerCodes":
+        """Find the thresholds of every column."""
+        if self.n_thresholds < 1:
+            raise ValueError(f"n_thresholds must be a whole number of at least 1; got {self.n_thresholds!r}.")
+        rows = validate_data(self, X, dtype=[np.float64, np.float32])
+        self.thresholds_ = [midpoints(column, self.n_thresholds) for column in rows.T]
+        if not any(len(thresholds) for thresholds in self.thresholds_):
+            raise ValueError(f"all {rows.shape[1]} columns are constant on the {rows.shape[0]} rows: no thresholds.")
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Signs (n, number of thresholds), column after column."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return ThermometerMap.from_codes(self).transform(rows)
+
+
+@dataclass(frozen=True)
+class ThermometerMap:
+    """Signs ``sgn(x - t)`` for the thresholds t of every column, as `abnet.data.preparation.coded` finds them.
+
+    Examples
+    --------
+    >>> ThermometerMap(((1.5, 3.5), (0.5,))).transform([[3.0, 1.0]])
+    array([[ 1., -1.,  1.]], dtype=float32)
+    """
+
+    thresholds: tuple[tuple[float, ...], ...]
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.thresholds)
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+        return sum(map(len, self.thresholds))
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Signs (n, number of thresholds), column after column; what is not finite is refused by its place."""
+        rows = np.asarray(X, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+        if rows.ndim != 2 or rows.shape[1] != len(self.thresholds):
+            raise ValueError(f"expected {len(self.thresholds)} features, got an array of shape {rows.shape}.")
+        if not np.isfinite(rows).all():
+            row, column = np.argwhere(~np.isfinite(rows))[0]
+            raise ValueError(
+                f"Input contains NaN or infinity in row {row}, column {column}: fill in or remove it first."
+            )
+        pairs = zip(rows.T, self.thresholds, strict=True)
+        return np.hstack([np.where(column[:, None] >= t, np.float32(1), np.float32(-1)) for column, t in pairs])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; floats come back exactly."""
+        return {"kind": "thermometer", "thresholds": [list(t) for t in self.thresholds]}
+
+    @classmethod
+    def from_dict(cls, record: Any) -> "ThermometerMap":
+        """The map stored in a record, after checking it."""
+        where = "stored preparation: thermometer"
+        thresholds = records.take(where, record, kind=records.text, thresholds=rising_thresholds)["thresholds"]
+        if not any(thresholds):
+            raise ValueError(f"{where} needs a threshold for at least one column.")
+        return cls(thresholds)
+
+    @classmethod
+    def from_codes(cls, codes: Any) -> "ThermometerMap":
+        """From fitted `ThermometerCodes`."""
+        return cls(tuple(tuple(t.tolist()) for t in codes.thresholds_))
+
+
+def rising_thresholds(where: str, value: Any) -> tuple[tuple[float, ...], ...]:
+    """Check a stored list of thresholds for every column."""
+    found: tuple[tuple[float, ...], ...] = records.list_of(records.list_of(records.finite))(where, value)
+    if any(a >= b for one in found for a, b in pairwise(one)):
+        raise records.refusal(where, "be increasing in every column", value)
+    return found
+
 
 MOST_THRESHOLDS = 32
 """Thresholds of a feature, at the most."""

@@ -8,12 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import records
-from abnet.data.tables.cells import TRUTH, is_blank, is_missing, to_text
-from abnet.data.tables.dates import ORDERS, days
-from abnet.data.tables.error import CellError
+from abnet.data.tables.cells import PLAIN, THOUSANDS, TRUTH, CellError, NumberForm, is_blank, is_missing, to_text
 from abnet.data.tables.frames import Table
-from abnet.data.tables.number_form import PLAIN, THOUSANDS, NumberForm
-from abnet.data.tables.series import Cells, Distinct, Numbers
+from abnet.data.tables.series import ORDERS, Cells, Distinct, Numbers, days
 
 __all__ = [
     "BooleanColumn",

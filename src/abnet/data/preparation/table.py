@@ -9,11 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.data.preparation.choose import choose_all
-from abnet.data.preparation.chosen import Rules
+from abnet.data.preparation.column_kinds import Rules
 from abnet.data.preparation.table_map import TableMap
-from abnet.data.tables.error import TableError, UnknownColumnError, listed
+from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.frames import as_table
-from abnet.data.tables.note import Note
 
 __all__ = ["TablePreparation"]
 

@@ -13,10 +13,9 @@ from abnet import records
 from abnet.data.preparation.column_kinds import Column, column_from_dict
 from abnet.data.preparation.columns import DateColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
-from abnet.data.tables.csv_text import UNNAMED
-from abnet.data.tables.error import TableError, listed
+from abnet.data.tables.cells import Note, TableError, listed
+from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
-from abnet.data.tables.note import Note
 
 __all__ = ["TableMap"]
 

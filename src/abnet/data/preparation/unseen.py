@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from abnet.data.tables.cells import to_text
-from abnet.data.tables.error import TableError
+from abnet.data.tables.cells import TableError, to_text
 from abnet.data.tables.frames import Table
 from abnet.errors import NamesParameters, Parameter
 

@@ -1,16 +1,28 @@
-"""Tables from the libraries that people have them in, through their own objects: none is imported here."""
+"""Tables from the libraries that people have them in, none imported here, and the column to predict."""
 
+import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.tables.error import TableError, refuse_repeated, row_name
+from abnet.data.tables.cells import (
+    DOUBTFUL,
+    Note,
+    TableError,
+    UnknownColumnError,
+    is_blank,
+    listed,
+    refuse_repeated,
+    row_name,
+    to_text,
+)
 from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, factorised
 
-__all__ = ["Table", "as_table", "cells_of"]
+__all__ = ["Split", "Table", "as_table", "cells_of", "label_codes", "split_target"]
 
 
 @dataclass(frozen=True)
@@ -157,3 +169,173 @@ def _polars(series: Any, name: str) -> Cells:
         micro = series.cast(pl.Duration("us")).dt.total_microseconds()
         return NumberCells((micro / 1_000_000).cast(pl.Float64).to_numpy())
     return DistinctCells(factorised(series.to_list(), name))
+
+
+class Split(NamedTuple):
+    """Features (a frame of the library that the table came in), labels, and remarks on the labels."""
+
+    X: Any
+    y: NDArray[Any]
+    notes: tuple[Note, ...]
+
+
+def split_target(frame: Any, column: str) -> Split:
+    """Features and labels of a table.
+
+    Labels stay as they are in the file: text from CSV becomes whole numbers or booleans only where these are written
+    back as the same text (``1``, ``True``, but neither ``01`` nor ``true``); Parquet keeps its types. Blanks around
+    text are dropped. Where one number is written in several ways (``1``, ``1.0``, ``1.00``), the labels are numbers,
+    and a note says so. Empty cells and ``nan``, ``null``, ``<NA>``, ``#N/A`` are missing labels; ``NA`` or ``None`` may
+    be a class.
+
+    Parameters
+    ----------
+    frame : frame of Polars or pandas, or record of columns
+    column : str
+        Name of the column with the labels.
+
+    Returns
+    -------
+    Split
+        ``X``, the other columns in their order; ``y``, the labels (n,); ``notes``.
+
+    Raises
+    ------
+    UnknownColumnError
+        If there is no such column.
+    TableError
+        If labels are missing, there is one class or more than a hundred, or there is no other column.
+
+    Examples
+    --------
+    >>> X, y, notes = split_target({"age": ["39", "50", "61"], "rich": ["1", "0", "1.0"]}, "rich")
+    >>> list(X), y.tolist(), *map(str, notes)
+    (['age'], [1, 0, 1], "column 'rich' has the labels '1' and '1.0', which are one number and count as one class")
+    """
+    table = as_table(frame)
+    if column not in table.columns:
+        close = difflib.get_close_matches(column, list(table.columns), n=3)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise UnknownColumnError(f"no column {column!r} in the table.{hint} Its columns are {listed(table.columns)}.")
+    if len(table.columns) == 1:
+        raise TableError(f"{column!r} is the only column; the table needs at least one other to predict it from.")
+    y, notes = _labels(table, column)
+    return Split(_without(frame, column), y, notes)
+
+
+def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np.intp]:
+    """The place of every row's label among classes that are known already, for a table in pieces.
+
+    Parameters
+    ----------
+    table : Table
+    column : str
+    classes : sequence
+        As `split_target` found them in some rows of the table.
+
+    Raises
+    ------
+    TableError
+        For a missing label, or one that is none of the classes.
+
+    Examples
+    --------
+    >>> label_codes(as_table({"rich": ["1", "0", "1.0"]}), "rich", [0, 1]).tolist()
+    [1, 0, 1]
+    """
+    if column not in table.columns:
+        raise UnknownColumnError(f"no column {column!r} in the table. Its columns are {listed(table.columns)}.")
+    distinct = table.cells(column).distinct()
+    known = {to_text(label): place for place, label in enumerate(classes)}
+    codes = distinct.lookup(lambda value: _code(value, known))
+    if (codes < 0).any():
+        first = int((codes < 0).argmax())
+        value = distinct.values[distinct.codes[first]]
+        what = "is missing" if is_blank(value) else f"{to_text(value)!r} is none of {listed(known)}"
+        raise TableError(f"column {column!r}, {table.row(first)}: the label {what}; correct it or remove the row.")
+    return codes.astype(np.intp)
+
+
+def _code(value: Any, known: Mapping[str, int]) -> int:
+    """The place of a label; -1 if it is missing or unknown. A number may be written in several ways."""
+    text = to_text(value)
+    if is_blank(value) or text in known or not re.fullmatch(_NUMBER, text):
+        return -1 if is_blank(value) else known.get(text, -1)
+    numbers = {float(name): place for name, place in known.items() if re.fullmatch(_NUMBER, name)}
+    return numbers.get(float(text), -1)
+
+
+MOST_CLASSES = 100
+"""More are no classes but a quantity, or an id."""
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?"
+
+
+def _without(frame: Any, column: str) -> Any:
+    if isinstance(frame, Mapping):
+        return {name: values for name, values in frame.items() if str(name) != column}
+    return frame[[name for name in frame.columns if str(name) != column]]
+
+
+def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
+    distinct = table.cells(column).distinct()
+    blank = distinct.lookup(is_blank)
+    if blank.any():
+        first = table.row(int(blank.argmax()))
+        raise TableError(
+            f"{int(blank.sum())} labels are missing in column {column!r}, the first in {first}; "
+            "fill them in or remove these rows."
+        )
+    present = [place for place, count in enumerate(distinct.counts()) if count]
+    converted, notes = _converted([distinct.values[place] for place in present], column)
+    lookup = np.zeros(len(distinct.values), np.intp)
+    lookup[present] = np.arange(len(present))
+    y = converted[lookup[distinct.codes]]
+    classes, counts = np.unique(y, return_counts=True)
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise TableError(_wrong_number(column, classes.tolist(), counts.tolist()))
+    return y, notes
+
+
+def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
+    """Labels of one plain type as they are; text as numbers or booleans where these are written as the same text."""
+    if {type(value) for value in values} in ({bool}, {int}, {float}):
+        return np.array(values), ()
+    texts = [to_text(value) for value in values]
+    if set(texts) <= {"True", "False"}:
+        return np.array([text == "True" for text in texts]), ()
+    if all(_is_plain_integer(text) for text in texts):
+        return np.array([int(text) for text in texts], np.int64), ()
+    same = _same_number(texts)
+    if same:
+        numbers = np.array([float(text) for text in texts])
+        whole = bool((numbers == np.trunc(numbers)).all() and (np.abs(numbers) < 2**53).all())
+        note = Note(column, f"has the labels {same}, which are one number and count as one class")
+        return numbers.astype(np.int64) if whole else numbers, (note,)
+    return np.array(texts), ()
+
+
+def _same_number(texts: list[str]) -> str:
+    """Different texts of one number, in words; empty if there are none, or if not all are numbers."""
+    if not all(re.fullmatch(_NUMBER, text) for text in texts):
+        return ""
+    written: dict[float, list[str]] = {}
+    for text in sorted(set(texts), key=lambda text: (len(text), text)):
+        written.setdefault(float(text), []).append(text)
+    return next((" and ".join(map(repr, same)) for same in written.values() if len(same) > 1), "")
+
+
+def _is_plain_integer(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= 18 and str(int(text)) == text
+
+
+def _wrong_number(column: str, classes: Sequence[Any], counts: Sequence[int]) -> str:
+    order = np.argsort(counts, kind="stable")[::-1][:5]
+    shown = ", ".join(f"{classes[i]!r} ({counts[i]} rows)" for i in order)
+    more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
+    doubtful = [text for text in map(str, classes) if text.lower() in DOUBTFUL]
+    hint = (
+        f"; if {doubtful[0]!r} stands for a missing label, remove these rows" if doubtful and len(classes) > 2 else ""
+    )
+    number = "only one class" if len(classes) == 1 else f"{len(classes)} classes"
+    return f"column {column!r} has {number}, but 2 to {MOST_CLASSES} are taken: {shown}{more}{hint}."

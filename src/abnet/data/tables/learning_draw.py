@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.tables.error import TableError
+from abnet.data.tables.cells import TableError
 
 if TYPE_CHECKING:
     import polars

@@ -3,6 +3,8 @@
 Four kinds: text in a Polars series (as files are read), numbers and dates in NumPy arrays (as types say), and anything
 else as its distinct values with every row's place among them. Each gives the same answer for the same cell, whatever
 rows stand beside it, so that a table in pieces is the table at once.
+
+Columns of dates as days since 1970-01-01.
 """
 
 import re
@@ -17,10 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.tables.cells import is_gap, is_missing, to_text
+from abnet.data.tables.cells import MISSING, NumberForm, TableError, is_gap, is_missing, to_text
 from abnet.data.tables.date_shapes import WIDTH, WrittenDates, in_days, matrix, read_matrix
-from abnet.data.tables.error import TableError
-from abnet.data.tables.number_form import NumberForm
 
 if TYPE_CHECKING:
     import polars
@@ -29,12 +29,17 @@ __all__ = [
     "Cells",
     "DateCells",
     "Dates",
+    "Days",
     "Distinct",
     "DistinctCells",
     "NumberCells",
     "Numbers",
+    "ORDERS",
     "TextCells",
+    "days",
+    "days_of",
     "factorised",
+    "unreadable",
 ]
 
 
@@ -317,9 +322,49 @@ class TextCells(Cells):
 
 _SAMPLE = 300
 """Texts looked at before a whole column is searched."""
-
 _LOOK = 4096
 """Rows looked at to see whether texts repeat."""
-
 _AROUND = " \t\n\r\v\f\u00a0\u2009\u202f"
 """Blanks around a date: named, since Python and Polars know different ones."""
+
+ORDERS = ("year-month-day", "day/month/year", "month/day/year")
+"""What the numbers of a date stand for; a year of four digits that comes first, or a month's name, needs no order."""
+
+
+class Days(NamedTuple):
+    """Days since 1970-01-01 of every row, NaN where there is no date, and the rows of what is neither date nor gap."""
+
+    x: NDArray[np.float64]
+    strange: dict[str, int]
+
+
+def days(cells: Cells, order: str) -> Days:
+    """A column as days since 1970-01-01, with a fraction for the time of the day.
+
+    Examples
+    --------
+    >>> from abnet.data.tables.frames import cells_of
+    >>> days(cells_of(["1970-01-02", "1970-01-01 06:00", "soon", ""]), "year-month-day")
+    Days(x=array([1.  , 0.25,  nan,  nan]), strange={'soon': 1})
+    """
+    if isinstance(cells, DateCells):
+        return Days(cells.days(), {})
+    return days_of(cells, cells.dates(), order)
+
+
+def days_of(cells: Cells, dates: Dates | None, order: str) -> Days:
+    """`days` of a column whose texts have been read."""
+    x = np.full(len(cells), np.nan) if dates is None else dates.rows(dates.written.days(order))
+    return Days(x, unreadable(cells, np.isnan(x)))
+
+
+def unreadable(cells: Cells, wrong: NDArray[np.bool_]) -> dict[str, int]:
+    """The rows of every text where something is wrong, those that are missing left out."""
+    if not wrong.any():
+        return {}
+    if isinstance(cells, TextCells):
+        rest: Cells = TextCells(cells.series.gather(np.flatnonzero(wrong)))
+    else:
+        codes, values = cells.distinct()
+        rest = DistinctCells(Distinct(codes[wrong], values))
+    return {text: count for text, count in rest.counts().items() if text.lower() not in MISSING}

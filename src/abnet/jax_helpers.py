@@ -1,9 +1,11 @@
-"""Random numbers that compile fast."""
+"""What all JAX code here shares: random numbers that compile fast, and Adam."""
 
 from math import prod
 from typing import Any
 
-__all__ = ["uniform"]
+import optax
+
+__all__ = ["ADAM", "uniform"]
 
 
 def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -21,3 +23,11 @@ def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     import jax
 
     return jax.random.uniform(key, (prod(shape),), dtype).reshape(shape)
+
+
+ADAM = optax.flatten(optax.scale_by_adam())
+"""Directions of Adam with decay rates .9 and .999 and ε = 1e-8 (Kingma and Ba 2015); the caller scales them.
+
+The moments are one raveled vector: a program of few operations, which is what narrow networks pay for (784-4-4-1, batch
+100, four settings side by side: a step takes 0.17 ms rather than the 0.26 ms of a tree of moments).
+"""
