@@ -1,7 +1,8 @@
 """What a reader of `abnet fit` walks through: the source files that one run enters, and the size of the source.
 
-A file is entered when a function in it is called; loading it runs its body and those of its classes, which does not
-count, and `__init__.py` never does. ``python benchmarks/walk.py`` prints the list, with ``--json`` for a program.
+A file is entered when a function in it is called. Loading does not count: neither the bodies of modules and classes,
+nor what an import statement calls (decorators, checks made at the top of a module, the names that packages load when
+they are first used); and `__init__.py` never does. ``python benchmarks/walk.py`` prints the list, with ``--json`` for a program.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from dis import opname
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from statistics import median
@@ -36,6 +38,13 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def is_loading(frame: FrameType | None) -> bool:
+    """Whether an import statement called for this: some caller stands at one."""
+    while frame is not None and opname[frame.f_code.co_code[frame.f_lasti]] not in ("IMPORT_NAME", "IMPORT_FROM"):
+        frame = frame.f_back
+    return frame is not None
+
+
 @contextlib.contextmanager
 def recorded() -> Iterator[set[str]]:
     """Files of the functions that are called meanwhile, in any thread."""
@@ -44,7 +53,9 @@ def recorded() -> Iterator[set[str]]:
     def look(frame: FrameType, event: str, _: Any) -> None:
         # Bodies of modules and classes keep their names in a dictionary: only functions have this flag.
         if event == "call" and frame.f_code.co_flags & CO_OPTIMIZED:
-            files.add(frame.f_code.co_filename)
+            file = frame.f_code.co_filename
+            if file not in files and not (file.startswith(str(SOURCE)) and is_loading(frame.f_back)):
+                files.add(file)
 
     threading.setprofile(look)
     sys.setprofile(look)

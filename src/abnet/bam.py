@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BAM", "sgn"]
+from abnet.cube import namespace
+
+__all__ = ["BAM", "contiguous", "flatten", "sgn", "unflatten"]
 
 
 def sgn(t: Any) -> Any:
@@ -73,8 +75,6 @@ class BAM(NamedTuple):
     @property
     def layers(self) -> tuple[Any, ...]:
         """``V_k = (W_k, b_k)``, each (d_k, d_{k-1} + 1): a bias is a weight on a constant input 1."""
-        from abnet.cube import namespace
-
         xp = namespace(self.weights[0])
         return tuple(xp.concatenate([W, b[:, None]], axis=1) for W, b in zip(self.weights, self.biases, strict=True))
 
@@ -115,3 +115,23 @@ def _normals(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
     import jax
 
     return [jax.random.normal(k, shape) for k, shape in zip(jax.random.split(key, len(shapes)), shapes, strict=True)]
+
+
+def contiguous(network: BAM) -> BAM:
+    """The network in float64, its arrays as a file gives them back, so that products agree to the last bit."""
+    exact = network.astype(np.float64)
+    return BAM(tuple(map(np.ascontiguousarray, exact.weights)), tuple(map(np.ascontiguousarray, exact.biases)))
+
+
+def flatten(layers: tuple[Any, ...]) -> NDArray[np.float32]:
+    """All layers ``(W_k, b_k)`` as one vector: one fused optimiser step instead of one per array."""
+    return np.concatenate([np.asarray(V, np.float32).ravel() for V in layers])
+
+
+def unflatten(theta: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+    """The layers back from the vector; entries beyond them (``ln C``) are left out."""
+    shapes = [(d_out, d_in + 1) for d_in, d_out in pairwise(sizes)]
+    ends = np.cumsum([rows * columns for rows, columns in shapes])
+    # One split, not a slice for each layer: the gradient of a split is one concatenation.
+    parts = namespace(theta).split(theta, ends)
+    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=False))

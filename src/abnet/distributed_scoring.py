@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.evidence import ExactRisk, VoteErrors
-from abnet.bounds.rules import Terms, assemble
+from abnet.bounds.certify import assemble
+from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.mixture import CompactMixture
 from abnet.predictors.predictor import Predictor

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from abnet.bounds import SampledRisk, certify_trained_sampled
-from abnet.bounds.evidence import ExactRisk, VoteErrors, class_codes
+from abnet.bounds.rules import ExactRisk, VoteErrors, class_codes
 
 RISKS = np.array([0.1, 0.4, 0.0, 1.0, 0.5])
 CODES = np.array([1, 0, 1, 3, 0])

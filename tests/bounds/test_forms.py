@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from abnet import bounds
 from abnet.bounds import Certificate, DrawnCertificate, Expected, SampledRisk
 from abnet.bounds.betting import betting_bound, least_betting_bound
-from abnet.bounds.evidence import ExactRisk, VoteErrors
+from abnet.bounds.certify import assemble
 from abnet.bounds.kept_paths_exact import kept_paths_threshold
-from abnet.bounds.rules import BETTING_ROWS, Terms, assemble
+from abnet.bounds.rules import BETTING_ROWS, ExactRisk, Terms, VoteErrors
 from promise import breaks
 
 RNG = np.random.default_rng(11)

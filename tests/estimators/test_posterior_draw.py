@@ -14,9 +14,8 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet.bam import BAM
 from abnet.bounds import DrawnCertificate
-from abnet.estimators.certification import Posterior, draw_network
 from abnet.files import save
-from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from conftest import random_network
 from estimators.worlds import SIGNAL, N, classifier
 

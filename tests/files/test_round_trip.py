@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 import abnet
 from abnet.data.preparation import TablePreparation
-from abnet.data.preparation.coded import ThermometerCodes
+from abnet.data.preparation.transformers import ThermometerCodes
 from abnet.files import save
 from abnet.predictors.compact import CompactABNet
 from files.predictors import ALL, information, predictor, rows

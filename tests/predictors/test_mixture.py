@@ -9,7 +9,7 @@ import pytest
 from abnet import load
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.codebook import code_words, decode_table
+from abnet.cube import code_words, decode_table
 from abnet.files import save
 from abnet.labels import Labels
 from abnet.predictors.compact import CompactABNet

@@ -7,10 +7,10 @@ import pytest
 
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.codebook import code_words, decode_table
+from abnet.cube import code_words, decode_table
 from abnet.training import mixture_trainer
-from abnet.training.learners import LOG_MIXTURE, MixtureLearner, Objective, start_mixture
-from abnet.training.mixture_trainer import Centring, MixturePlan, learn_members
+from abnet.training.learners import LOG_MIXTURE, Objective
+from abnet.training.mixture_trainer import Centring, MixtureLearner, MixturePlan, learn_members, start_mixture
 from conftest import random_network
 
 

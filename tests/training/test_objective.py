@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from abnet.aggregation import exact, expected_output, meanfield
-from abnet.bam import BAM
-from abnet.training.learners import (
-    LOG_MIXTURE,
-    AggregationLearner,
-    Objective,
-    flatten,
-    start,
-    unflatten,
-)
+from abnet.bam import BAM, flatten, unflatten
+from abnet.training.learners import LOG_MIXTURE, AggregationLearner, Objective, start
 from conftest import random_network
 
 SIZES = (3, 2, 2, 1)

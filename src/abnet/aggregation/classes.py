@@ -1,7 +1,7 @@
 """Probabilities of several classes along ancestral paths; exactly they are `exact.output` with a table.
 
 The last layer has c neurons, and a table of 2^c rows says which class each of their outputs stands for
-(`abnet.codebook`). Given the last hidden layer the output neurons are independent, so that the probability of every
+(`abnet.cube`). Given the last hidden layer the output neurons are independent, so that the probability of every
 class is one multilinear evaluation of the table.
 """
 

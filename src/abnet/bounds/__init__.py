@@ -18,18 +18,19 @@ if TYPE_CHECKING:
         certify_test_set,
         certify_trained,
         certify_trained_sampled,
+        verify_certificate,
     )
-    from abnet.bounds.evidence import SampledRisk
     from abnet.bounds.gibbs import (
         binary_kl,
         catoni_bound,
+        catoni_objective,
         gibbs_bound,
         gibbs_bound_frozen,
         kl_inverse_lower,
         kl_inverse_upper,
         xi,
     )
-    from abnet.bounds.rules import verify_certificate
+    from abnet.bounds.rules import SampledRisk
     from abnet.bounds.sampled import (
         fixed_paths_tandem_bound,
         fixed_paths_threshold,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         sampled_tandem_bound,
         sampled_tandem_bound_frozen,
     )
-    from abnet.bounds.training_objective import catoni_objective
     from abnet.bounds.vote import (
         DrawnCertificate,
         single_network_bound,
@@ -92,15 +92,17 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "abnet.bounds.training_objective": ["catoni_objective"],
         "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "Expected", "MonteCarlo"],
-        "abnet.bounds.certify": ["certify_holdout", *(name for name in __all__ if name.startswith("certify_"))],
+        "abnet.bounds.certify": [
+            *("certify_holdout", "verify_certificate"),
+            *(name for name in __all__ if name.startswith("certify_")),
+        ],
         "abnet.bounds.binomial": ["clopper_pearson_bound", "test_set_bound"],
-        "abnet.bounds.evidence": ["SampledRisk"],
         "abnet.bounds.gibbs": [
             *(
                 "binary_kl",
                 "catoni_bound",
+                "catoni_objective",
                 "gibbs_bound",
                 "gibbs_bound_frozen",
                 "kl_inverse_lower",
@@ -108,7 +110,7 @@ __getattr__, __dir__ = lazy_names(
                 "xi",
             )
         ],
-        "abnet.bounds.rules": ["verify_certificate"],
+        "abnet.bounds.rules": ["SampledRisk"],
         "abnet.bounds.sampled": [name for name in __all__ if name.startswith(("fixed_paths_", "sampled_"))],
         "abnet.bounds.vote": [
             name

@@ -1,25 +1,43 @@
-"""From losses on the bound rows to a `Certificate`: one function for each way a model was made.
+"""From losses on the bound rows to a `Certificate`: one function for each way a model was made, and a check of it.
 
 Classes are given as codes 0 to K-1; two classes may also be given as signs, -1 for the first and +1 for the second
-(`abnet.bounds.evidence.class_codes`).
+(`abnet.bounds.rules.class_codes`). `assemble` makes a certificate of what a rule gives for all rows and for those of
+each class, and `verify_certificate` computes the bounds of a certificate again from its own record.
 """
 
+import math
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds.certificate import Certificate, Expected
-from abnet.bounds.evidence import ExactRisk, SampledRisk, VoteErrors
-from abnet.bounds.rules import Terms, assemble
+from abnet.bounds import shares
+from abnet.bounds.betting import least_betting_bound, unit_interval
+from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
+from abnet.bounds.rules import (
+    ExactRisk,
+    Risk,
+    Rule,
+    SampledRisk,
+    Terms,
+    VoteErrors,
+    enough_to_bet,
+    observed,
+    rule_for,
+)
+from abnet.records import amount, count, level, one_of
 
 __all__ = [
+    "assemble",
     "certify_frozen",
     "certify_frozen_sampled",
     "certify_test_set",
     "certify_trained",
     "certify_trained_sampled",
+    "verify_certificate",
 ]
 
 
@@ -207,3 +225,179 @@ def certify_frozen_sampled(
     n_classes = len(sampled.by_class) or None
     errors = None if wrong is None or codes is None else VoteErrors.from_values(wrong, codes, n_classes)
     return assemble(sampled, errors, Terms(0.0, delta, prior, n_candidates, "frozen", None))
+
+
+# Another machine's logarithm may differ in the last digits.
+_TOLERANCE = 1e-12
+
+
+def assemble(
+    risk: Risk, errors: VoteErrors | None, terms: Terms, class_deltas: Sequence[float] | None = None
+) -> Certificate:
+    """Apply the rule that the terms ask for to all rows at δ, and to each class at its share.
+
+    Parameters
+    ----------
+    risk : ExactRisk or SampledRisk
+    errors : VoteErrors or None
+    terms : Terms
+    class_deltas : sequence of K float, optional
+        The shares of the classes, where they were decided before; by default those of `abnet.bounds.shares`.
+    """
+    terms = _checked(terms)
+    rule = rule_for(terms, sampled=isinstance(risk, SampledRisk))
+    wrong = errors.total if errors else None
+    bounds = rule(risk, wrong, terms)
+    parts = _per_class(risk, errors, rule, terms, bounds.vote_method, class_deltas)
+    names = tuple(map(str, range(len(parts)))) if len(parts) > 2 else ("negative", "positive")
+    return Certificate(
+        gibbs_risk_bound=bounds.gibbs,
+        vote_error_bound=bounds.vote,
+        vote_method=bounds.vote_method,
+        empirical_gibbs_risk=risk.mean,
+        kl=terms.kl,
+        n_examples=risk.n_examples,
+        delta=terms.delta,
+        prior=terms.prior,
+        n_candidates=terms.n_candidates,
+        monte_carlo=_monte_carlo(risk, terms) if isinstance(risk, SampledRisk) else None,
+        posterior=terms.posterior,
+        twice_gibbs_bound=bounds.twice_gibbs,
+        tandem_bound=bounds.tandem,
+        test_set_bound=bounds.test_set,
+        vote_errors=wrong,
+        empirical_tandem_risk=risk.pair_mean,
+        per_class=parts,
+        class_names=names,
+        forms=terms.forms,
+        expected=terms.expected,
+    )
+
+
+def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None) -> None:
+    """Compute every bound again from the recorded observations; a ValueError names those that were not earned.
+
+    A Gibbs bound by betting (frozen, 1,000 rows or more) depends on the losses one by one, which a certificate does
+    not hold. Without them it is checked only that it is not below the mean loss, nor below what betting could reach if
+    there were no losses at all; every other bound, that of ``predict`` among them, is computed again.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    losses : array-like (n,), optional
+        The losses of the bound rows in their order, with which the Gibbs bound of all rows by betting is computed too.
+
+    Examples
+    --------
+    >>> from abnet.bounds import certify_trained
+    >>> certificate = certify_trained([0.1] * 50, [1] * 50, 3.0, delta=0.05, prior="init")
+    >>> verify_certificate(certificate)
+    >>> verify_certificate(replace(certificate, gibbs_risk_bound=0.11))
+    Traceback (most recent call last):
+    ValueError: the certificate does not follow from its own observations: gibbs_risk_bound
+    """
+    deltas, terms = [part.delta for part in certificate.per_class], _terms(certificate)
+    again = assemble(_risk(certificate, losses), _errors(certificate), terms, deltas)
+    again = replace(again, class_names=certificate.class_names, drawn=certificate.drawn)
+    ours, theirs = certificate.to_dict(), again.to_dict()
+    for recorded, other in [(ours, theirs), *zip(ours["per_class"], theirs["per_class"], strict=True)]:
+        known = losses is not None and recorded is ours
+        if _attainable(recorded, terms, sampled=certificate.monte_carlo is not None, known=known):
+            other["gibbs_risk_bound"] = recorded["gibbs_risk_bound"]
+    unearned = [name for name in ours if not _agree(ours[name], theirs[name])]
+    if unearned:
+        raise ValueError(f"the certificate does not follow from its own observations: {', '.join(unearned)}")
+
+
+def _checked(terms: Terms) -> Terms:
+    one_of(None, "expectation", "fresh paths", "fixed paths")("vote", terms.vote)
+    if (terms.vote == "fixed paths") != (terms.vote_paths is not None):
+        raise ValueError(f"vote_paths must be given only for a vote of fixed paths; got {terms.vote_paths!r}.")
+    return replace(
+        terms,
+        kl=amount("kl", terms.kl),
+        delta=level("delta", terms.delta),
+        n_candidates=count("n_candidates", terms.n_candidates),
+    )
+
+
+def _attainable(record: dict[str, Any], terms: Terms, *, sampled: bool, known: bool) -> bool:
+    """Whether a Gibbs bound may come from betting on losses that are not known."""
+    n, delta, bound = record["n_examples"], record["delta"], record["gibbs_risk_bound"]
+    if known or sampled or not enough_to_bet(n, terms):
+        return False
+    return bool(bound >= max(record["empirical_gibbs_risk"] or 0.0, least_betting_bound(n, delta, terms.n_candidates)))
+
+
+def _monte_carlo(risk: SampledRisk, terms: Terms) -> MonteCarlo:
+    bound, _, left = observed(risk, terms, terms.delta)
+    spent = 0.0 if left == terms.delta else shares.for_sampling(terms.delta)[0]
+    return MonteCarlo(risk.n_paths, spent, bound, terms.vote, terms.vote_paths)
+
+
+def _per_class(
+    risk: Risk,
+    errors: VoteErrors | None,
+    rule: Rule,
+    terms: Terms,
+    method: str | None,
+    deltas: Sequence[float] | None,
+) -> tuple[ClassCertificate, ...]:
+    classes = len(risk.by_class)
+    wrong = errors.by_class if errors else (None,) * classes
+    if classes and len(wrong) != classes:
+        raise ValueError(f"the losses are of {classes} classes, but the errors of {len(wrong)}.")
+    deltas = deltas or shares.of_classes(terms.delta, [part.n_examples if part else 0 for part in risk.by_class])
+    # The expected figures are those of all classes together.
+    terms = replace(terms, expected=None)
+    return tuple(
+        _class_part(label, part, wrong[label], rule, replace(terms, delta=deltas[label]))
+        if part
+        else ClassCertificate(label, 0, None, None, wrong[label], 1.0, 1.0 if method else None, method, deltas[label])
+        for label, part in enumerate(risk.by_class)
+    )
+
+
+def _class_part(label: int, part: Risk, wrong: int | None, rule: Rule, terms: Terms) -> ClassCertificate:
+    bounds, n = rule(part, wrong, terms), part.n_examples
+    seen = (part.mean, part.pair_mean, wrong)
+    return ClassCertificate(label, n, *seen, bounds.gibbs, bounds.vote, bounds.vote_method, terms.delta)
+
+
+def _terms(c: Certificate) -> Terms:
+    vote = c.monte_carlo.vote if c.monte_carlo else "expectation"
+    paths = c.monte_carlo.vote_paths if c.monte_carlo else None
+    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote, paths, c.forms, c.expected)
+
+
+def _errors(c: Certificate) -> VoteErrors | None:
+    if c.vote_errors is None:
+        return None
+    return VoteErrors(c.vote_errors, tuple(part.vote_errors or 0 for part in c.per_class))
+
+
+def _risk(c: Certificate, losses: ArrayLike | None) -> Risk:
+    paths = c.monte_carlo.n_paths if c.monte_carlo else None
+    whole = _group(c, paths, tuple(_group(part, paths, ()) for part in c.per_class))
+    assert whole is not None  # a certificate has at least one bound row
+    if losses is not None and isinstance(whole, ExactRisk):
+        return replace(whole, losses=unit_interval("losses", losses))
+    return whole
+
+
+def _group(c: Certificate | ClassCertificate, paths: int | None, by_class: tuple[Any, ...]) -> Risk | None:
+    if c.empirical_gibbs_risk is None:
+        return None
+    if paths is not None:
+        return SampledRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk, c.n_examples, paths, by_class)
+    return ExactRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk or 0.0, c.n_examples, by_class)
+
+
+def _agree(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=0.0, abs_tol=_TOLERANCE)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_agree(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_agree, one, other))
+    return bool(one == other)

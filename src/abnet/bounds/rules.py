@@ -1,8 +1,9 @@
-"""Which bounds a model gets: fixed by how it was made, before the bound rows are used.
+"""What the bound rows showed, and which bounds it gives: fixed by how a model was made, before the rows are used.
 
-Every rule takes the evidence of one group of rows, the errors of the deployed vote on them or None, and the terms;
-`assemble` makes a certificate of what a rule gives for all rows and for those of each class, and `verify_certificate`
-computes the bounds of a certificate again from its own record. How δ is divided is said in `abnet.bounds.shares`.
+The evidence is the few numbers that a bound needs, for all rows and for each class. Classes are codes 0 to K-1; two
+classes may also be given as signs: -1 is code 0, and +1 is code 1 either way. Every rule takes the evidence of one
+group of rows, the errors of the deployed vote on them or None, and the terms. `abnet.bounds.certify` makes certificates
+of what the rules give; how δ is divided is said in `abnet.bounds.shares`.
 
 The forms of the bounds have a number, which a certificate records, so that it is checked by the ones it was issued
 with. Forms 1 are those of version 0.1. Forms 2 are tighter:
@@ -20,25 +21,244 @@ form applies depends on how the model was made and on the number of rows, never 
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds import shares
-from abnet.bounds.betting import betting_bound, least_betting_bound, unit_interval
+from abnet.bounds.betting import betting_bound
 from abnet.bounds.binomial import clopper_pearson_bound
-from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
-from abnet.bounds.evidence import ExactRisk, SampledRisk, VoteErrors
+from abnet.bounds.certificate import Expected
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
 from abnet.bounds.sampled import fixed_paths_tandem_bound, fixed_paths_vote_bound, sampled_risk_bound
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
-from abnet.records import amount, count, level, one_of
+from abnet.records import count, probability, refusal
 
-__all__ = ["BETTING_ROWS", "FORMS", "Bounds", "Risk", "Rule", "Terms", "assemble", "rule_for", "verify_certificate"]
+__all__ = [
+    "BETTING_ROWS",
+    "FORMS",
+    "Bounds",
+    "ExactRisk",
+    "Risk",
+    "Rule",
+    "SampledRisk",
+    "Terms",
+    "VoteErrors",
+    "class_codes",
+    "enough_to_bet",
+    "observed",
+    "rule_for",
+]
+
+# Losses computed as (1 - yF)/2 may leave [0, 1] by rounding; more than this is a mistake.
+_ROUNDING = 1e-9
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class ExactRisk:
+    """Mean loss ``p_i`` and mean square ``p_i ** 2`` over examples whose expected output was computed exactly.
+
+    Attributes
+    ----------
+    mean, pair_mean : float
+        Empirical Gibbs risk and empirical tandem risk.
+    n_examples : int
+        Number of examples.
+    by_class : tuple of ExactRisk or None
+        The same for the examples of each class, None for a class without examples; empty if nothing is known by class.
+    losses : array of shape (n,) or None
+        The losses in their order, for the bound by betting; None where they are no longer at hand.
+
+    Examples
+    --------
+    >>> risk = ExactRisk.from_values([0.5, 0.0, 1.0], codes=[0, 2, 2], n_classes=3)
+    >>> risk.mean, [part and part.mean for part in risk.by_class]
+    (0.5, [0.5, None, 0.5])
+    """
+
+    mean: float
+    pair_mean: float
+    n_examples: int
+    by_class: tuple["ExactRisk | None", ...] = ()
+    losses: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def from_values(cls, risks: ArrayLike, codes: ArrayLike, n_classes: int | None = None) -> "ExactRisk":
+        """Reduce losses of shape (n,) and the classes of the examples, as `class_codes` takes them."""
+        values = _losses(risks, ndim=1)
+        groups = _groups(*class_codes(codes, len(values), n_classes))
+        return replace(_exact(values), by_class=tuple(_exact(values[mine]) if mine.any() else None for mine in groups))
+
+
+@dataclass(frozen=True)
+class SampledRisk:
+    """Mean loss of sampled paths over examples, each with fresh independent paths of its own.
+
+    A caller who streams makes one record per block and joins them by :meth:`merge`.
+
+    Attributes
+    ----------
+    mean : float
+        Mean of the ``n_examples * n_paths`` losses.
+    pair_mean : float or None
+        Mean of ``n_examples * (n_paths // 2)`` products of two paths' losses on the same example, no path used twice;
+        None for one path per example.
+    n_examples, n_paths : int
+        Number of examples, and of paths for each.
+    by_class : tuple of SampledRisk or None
+        The same for the examples of each class, None for a class without examples; empty if nothing is known by class.
+
+    Examples
+    --------
+    >>> block = SampledRisk.from_values([[0, 1, 0, 0], [1, 1, 1, 0]], codes=[1, 0])
+    >>> block.mean, block.pair_mean, SampledRisk.merge([block, block]).n_examples
+    (0.5, 0.25, 4)
+    """
+
+    mean: float
+    pair_mean: float | None
+    n_examples: int
+    n_paths: int
+    by_class: tuple["SampledRisk | None", ...] = ()
+
+    def __post_init__(self) -> None:
+        probability("mean", self.mean)
+        count("n_examples", self.n_examples)
+        if (count("n_paths", self.n_paths) >= 2) != (self.pair_mean is not None):
+            raise refusal("pair_mean", "be given for two or more paths, and only for them", self.pair_mean)
+        if self.pair_mean is not None:
+            probability("pair_mean", self.pair_mean)
+
+    @property
+    def n_losses(self) -> int:
+        """Number of sampled losses."""
+        return self.n_examples * self.n_paths
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of products of two losses."""
+        return self.n_examples * (self.n_paths // 2)
+
+    @classmethod
+    def from_values(cls, values: ArrayLike, codes: ArrayLike, n_classes: int | None = None) -> "SampledRisk":
+        """Reduce losses of shape (n, T), column t the t-th path of each example, and the classes of the examples."""
+        losses = _losses(values, ndim=2)
+        groups = _groups(*class_codes(codes, len(losses), n_classes))
+        parts = tuple(_sampled(losses[mine]) if mine.any() else None for mine in groups)
+        return replace(_sampled(losses), by_class=parts)
+
+    @classmethod
+    def merge(cls, parts: Iterable["SampledRisk"]) -> "SampledRisk":
+        """Join the records of disjoint blocks of examples."""
+        records = list(parts)
+        sizes = {len(record.by_class) for record in records}
+        if len(sizes) != 1:
+            raise ValueError(f"blocks to merge must have one and the same number of classes; got {sorted(sizes)}.")
+        whole = _pooled(records)
+        classes = zip(*(record.by_class for record in records), strict=True)
+        known = ([part for part in blocks if part is not None] for blocks in classes)
+        return replace(whole, by_class=tuple(_pooled(some) if some else None for some in known))
+
+
+@dataclass(frozen=True)
+class VoteErrors:
+    """Numbers of examples that the deployed vote gets wrong: all of them, and those of each class."""
+
+    total: int
+    by_class: tuple[int, ...] = ()
+
+    @classmethod
+    def from_values(cls, wrong: ArrayLike, codes: ArrayLike, n_classes: int | None = None) -> Self:
+        """Count a boolean array of shape (n,), by the classes of the examples."""
+        flags = np.asarray(wrong)
+        if flags.dtype != np.bool_ or flags.ndim != 1:
+            raise ValueError(f"wrong must be a boolean array of shape (n,); got {flags.dtype} of shape {flags.shape}.")
+        groups = _groups(*class_codes(codes, len(flags), n_classes))
+        return cls(int(flags.sum()), tuple(int(flags[mine].sum()) for mine in groups))
+
+
+def class_codes(codes: ArrayLike, n: int, n_classes: int | None = None) -> tuple[Codes, int]:
+    """The classes of n examples as codes 0 to K-1, and K.
+
+    Parameters
+    ----------
+    codes : array of shape (n,)
+        Whole numbers 0 to K-1, or signs: an array that holds -1 must hold nothing but -1 and +1. No array means two
+        things, for +1 is the code 1.
+    n : int
+        Number of examples.
+    n_classes : int, optional
+        Their number K, at least 2; by default one more than the largest code, or 2.
+
+    Examples
+    --------
+    >>> class_codes([-1.0, 1.0, 1.0], 3)
+    (array([0, 1, 1]), 2)
+    >>> class_codes([0, 3], 2), class_codes([1, 1], 2)[1]
+    ((array([0, 3]), 4), 2)
+    """
+    values = np.asarray(codes)
+    if values.shape != (n,):
+        raise ValueError(f"codes must have shape ({n},), one for each example; got {values.shape}.")
+    if values.dtype.kind not in "iuf" or not np.all(np.isfinite(values) & (values == np.round(values))):
+        raise ValueError("codes must be whole numbers: the place of each example's class, counted from 0.")
+    if np.any(values == -1):
+        if not np.isin(values, (-1, 1)).all():
+            raise ValueError("codes must be 0 to K-1, or signs of -1 and +1; they are a mixture.")
+        values = (values + 1) // 2
+    found = values.astype(np.intp)
+    classes = count("n_classes", max(2, int(found.max(initial=0)) + 1) if n_classes is None else n_classes, least=2)
+    if np.any(found < 0) or np.any(found >= classes):
+        raise ValueError(f"codes must lie between 0 and {classes - 1}, for {classes} classes.")
+    return found, classes
+
+
+def _groups(codes: Codes, n_classes: int) -> list[NDArray[np.bool_]]:
+    """Where the examples of each class are."""
+    return [codes == code for code in range(n_classes)]
+
+
+def _losses(values: ArrayLike, *, ndim: int) -> NDArray[np.float64]:
+    losses = np.asarray(values, dtype=np.float64)
+    if losses.ndim != ndim or losses.size == 0:
+        shape = "(n,)" if ndim == 1 else "(n, T)"
+        raise ValueError(f"losses must be an array of shape {shape} with at least one example; got {losses.shape}.")
+    inside = (losses >= -_ROUNDING) & (losses <= 1.0 + _ROUNDING)  # false for NaN
+    if not inside.all():
+        row = int(np.argmin(inside.reshape(len(losses), -1).all(axis=1)))
+        raise ValueError(f"losses must be finite and lie in [0, 1]; row {row} has {losses[row]}.")
+    return np.clip(losses, 0.0, 1.0)
+
+
+def _exact(values: NDArray[np.float64]) -> ExactRisk:
+    # fsum is exact, so that a certificate does not depend on the order of the rows.
+    n = len(values)
+    return ExactRisk(math.fsum(values.tolist()) / n, math.fsum((values * values).tolist()) / n, n, losses=values)
+
+
+def _sampled(losses: NDArray[np.float64]) -> SampledRisk:
+    n, paths = losses.shape
+    half = paths // 2
+    pairs = losses[:, :half] * losses[:, half : 2 * half]
+    return SampledRisk(float(losses.mean()), float(pairs.mean()) if half else None, n, paths)
+
+
+def _pooled(records: list[SampledRisk]) -> SampledRisk:
+    paths = {record.n_paths for record in records}
+    if len(paths) != 1:
+        raise ValueError(f"blocks to merge must have one and the same number of paths; got {sorted(paths)}.")
+    n = sum(record.n_examples for record in records)
+    mean = math.fsum(record.mean * record.n_examples for record in records) / n
+    squares = [record.pair_mean * record.n_examples for record in records if record.pair_mean is not None]
+    return SampledRisk(min(1.0, mean), min(1.0, math.fsum(squares) / n) if squares else None, n, paths.pop())
+
 
 FORMS = 2
 """The forms of the bounds that new certificates get."""
@@ -85,7 +305,7 @@ class Terms:
 Rule = Callable[[Risk, int | None, Terms], Bounds]
 
 
-def _observed(risk: Risk, terms: Terms, delta: float) -> tuple[float, float, float]:
+def observed(risk: Risk, terms: Terms, delta: float) -> tuple[float, float, float]:
     """Empirical Gibbs risk, empirical tandem risk, and the δ that is left for a bound made of one of them.
 
     Means that were sampled are replaced by upper bounds on what would have been computed, at their share of δ.
@@ -103,7 +323,7 @@ def _observed(risk: Risk, terms: Terms, delta: float) -> tuple[float, float, flo
 
 
 def _gibbs(risk: Risk, terms: Terms, delta: float) -> float:
-    mean, _, left = _observed(risk, terms, delta)
+    mean, _, left = observed(risk, terms, delta)
     if isinstance(risk, ExactRisk) and risk.losses is not None and _by_betting(risk, terms):
         return betting_bound(risk.losses, left, n_candidates=terms.n_candidates)
     return _by_mean(mean, risk.n_examples, terms, left)
@@ -111,10 +331,11 @@ def _gibbs(risk: Risk, terms: Terms, delta: float) -> float:
 
 def _by_betting(risk: Risk, terms: Terms) -> bool:
     """Whether the Gibbs bound needs the losses themselves."""
-    return isinstance(risk, ExactRisk) and _enough_to_bet(risk.n_examples, terms)
+    return isinstance(risk, ExactRisk) and enough_to_bet(risk.n_examples, terms)
 
 
-def _enough_to_bet(n: int, terms: Terms) -> bool:
+def enough_to_bet(n: int, terms: Terms) -> bool:
+    """Whether a Gibbs bound on so many rows is found by betting."""
     return terms.posterior == "frozen" and terms.forms > 1 and n >= BETTING_ROWS
 
 
@@ -130,12 +351,12 @@ def _by_mean(mean: float, n: int, terms: Terms, delta: float) -> float:
 
 
 def _twice_gibbs(risk: Risk, terms: Terms, delta: float) -> float:
-    mean, _, left = _observed(risk, terms, delta)
+    mean, _, left = observed(risk, terms, delta)
     return min(1.0, 2.0 * _by_mean(mean, risk.n_examples, terms, left))
 
 
 def _tandem(risk: Risk, terms: Terms, delta: float) -> float:
-    _, pairs, left = _observed(risk, terms, delta)
+    _, pairs, left = observed(risk, terms, delta)
     if terms.posterior == "frozen":
         return tandem_bound_frozen(pairs, risk.n_examples, left, n_candidates=terms.n_candidates)
     if terms.expected is not None and terms.expected.tandem is not None:
@@ -204,179 +425,3 @@ def rule_for(terms: Terms, *, sampled: bool) -> Rule:
         "expectation": _trained, "fresh paths": _trained_fresh, "fixed paths": _trained_fixed, None: _trained_gibbs,
     }  # fmt: skip
     return rules[terms.vote]
-
-
-# Another machine's logarithm may differ in the last digits.
-_TOLERANCE = 1e-12
-
-
-def assemble(
-    risk: Risk, errors: VoteErrors | None, terms: Terms, class_deltas: Sequence[float] | None = None
-) -> Certificate:
-    """Apply the rule that the terms ask for to all rows at δ, and to each class at its share.
-
-    Parameters
-    ----------
-    risk : ExactRisk or SampledRisk
-    errors : VoteErrors or None
-    terms : Terms
-    class_deltas : sequence of K float, optional
-        The shares of the classes, where they were decided before; by default those of `abnet.bounds.shares`.
-    """
-    terms = _checked(terms)
-    rule = rule_for(terms, sampled=isinstance(risk, SampledRisk))
-    wrong = errors.total if errors else None
-    bounds = rule(risk, wrong, terms)
-    parts = _per_class(risk, errors, rule, terms, bounds.vote_method, class_deltas)
-    names = tuple(map(str, range(len(parts)))) if len(parts) > 2 else ("negative", "positive")
-    return Certificate(
-        gibbs_risk_bound=bounds.gibbs,
-        vote_error_bound=bounds.vote,
-        vote_method=bounds.vote_method,
-        empirical_gibbs_risk=risk.mean,
-        kl=terms.kl,
-        n_examples=risk.n_examples,
-        delta=terms.delta,
-        prior=terms.prior,
-        n_candidates=terms.n_candidates,
-        monte_carlo=_monte_carlo(risk, terms) if isinstance(risk, SampledRisk) else None,
-        posterior=terms.posterior,
-        twice_gibbs_bound=bounds.twice_gibbs,
-        tandem_bound=bounds.tandem,
-        test_set_bound=bounds.test_set,
-        vote_errors=wrong,
-        empirical_tandem_risk=risk.pair_mean,
-        per_class=parts,
-        class_names=names,
-        forms=terms.forms,
-        expected=terms.expected,
-    )
-
-
-def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None) -> None:
-    """Compute every bound again from the recorded observations; a ValueError names those that were not earned.
-
-    A Gibbs bound by betting (frozen, 1,000 rows or more) depends on the losses one by one, which a certificate does
-    not hold. Without them it is checked only that it is not below the mean loss, nor below what betting could reach if
-    there were no losses at all; every other bound, that of ``predict`` among them, is computed again.
-
-    Parameters
-    ----------
-    certificate : Certificate
-    losses : array-like (n,), optional
-        The losses of the bound rows in their order, with which the Gibbs bound of all rows by betting is computed too.
-
-    Examples
-    --------
-    >>> from abnet.bounds import certify_trained
-    >>> certificate = certify_trained([0.1] * 50, [1] * 50, 3.0, delta=0.05, prior="init")
-    >>> verify_certificate(certificate)
-    >>> verify_certificate(replace(certificate, gibbs_risk_bound=0.11))
-    Traceback (most recent call last):
-    ValueError: the certificate does not follow from its own observations: gibbs_risk_bound
-    """
-    deltas, terms = [part.delta for part in certificate.per_class], _terms(certificate)
-    again = assemble(_risk(certificate, losses), _errors(certificate), terms, deltas)
-    again = replace(again, class_names=certificate.class_names, drawn=certificate.drawn)
-    ours, theirs = certificate.to_dict(), again.to_dict()
-    for recorded, other in [(ours, theirs), *zip(ours["per_class"], theirs["per_class"], strict=True)]:
-        known = losses is not None and recorded is ours
-        if _attainable(recorded, terms, sampled=certificate.monte_carlo is not None, known=known):
-            other["gibbs_risk_bound"] = recorded["gibbs_risk_bound"]
-    unearned = [name for name in ours if not _agree(ours[name], theirs[name])]
-    if unearned:
-        raise ValueError(f"the certificate does not follow from its own observations: {', '.join(unearned)}")
-
-
-def _checked(terms: Terms) -> Terms:
-    one_of(None, "expectation", "fresh paths", "fixed paths")("vote", terms.vote)
-    if (terms.vote == "fixed paths") != (terms.vote_paths is not None):
-        raise ValueError(f"vote_paths must be given only for a vote of fixed paths; got {terms.vote_paths!r}.")
-    return replace(
-        terms,
-        kl=amount("kl", terms.kl),
-        delta=level("delta", terms.delta),
-        n_candidates=count("n_candidates", terms.n_candidates),
-    )
-
-
-def _attainable(record: dict[str, Any], terms: Terms, *, sampled: bool, known: bool) -> bool:
-    """Whether a Gibbs bound may come from betting on losses that are not known."""
-    n, delta, bound = record["n_examples"], record["delta"], record["gibbs_risk_bound"]
-    if known or sampled or not _enough_to_bet(n, terms):
-        return False
-    return bool(bound >= max(record["empirical_gibbs_risk"] or 0.0, least_betting_bound(n, delta, terms.n_candidates)))
-
-
-def _monte_carlo(risk: SampledRisk, terms: Terms) -> MonteCarlo:
-    bound, _, left = _observed(risk, terms, terms.delta)
-    spent = 0.0 if left == terms.delta else shares.for_sampling(terms.delta)[0]
-    return MonteCarlo(risk.n_paths, spent, bound, terms.vote, terms.vote_paths)
-
-
-def _per_class(
-    risk: Risk,
-    errors: VoteErrors | None,
-    rule: Rule,
-    terms: Terms,
-    method: str | None,
-    deltas: Sequence[float] | None,
-) -> tuple[ClassCertificate, ...]:
-    classes = len(risk.by_class)
-    wrong = errors.by_class if errors else (None,) * classes
-    if classes and len(wrong) != classes:
-        raise ValueError(f"the losses are of {classes} classes, but the errors of {len(wrong)}.")
-    deltas = deltas or shares.of_classes(terms.delta, [part.n_examples if part else 0 for part in risk.by_class])
-    # The expected figures are those of all classes together.
-    terms = replace(terms, expected=None)
-    return tuple(
-        _class_part(label, part, wrong[label], rule, replace(terms, delta=deltas[label]))
-        if part
-        else ClassCertificate(label, 0, None, None, wrong[label], 1.0, 1.0 if method else None, method, deltas[label])
-        for label, part in enumerate(risk.by_class)
-    )
-
-
-def _class_part(label: int, part: Risk, wrong: int | None, rule: Rule, terms: Terms) -> ClassCertificate:
-    bounds, n = rule(part, wrong, terms), part.n_examples
-    seen = (part.mean, part.pair_mean, wrong)
-    return ClassCertificate(label, n, *seen, bounds.gibbs, bounds.vote, bounds.vote_method, terms.delta)
-
-
-def _terms(c: Certificate) -> Terms:
-    vote = c.monte_carlo.vote if c.monte_carlo else "expectation"
-    paths = c.monte_carlo.vote_paths if c.monte_carlo else None
-    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote, paths, c.forms, c.expected)
-
-
-def _errors(c: Certificate) -> VoteErrors | None:
-    if c.vote_errors is None:
-        return None
-    return VoteErrors(c.vote_errors, tuple(part.vote_errors or 0 for part in c.per_class))
-
-
-def _risk(c: Certificate, losses: ArrayLike | None) -> Risk:
-    paths = c.monte_carlo.n_paths if c.monte_carlo else None
-    whole = _group(c, paths, tuple(_group(part, paths, ()) for part in c.per_class))
-    assert whole is not None  # a certificate has at least one bound row
-    if losses is not None and isinstance(whole, ExactRisk):
-        return replace(whole, losses=unit_interval("losses", losses))
-    return whole
-
-
-def _group(c: Certificate | ClassCertificate, paths: int | None, by_class: tuple[Any, ...]) -> Risk | None:
-    if c.empirical_gibbs_risk is None:
-        return None
-    if paths is not None:
-        return SampledRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk, c.n_examples, paths, by_class)
-    return ExactRisk(c.empirical_gibbs_risk, c.empirical_tandem_risk or 0.0, c.n_examples, by_class)
-
-
-def _agree(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=0.0, abs_tol=_TOLERANCE)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_agree(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_agree, one, other))
-    return bool(one == other)

@@ -1,14 +1,11 @@
 """The program: its commands, and what it says about itself."""
 
-from typing import Annotated
-
 import typer
 
-from abnet import __version__
 from abnet.cli.certifying import certify, monitor
 from abnet.cli.commands import compare, data, demo, export, inspect
 from abnet.cli.fit import fit
-from abnet.cli.options import Command, Group
+from abnet.cli.options import Command, Group, program
 from abnet.cli.predict import predict
 from abnet.cli.reproduce import app as reproduce
 
@@ -27,26 +24,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"abnet {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def program(
-    version: Annotated[
-        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Learn a classifier from a table, with a certificate on its error on new data.
-
-    abnet demo                                 all of it, on built-in data
-    abnet fit patients.csv --target diagnosis  learn, certify, write model.abnet
-    abnet predict model.abnet new.csv          label new rows
-    """
-
-
+app.callback()(program)
 for _command in (fit, predict, inspect, certify, monitor, export, compare, demo, data):
     app.command(cls=Command)(_command)
 

@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from abnet import __version__
 from abnet.cli.console import UsageError
 from abnet.errors import Parameter
 
-__all__ = ["Command", "Group", "PARAMETERS", "preparation", "settings", "spelled", "widths"]
+__all__ = ["Command", "Group", "PARAMETERS", "preparation", "program", "settings", "spelled", "widths"]
 
 _NETWORK, _CERTIFICATE, _TRAINING = "Network", "Certificate", "Training"
 
@@ -319,3 +320,22 @@ def _plain(parameter: Any) -> Any:
 
 def _nothing(ctx: Any) -> str:
     return ""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"abnet {__version__}")
+        raise typer.Exit
+
+
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Learn a classifier from a table, with a certificate on its error on new data.
+
+    abnet demo                                 all of it, on built-in data
+    abnet fit patients.csv --target diagnosis  learn, certify, write model.abnet
+    abnet predict model.abnet new.csv          label new rows
+    """

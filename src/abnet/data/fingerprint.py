@@ -1,4 +1,4 @@
-"""A short name for the exact content of a data set, and a filter of the rows that a model was fitted on.
+"""Marks of rows: a short name for a whole data set, a filter of the rows that a model was fitted on, copies among them.
 
 The filter is Bloom's: every row that was put in is found again, another one by mistake about once in two thousand
 times. It is small enough for a model file, and nobody can read a row from it, only ask for one that is at hand.
@@ -7,12 +7,13 @@ times. It is small enough for a model file, and nobody can read a row from it, o
 import base64
 import hashlib
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_ROWS", "count_seen", "fingerprint", "row_filter"]
+__all__ = ["MOST_ROWS", "copies", "count_seen", "fingerprint", "row_filter", "row_marks", "warn_of_copies"]
 
 
 def fingerprint(X: Any, y: Any) -> str:
@@ -143,3 +144,77 @@ def _places(X: Any, y: NDArray[Any], n_bits: int) -> NDArray[np.uint64]:
     steps = np.arange(_HASHES, dtype=np.uint64)
     with np.errstate(over="ignore"):
         return np.asarray((pairs[:, :1] + steps * (pairs[:, 1:] | np.uint64(1))) % np.uint64(n_bits))
+
+
+FEWEST_DISTINCT = 10
+"""Fewer distinct rows say nothing: a table of two yes-or-no columns has four, and each of them often."""
+
+
+REGULAR = 0.9
+"""Share of the rows that occur equally often from which on this is no accident."""
+
+
+def row_marks(X: NDArray[Any]) -> NDArray[np.uint64]:
+    """A number for every row: the same for equal rows, and hardly ever for others.
+
+    The bits of each entry are multiplied by an odd number of its own and added, modulo 2^64, then mixed.
+
+    Examples
+    --------
+    >>> marks = row_marks(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
+    >>> marks[0] == marks[2], marks[0] == marks[1]
+    (np.True_, np.False_)
+    """
+    rows = np.ascontiguousarray(X)
+    bits = rows.view(np.uint32 if rows.dtype.itemsize == 4 else np.uint64).reshape(len(rows), -1)
+    factors = np.random.default_rng(0).integers(0, 2**64, bits.shape[1], np.uint64, endpoint=False) | np.uint64(1)
+    marks = np.zeros(len(rows), np.uint64)
+    for column, factor in zip(bits.T, factors, strict=True):
+        # Mixed before they are added: in a sum of plain multiples, differences of two entries could cancel.
+        mixed = (column.astype(np.uint64) + factor) * factor
+        marks += (mixed ^ (mixed >> np.uint64(29))) * factor
+    return marks
+
+
+def copies(X: NDArray[Any]) -> int:
+    """How often nearly every row of X occurs, if that is more than once; 1 otherwise.
+
+    An i.i.d. sample may hold any number of repeated rows, but then some occur once, others twice and others thrice. A
+    regular multiplicity is the mark of oversampling, augmentation or repeated measurement.
+
+    Examples
+    --------
+    >>> rows = np.arange(60.0).reshape(20, 3)
+    >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
+    (1, 4)
+    """
+    often = np.unique(row_marks(X), return_counts=True)[1]
+    if len(often) < FEWEST_DISTINCT:
+        return 1
+    rows_by_count = np.bincount(often, weights=often)
+    usual = int(np.argmax(rows_by_count))
+    return usual if rows_by_count[usual] >= REGULAR * len(X) else 1
+
+
+def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Warn if nearly every row of a class occurs equally often, more than once.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Prepared rows.
+    codes : array (n,)
+        Their classes, 0 to K - 1; for two classes -1 may stand for 0.
+    classes : array of K labels
+        The user's, for the message.
+    """
+    for code, name in enumerate(classes):
+        often = copies(X[np.maximum(codes, 0) == code])
+        if often > 1:
+            warnings.warn(
+                f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or "
+                "grouped rows. The certificate takes every row for an independent draw, and does not hold for copies: "
+                "fit on the original rows (in Python, sample_weight can emphasise some).",
+                stacklevel=2,
+            )
+            return

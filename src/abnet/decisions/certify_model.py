@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certificate_file import read_record
-from abnet.bounds.certify import certify_test_set
-from abnet.bounds.rules import verify_certificate
+from abnet.bounds.certify import certify_test_set, verify_certificate
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
 from abnet.decisions.group_certificate import GroupCertificate
 from abnet.decisions.groups import PopulationErrors, errors_by

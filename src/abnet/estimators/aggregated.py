@@ -19,21 +19,19 @@ from abnet.bounds import (
     certify_test_set,
     gibbs_bound,
 )
+from abnet.data.fingerprint import warn_of_copies
 from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
-    Posterior,
-    allows_certificate,
     certify_predictor,
-    draw_network,
     fresh_path_count,
     sampled_risk,
-    warn_of_copies,
     warn_of_fitted_rows,
     warn_of_no_certificate,
 )
 from abnet.estimators.classifier import (
     BinaryClassifier,
+    allows_certificate,
     check_choice,
     check_fraction,
     check_hidden,
@@ -43,7 +41,7 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.recipe import AFFORDABLE, exact_cost, warn_of_unfinished
-from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = ["AggregatedClassifier", "Family", "Way"]

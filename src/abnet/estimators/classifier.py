@@ -2,8 +2,9 @@
 
 import math
 import sys
+import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from abnet.data.tables.cells import CellError
+from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import check_preprocessor, hint_at_scales, warn_of_unsaved
 from abnet.labels import Labels
@@ -24,6 +26,7 @@ from abnet.predictors.predictor import Predictor
 
 __all__ = [
     "BinaryClassifier",
+    "allows_certificate",
     "check_choice",
     "check_fraction",
     "check_hidden",
@@ -294,3 +297,39 @@ def training_bar(verbose: int) -> Iterator[Any]:
             bar.update(tasks[stage], completed=done, value=f"{value:.4f}")
 
         yield report
+
+
+def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: Any) -> bool:
+    """Whether a preprocessor leaves a certificate; a warning says why it does not.
+
+    It must be fitted anew on the first part of the rows, and map each row by itself. Otherwise what was certified is
+    not what `predict` does, and there is an estimate instead of a certificate.
+
+    Parameters
+    ----------
+    preprocessor : transformer, str or None
+        As it was given.
+    transform : callable
+        The fitted map from raw rows to inputs of the network.
+    X : array, sparse matrix or frame
+        Raw rows.
+
+    Examples
+    --------
+    >>> allows_certificate(None, np.asarray, np.eye(3))
+    True
+    """
+    from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
+
+    # Maps of our own work row by row, which their tests show; a subclass may compute otherwise.
+    ours = (type(None), str, TablePreparation, ThermometerCodes)
+    if type(preprocessor) in ours:
+        return True
+    reason = fits_anew(preprocessor) or check_row_by_row(transform, X)
+    if reason:
+        warnings.warn(
+            f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It has "
+            "to be fitted anew on the first part of the rows, and to map each row by itself.",
+            stacklevel=3,
+        )
+    return reason is None

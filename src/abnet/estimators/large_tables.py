@@ -3,7 +3,7 @@
 import math
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.evidence import ExactRisk, VoteErrors
-from abnet.bounds.rules import Terms, assemble
+from abnet.bounds.certify import assemble
+from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
 from abnet.data.preparation import Unseen
 from abnet.data.preparation.unseen import UnseenWarning, merge
-from abnet.data.tables.cells import Note, UnknownColumnError, listed
-from abnet.data.tables.frames import as_table, label_codes, split_target
-from abnet.data.tables.learning_draw import LearningDraw, learning_rows
-from abnet.data.tables.reading import TableSource
+from abnet.data.tables.frames import as_table, label_codes
+from abnet.data.tables.learning_draw import LearningDraw
+from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
@@ -28,75 +27,13 @@ from abnet.predictors.predictor import Predictor
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Learning", "Tally", "certify_counted", "check_streamable", "count_rows", "fit_table", "learning_part"]
+__all__ = ["Tally", "certify_counted", "check_streamable", "count_rows", "fit_table"]
 
 ALL_LEARN = 0.999
 """`prior_fraction` of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
 
 OUTWARD = 1.0 + 1e-12
 """A sum of n numbers of one sign, in pairs, is off by less than this factor, whatever n a machine can count to."""
-
-
-@dataclass(frozen=True)
-class Learning:
-    """The rows that learn.
-
-    Attributes
-    ----------
-    X, y, notes
-        As `split_target` gives them.
-    n_rows : int
-        Rows of the whole table.
-    draw : LearningDraw or None
-        Says which rows learn; None if the whole table is here.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    notes: tuple[Note, ...]
-    n_rows: int
-    draw: LearningDraw | None = None
-
-
-def learning_part(
-    frames: "Iterable[polars.DataFrame]",
-    target: str,
-    *,
-    max_learn_rows: int,
-    share: float,
-    seed: int,
-) -> Learning:
-    """The whole table if it has at most `max_learn_rows` rows, else the rows that learn, a random choice from all.
-
-    Parameters
-    ----------
-    frames : iterable of polars.DataFrame
-    target : str
-    max_learn_rows : int
-    share : float
-        Of the rows of a larger table, to learn from, if `max_learn_rows` allows so many.
-    seed : int
-        Of the draw of every row.
-    """
-    import polars as pl
-
-    stream, first, total = iter(frames), [], 0
-    for frame in stream:
-        first.append(frame)
-        total += frame.height
-        if total > max_learn_rows:
-            chosen, draw, n_rows = learning_rows(
-                chain(_emptied(first), stream), seed=seed, share=share, max_learn_rows=max_learn_rows
-            )
-            return Learning(*split_target(chosen.rechunk(), target), n_rows, draw)
-    whole = pl.concat(_emptied(first), rechunk=True)
-    return Learning(*split_target(whole, target), whole.height)
-
-
-def _emptied(frames: list[Any]) -> Iterator[Any]:
-    """The items of a list, which lets go of each."""
-    while frames:
-        yield frames.pop(0)
 
 
 @dataclass
@@ -317,17 +254,6 @@ def fit_table(
         )  # fmt: skip
     settle(classifier, tally)
     return classifier
-
-
-def without(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) -> "Iterator[polars.DataFrame]":
-    """Frames without some columns, which must all be there."""
-    for frame in frames:
-        unknown = [name for name in drop if name not in frame.columns]
-        if unknown:
-            raise UnknownColumnError(
-                f"drop: no column {listed(unknown)} in the table; its columns are {listed(frame.columns)}."
-            )
-        yield frame.drop(list(drop))
 
 
 def draw_seed(random_state: Any) -> int:

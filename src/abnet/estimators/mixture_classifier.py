@@ -11,15 +11,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import Certificate, gibbs_bound
-from abnet.data.fingerprint import MOST_ROWS, row_filter
+from abnet.data.fingerprint import MOST_ROWS, row_filter, warn_of_copies
 from abnet.decisions.answers import labels_or_none, threshold_of
 from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.abstaining import abstention_records
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import allows_certificate, warn_of_copies, warn_of_fitted_rows
+from abnet.estimators.certification import warn_of_fitted_rows
 from abnet.estimators.classifier import (
+    allows_certificate,
     check_choice,
     check_fraction,
     check_hidden,
@@ -278,7 +279,7 @@ class MixtureClassifier(AggregatedClassifier):
 
         from abnet.data.preparation import TablePreparation
         from abnet.data.preparation.coded import CodedMap
-        from abnet.data.preparation.stored import StandardMap
+        from abnet.data.preparation.scalers import StandardMap
 
         n_features = learn.shape[1]
         map_ = base

@@ -22,10 +22,10 @@ from abnet.bounds import (
     certify_trained,
     certify_trained_sampled,
 )
-from abnet.estimators.certification import Posterior, draw_network, fresh_path_count
+from abnet.estimators.certification import fresh_path_count
 from abnet.estimators.recipe import Recipe
 from abnet.labels import Labels, winners
-from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
@@ -88,8 +88,7 @@ def learn_prior_members(
     rng : numpy.random.Generator
     report : callable or None
     """
-    from abnet.training.learners import MixtureLearner
-    from abnet.training.mixture_trainer import learn_members
+    from abnet.training.mixture_trainer import MixtureLearner, learn_members
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
     teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report)
@@ -214,8 +213,9 @@ def train_members(
     report: Any,
 ) -> tuple[tuple[BAM, ...], list[float]]:
     """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the priors on."""
-    from abnet.training.learners import MixtureLearner, Objective, start_mixture
+    from abnet.training.learners import Objective
     from abnet.training.loop import Limits, Span, open_runs, pad_rows
+    from abnet.training.mixture_trainer import MixtureLearner, start_mixture
     from abnet.training.trainer import RATE, best_of, new_keys, run_stage, stack
 
     method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from abnet.codebook import code_length
+from abnet.cube import code_length
 from abnet.errors import Parameter, ParameterError
 
 __all__ = [

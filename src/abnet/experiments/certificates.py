@@ -49,7 +49,7 @@ costs nothing; on 4 against 9 it is the eleventh.
 PREPARATIONS: dict[str, str] = {
     "none": "rows as they are",
     "standardise": "columns scaled on the prior part",
-    "thermometer": "columns as signs between values of the prior part (`abnet.data.preparation.coded`)",
+    "thermometer": "columns as signs between values of the prior part (`abnet.data.preparation.transformers`)",
     "upright": "the fixed map `abnet.data.images.deskew`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.data.images`",
 }
@@ -130,7 +130,7 @@ def preprocessor_of(preparation: str) -> Any:
     """What the classifier fits on its prior part, or None."""
     from sklearn.preprocessing import StandardScaler
 
-    from abnet.data.preparation.coded import ThermometerCodes
+    from abnet.data.preparation.transformers import ThermometerCodes
 
     makers = {"standardise": StandardScaler, "thermometer": ThermometerCodes}
     return makers[preparation]() if preparation in makers else None

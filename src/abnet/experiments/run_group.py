@@ -12,19 +12,13 @@ from numpy.typing import NDArray
 
 from abnet import data
 from abnet.aggregation import exact, meanfield
-from abnet.bam import BAM
+from abnet.bam import BAM, unflatten
 from abnet.baselines import BNN, EBP, BinaryConnect
 from abnet.bounds import catoni_bound
 from abnet.experiments.protocol import Protocol, protocol_of
 from abnet.experiments.result import Result
 from abnet.experiments.setting import Setting, SettingGroup
-from abnet.training.learners import (
-    AggregationLearner,
-    Objective,
-    State,
-    start,
-    unflatten,
-)
+from abnet.training.learners import AggregationLearner, Objective, State, start
 from abnet.training.loop import Limits, Rows, Run, Span, compilation_cache, open_runs, outputs, pad_rows
 from abnet.training.trainer import NEVER, new_keys, run_stage, stack
 

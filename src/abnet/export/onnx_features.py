@@ -19,7 +19,7 @@ from abnet.data.preparation.columns import (
     NumericColumn,
     TextColumn,
 )
-from abnet.data.preparation.stored import MinMaxMap, StandardMap
+from abnet.data.preparation.scalers import MinMaxMap, StandardMap
 from abnet.data.preparation.words import WordsColumn
 from abnet.data.tables.cells import BLANK
 from abnet.export.plan import ExportPlan

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.cube import corners
-from abnet.data.preparation.coded import CodedMap, ThermometerMap
-from abnet.data.preparation.column_kinds import Column
+from abnet.data.preparation.coded import CodedMap, ThermometerMap, stored_form
 from abnet.data.preparation.columns import NumericColumn
-from abnet.data.preparation.stored import MinMaxMap, StandardMap, stored_form
-from abnet.data.preparation.table_map import TableMap
+from abnet.data.preparation.scalers import MinMaxMap, StandardMap
+from abnet.data.preparation.table_map import Column, TableMap
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture

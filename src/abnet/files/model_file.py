@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.rules import verify_certificate
+from abnet.bounds.certify import verify_certificate
 from abnet.bounds.vote import DrawnCertificate
 from abnet.labels import Labels
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor

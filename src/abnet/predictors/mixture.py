@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from abnet.bam import BAM
-from abnet.codebook import MOST_NEURONS, code_words, decode_table
-from abnet.cube import multilinear
+from abnet.bam import BAM, contiguous
+from abnet.cube import MOST_NEURONS, code_words, decode_table, multilinear
 from abnet.labels import winners
 from abnet.predictors.compact import MOST_SLACK, single_precision_error, single_precision_rows
-from abnet.predictors.paths import block_rows, contiguous, layered_arrays, path_outputs
+from abnet.predictors.paths import block_rows, layered_arrays, path_outputs
 from abnet.predictors.predictor import WIDEST, ModelInfo, Predictor, as_matrix, leading_arguments, leading_weights
 from abnet.records import check_array, check_names
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import uniform
 from abnet.aggregation.ancestral import sign_means, sign_scores
-from abnet.bam import BAM
+from abnet.bam import BAM, contiguous
 from abnet.cube import multilinear
 from abnet.predictors.predictor import ModelInfo, Predictor, leading_scores
 from abnet.records import check_array, check_names, check_table
@@ -19,7 +19,6 @@ __all__ = [
     "PathPredictor",
     "block_rows",
     "checked_layers",
-    "contiguous",
     "layered_arrays",
     "path_outputs",
 ]
@@ -115,7 +114,7 @@ def path_outputs(
     noise : callable
         The ε of a layer: the same for all rows, or anew for each.
     table : array (2**d_L, K), optional
-        `abnet.codebook.decode_table`.
+        `abnet.cube.decode_table`.
     """
     z = leading_scores(layers[0], X)[:, None, :]
     finite = np.isfinite(z).all(axis=2)
@@ -134,12 +133,6 @@ def block_rows(layers: tuple[Any, ...], n_paths: int) -> int:
     """Rows worked on at a time, so that their signs take `BLOCK_SIGNS` numbers."""
     widest = max(V.shape[1] for V in layers[1:])
     return max(BLOCK_SIGNS // (n_paths * widest), 1)
-
-
-def contiguous(network: BAM) -> BAM:
-    """The network in float64, its arrays as a file gives them back, so that products agree to the last bit."""
-    exact = network.astype(np.float64)
-    return BAM(tuple(map(np.ascontiguousarray, exact.weights)), tuple(map(np.ascontiguousarray, exact.biases)))
 
 
 def layered_arrays(**parts: tuple[NDArray[Any], ...]) -> dict[str, NDArray[Any]]:

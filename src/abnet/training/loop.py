@@ -17,6 +17,7 @@ rounding.
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -29,9 +30,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
-from abnet.training.learners import AggregationLearner, MixtureLearner
-
 __all__ = [
+    "Aggregating",
     "Learner",
     "Limits",
     "Rows",
@@ -67,6 +67,15 @@ class Learner(Protocol):
     def monitor(self, state: Any, outputs: Any, targets: Any, weights: Any) -> Any:
         """What early stopping minimises, from the outputs on the watched rows."""
         ...
+
+
+class Aggregating(ABC):
+    """A learner of an aggregation: its steps are compiled without the library of kernels, which is slow in sums."""
+
+    @property
+    @abstractmethod
+    def in_sequence(self) -> bool:
+        """Whether its steps are so short that one kernel after the other is fastest."""
 
 
 class Rows(NamedTuple):
@@ -283,8 +292,6 @@ def _select(condition: Any, yes: Any, no: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
-WIDEST_IN_SEQUENCE = 10
-"""Exact layers up to this width: at 12 units a second core pays."""
 NO_LIBRARY = {"xla_cpu_experimental_ynn_fusion_type": ""}
 IN_SEQUENCE = {
     "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",  # kernels reuse memory, so each waits for the last
@@ -294,14 +301,10 @@ IN_SEQUENCE = {
 
 def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
     """`abnet.training.loop.epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
-    if not all(isinstance(learner, (AggregationLearner, MixtureLearner)) for learner in learners):
+    aggregating = [learner for learner in learners if isinstance(learner, Aggregating)]
+    if len(aggregating) < len(learners):
         return epoch
-    return _epoch(in_sequence=all(_short_steps(learner) for learner in learners))
-
-
-def _short_steps(learner: Any) -> bool:
-    alone = isinstance(learner, AggregationLearner) and learner.method in ("exact", "meanfield")
-    return alone and max(learner.sizes[1:]) <= WIDEST_IN_SEQUENCE
+    return _epoch(in_sequence=all(learner.in_sequence for learner in aggregating))
 
 
 @cache

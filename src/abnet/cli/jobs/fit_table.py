@@ -18,8 +18,8 @@ from abnet.bounds.wording import percent
 from abnet.cli.console import certificate_text
 from abnet.cli.jobs.inputs import Labelled, check_use, in_options, make_estimator, read_labelled, two_random_parts
 from abnet.data.preparation import TablePreparation, UnseenWarning
-from abnet.data.tables.reading import TableSource
-from abnet.estimators.large_tables import Learning, count_rows, learn_all, scores_are_exact, settle, without
+from abnet.data.tables.reading import Learning, TableSource, without
+from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
 from abnet.files import save
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]

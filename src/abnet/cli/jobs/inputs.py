@@ -19,7 +19,7 @@ from abnet.cli.console import UsageError, count
 
 if TYPE_CHECKING:
     from abnet.data.tables import Note
-    from abnet.estimators.large_tables import Learning
+    from abnet.data.tables.reading import Learning
 
 __all__ = [
     "Labelled",
@@ -95,7 +95,7 @@ def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_leas
     """
     from abnet.data.tables import TableError
     from abnet.data.tables.cells import UnknownColumnError
-    from abnet.estimators.large_tables import learning_part, without
+    from abnet.data.tables.reading import learning_part, without
 
     if target in drop:
         raise UsageError(f"--drop: {target!r} is the target, which cannot be dropped.")

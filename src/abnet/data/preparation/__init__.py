@@ -6,7 +6,7 @@ The stored forms transform with NumPy alone, whatever library a table comes in; 
 
 from typing import TYPE_CHECKING
 
-from abnet.data.preparation.stored import (
+from abnet.data.preparation.coded import (
     StoredPreparation,
     preparation_from_dict,
     preparation_to_dict,
@@ -16,9 +16,9 @@ from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.data.preparation.coded import ThermometerMap
-    from abnet.data.preparation.stored import MinMaxMap, StandardMap
-    from abnet.data.preparation.table import TablePreparation
+    from abnet.data.preparation.scalers import MinMaxMap, StandardMap
     from abnet.data.preparation.table_map import TableMap
+    from abnet.data.preparation.transformers import TablePreparation
     from abnet.data.preparation.unseen import Unseen, UnseenWarning
 
 __all__ = [
@@ -38,8 +38,8 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "abnet.data.preparation.stored": ["MinMaxMap", "StandardMap"],
-        "abnet.data.preparation.table": ["TablePreparation"],
+        "abnet.data.preparation.scalers": ["MinMaxMap", "StandardMap"],
+        "abnet.data.preparation.transformers": ["TablePreparation"],
         "abnet.data.preparation.table_map": ["TableMap"],
         "abnet.data.preparation.coded": ["ThermometerMap"],
         "abnet.data.preparation.unseen": ["Unseen", "UnseenWarning"],

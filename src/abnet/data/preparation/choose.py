@@ -2,20 +2,24 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.preparation.column_kinds import (
-    Chosen,
+from abnet.data.preparation.columns import (
+    YEAR,
+    BooleanColumn,
+    DateColumn,
+    NumericColumn,
     Rules,
-    Undecided,
+    TextColumn,
     centre,
+    checked,
 )
-from abnet.data.preparation.columns import YEAR, BooleanColumn, DateColumn, NumericColumn, TextColumn, checked
+from abnet.data.preparation.table_map import Column
 from abnet.data.preparation.words import WordsColumn, common_words
 from abnet.data.tables.cells import (
     BLANK,
@@ -50,6 +54,23 @@ from abnet.data.tables.series import (
 from abnet.errors import NamesParameters, Parameter
 
 __all__ = ["DecimalMarkError", "MOSTLY", "choose_all", "choose_dates", "choose_numbers", "settled_mark", "unit_of"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A column kept (or None), why it was dropped if it was, and remarks."""
+
+    column: Column | None
+    dropped: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Numbers with a mark that may be the decimal one or one for thousands: such a cell, and one without the mark."""
+
+    marked: str
+    plain: str
 
 
 _CURRENCY = (

@@ -1,78 +1,37 @@
-"""Prepared columns and thermometer codes side by side.
+"""Thermometer codes, prepared columns with codes beside them, and preparations to and from plain values.
 
 A neuron sees a weighted sum; a threshold on one column, which trees take for granted, is hard for it. So every feature
-with several values comes with its answers to "is it above?", beside the number itself.
+with several values comes with its answers to "is it above?", beside the number itself. Such codes go around any
+preparation, and model files hold every preparation as plain values, never as a pickle.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet import records
 from abnet.records import take, text
 
-__all__ = ["CodedMap", "ThermometerCodes", "ThermometerMap", "rising_thresholds", "thresholds_of"]
-
-
-class ThermometerCodes(TransformerMixin, BaseEstimator):
-    """Each column as signs ``sgn(x - t)`` for thresholds ``t`` between its distinct values.
-
-    A column with at most ``n_thresholds + 1`` distinct values gets all midpoints between neighbours; one with more, as
-    many of them as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten
-    hold the same number, all quantiles of rows coincide. A 0-1 column becomes one sign, a constant one disappears, and
-    every row has the same norm, which suits networks that divide by it.
-
-    Thresholds are fitted to data: give the transformer to a classifier as ``preprocessor``, which fits it on the first
-    part of the rows alone. No labels are used.
-
-    Parameters
-    ----------
-    n_thresholds : int
-        Thresholds of a column at the most.
-
-    Attributes
-    ----------
-    thresholds_ : list of arrays
-        For each column, increasing.
-    n_features_in_ : int
-
-    Examples
-    --------
-    >>> codes = ThermometerCodes().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0]])
-    >>> codes.thresholds_
-    [array([1.5, 3.5]), array([0.5])]
-    >>> codes.transform([[3.0, 1.0]])
-    array([[ 1., -1.,  1.]], dtype=float32)
-    """
-
-    def __init__(self, n_thresholds: int = 32) -> None:
-        self.n_thresholds = n_thresholds
-
-    def fit(self, X: Any, y: Any = None) -> "ThermometerCodes":
-        """Find the thresholds of every column."""
-        if self.n_thresholds < 1:
-            raise ValueError(f"n_thresholds must be a whole number of at least 1; got {self.n_thresholds!r}.")
-        rows = validate_data(self, X, dtype=[np.float64, np.float32])
-        self.thresholds_ = [midpoints(column, self.n_thresholds) for column in rows.T]
-        if not any(len(thresholds) for thresholds in self.thresholds_):
-            raise ValueError(f"all {rows.shape[1]} columns are constant on the {rows.shape[0]} rows: no thresholds.")
-        return self
-
-    def transform(self, X: Any) -> NDArray[np.float32]:
-        """Signs (n, number of thresholds), column after column."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return ThermometerMap.from_codes(self).transform(rows)
+__all__ = [
+    "CodedMap",
+    "StoredPreparation",
+    "ThermometerMap",
+    "midpoints",
+    "preparation_from_dict",
+    "preparation_to_dict",
+    "rising_thresholds",
+    "stored_form",
+    "thresholds_of",
+]
 
 
 @dataclass(frozen=True)
 class ThermometerMap:
-    """Signs ``sgn(x - t)`` for the thresholds t of every column, as `abnet.data.preparation.coded` finds them.
+    """Signs ``sgn(x - t)`` for the thresholds t of every column, as `ThermometerCodes` finds them.
 
     Examples
     --------
@@ -232,8 +191,6 @@ class CodedMap:
     @classmethod
     def from_dict(cls, record: Any) -> "CodedMap":
         """The map stored in a record, after checking it."""
-        from abnet.data.preparation.stored import preparation_from_dict
-
         fields = take(
             "stored preparation: coded", record, kind=text, base=lambda name, value: value, thresholds=rising_thresholds
         )
@@ -258,3 +215,95 @@ class CodedMap:
 
 _STEPS = [np.where(np.arange(count) < np.arange(count + 1)[:, None], 1, -1).astype(np.float32) for count in range(256)]
 """Row r of the n-th table: r signs +1, then n - r signs -1."""
+
+
+class StoredPreparation(Protocol):
+    """A fitted preparation of plain values: a map of a table, a scaling, codes, or both side by side."""
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+
+    def transform(self, X: Any) -> Any:
+        """Features of every row."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+
+
+def stored_form(transformer: Any) -> StoredPreparation:
+    """The plain form of a fitted transformer: the same map, bit for bit, without scikit-learn.
+
+    Parameters
+    ----------
+    transformer : TablePreparation, StandardScaler, MinMaxScaler, ThermometerCodes, or a stored form (returned as it is)
+
+    Raises
+    ------
+    ValueError
+        For any other type, since only plain numbers and text go into a model file, never a pickle.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> stored_form(StandardScaler().fit([[0.0], [2.0]]))
+    StandardMap(mean=(1.0,), scale=(1.0,))
+    """
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+    from sklearn.utils.validation import check_is_fitted
+
+    from abnet.data.preparation.scalers import MinMaxMap, StandardMap
+    from abnet.data.preparation.table_map import TableMap
+    from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
+
+    if isinstance(transformer, (TableMap, StandardMap, MinMaxMap, ThermometerMap, CodedMap)):
+        return transformer
+    plain: dict[type, Callable[[Any], StoredPreparation]] = {
+        TablePreparation: lambda fitted: fitted.map_,
+        StandardScaler: StandardMap.from_scaler,
+        MinMaxScaler: MinMaxMap.from_scaler,
+        ThermometerCodes: ThermometerMap.from_codes,
+    }
+    if type(transformer) not in plain:  # a subclass may compute otherwise
+        raise ValueError(
+            f"a preprocessor of type {type(transformer).__name__} cannot be stored in a model file; "
+            f"supported are {', '.join(kind.__name__ for kind in plain)}."
+        )
+    check_is_fitted(transformer)
+    return plain[type(transformer)](transformer)
+
+
+def preparation_to_dict(transformer: Any) -> dict[str, Any]:
+    """Plain values of a fitted transformer, ready for JSON; raises as `stored_form` does."""
+    return stored_form(transformer).to_dict()
+
+
+def preparation_from_dict(record: Any) -> StoredPreparation:
+    """The preparation stored in a record by `preparation_to_dict`.
+
+    Raises
+    ------
+    ValueError
+        If the record is not exactly as it would have been written: unknown kind, missing or further keys, wrong types,
+        numbers that are not finite.
+    """
+    kind = record.get("kind") if isinstance(record, dict) else None
+    if kind == "table":
+        from abnet.data.preparation.table_map import TableMap
+
+        return TableMap.from_dict(record)
+    from abnet.data.preparation.scalers import MinMaxMap, StandardMap
+
+    maps: dict[Any, Any] = {
+        "standard": StandardMap, "minmax": MinMaxMap, "thermometer": ThermometerMap, "coded": CodedMap,
+    }  # fmt: skip
+    if not isinstance(kind, str) or kind not in maps:
+        raise ValueError(
+            f"stored preparation: unknown kind {str(kind)[:60]!r}; this release reads table, {', '.join(maps)}."
+        )
+    found: StoredPreparation = maps[kind].from_dict(record)
+    return found

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,15 @@ from abnet.data.tables.series import ORDERS, Cells, Distinct, Numbers, days
 
 __all__ = [
     "BooleanColumn",
+    "Centre",
     "DateColumn",
     "Features",
     "NumericColumn",
+    "Rules",
     "TextColumn",
     "UnseenRows",
     "YEAR",
+    "centre",
     "checked",
     "numbers",
     "scaled",
@@ -300,3 +303,41 @@ def _order(where: str, value: Any) -> str:
     if not isinstance(value, str) or value not in ORDERS:
         raise records.refusal(where, f"be one of {', '.join(ORDERS)}", value)
     return value
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the user has said: most categories, the decimal mark ("", "." or ","), columns to use in any case."""
+
+    max_categories: int = 20
+    decimal: str = ""
+    use: frozenset[str] = frozenset()
+
+
+class Centre(NamedTuple):
+    """Median, then mean and deviation with the median for missing values (None if all are equal); if any is missing."""
+
+    fill: float
+    mean: float
+    scale: float | None
+    indicator: bool
+
+    @property
+    def constant(self) -> bool:
+        """Whether nothing varies, not even whether there is a value."""
+        return self.scale is None and not self.indicator
+
+
+def centre(x: NDArray[np.float64]) -> Centre:
+    """What scaling and imputation need to know of numbers, NaN where missing.
+
+    Examples
+    --------
+    >>> centre(np.array([1.0, 3.0, np.nan]))
+    Centre(fill=2.0, mean=2.0, scale=0.816496580927726, indicator=True)
+    """
+    absent = np.isnan(x)
+    fill = float(np.median(x[~absent]))
+    filled = np.where(absent, fill, x)
+    deviation = float(filled.std()) if filled.max() > filled.min() else 0.0
+    return Centre(fill, float(filled.mean()), deviation or None, bool(absent.any()))

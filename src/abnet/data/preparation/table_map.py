@@ -10,17 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import records
-from abnet.data.preparation.column_kinds import Column, column_from_dict
-from abnet.data.preparation.columns import DateColumn
+from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
+from abnet.data.preparation.words import WordsColumn
 from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
 
-__all__ = ["TableMap"]
+__all__ = ["Column", "TableMap", "column_from_dict"]
 
 VERSION = 2
 """Of the stored form; 1, without forms of numbers, words and notes, is read too."""
+
+
+Column = NumericColumn | BooleanColumn | DateColumn | TextColumn | WordsColumn
+"""Each has a `name`, the names of its `features`, `encode` for them, and `raw` for the numbers behind them, if any."""
+
+
+_KINDS: dict[str, type[Column]] = {
+    kind.kind: kind for kind in (NumericColumn, BooleanColumn, DateColumn, TextColumn, WordsColumn)
+}  # fmt: skip
+
+
+def column_from_dict(record: Any, where: str, version: int) -> Column:
+    """The column of the kind that a record names."""
+    kind = record.get("kind") if isinstance(record, dict) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise records.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
+    return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where, version)
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,37 @@
-"""Tables from files and streams, whole or in batches, CSV or Parquet; a source that is read twice."""
+"""Tables from files and streams, whole or in batches; a source that is read twice, and the rows that learn."""
 
 import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from abnet.data.tables.cells import TableError
+from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.csv_files import ByteSource, csv_frames
-from abnet.data.tables.frames import as_table
+from abnet.data.tables.frames import as_table, split_target
+from abnet.data.tables.learning_draw import LearningDraw, learning_rows
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["STDIN", "TableSource", "as_polars", "batches", "parquet_frames", "read_table"]
+__all__ = [
+    "STDIN",
+    "Learning",
+    "TableSource",
+    "as_polars",
+    "batches",
+    "learning_part",
+    "parquet_frames",
+    "read_table",
+    "without",
+]
 
 
 ROWS = 50_000
@@ -269,3 +283,76 @@ def _of_size(frames: Iterator["polars.DataFrame"], rows: int) -> Iterator["polar
 def _ending(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+
+
+@dataclass(frozen=True)
+class Learning:
+    """The rows that learn.
+
+    Attributes
+    ----------
+    X, y, notes
+        As `split_target` gives them.
+    n_rows : int
+        Rows of the whole table.
+    draw : LearningDraw or None
+        Says which rows learn; None if the whole table is here.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    notes: tuple[Note, ...]
+    n_rows: int
+    draw: LearningDraw | None = None
+
+
+def learning_part(
+    frames: "Iterable[polars.DataFrame]",
+    target: str,
+    *,
+    max_learn_rows: int,
+    share: float,
+    seed: int,
+) -> Learning:
+    """The whole table if it has at most `max_learn_rows` rows, else the rows that learn, a random choice from all.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame
+    target : str
+    max_learn_rows : int
+    share : float
+        Of the rows of a larger table, to learn from, if `max_learn_rows` allows so many.
+    seed : int
+        Of the draw of every row.
+    """
+    import polars as pl
+
+    stream, first, total = iter(frames), [], 0
+    for frame in stream:
+        first.append(frame)
+        total += frame.height
+        if total > max_learn_rows:
+            chosen, draw, n_rows = learning_rows(
+                chain(_emptied(first), stream), seed=seed, share=share, max_learn_rows=max_learn_rows
+            )
+            return Learning(*split_target(chosen.rechunk(), target), n_rows, draw)
+    whole = pl.concat(_emptied(first), rechunk=True)
+    return Learning(*split_target(whole, target), whole.height)
+
+
+def _emptied(frames: list[Any]) -> Iterator[Any]:
+    """The items of a list, which lets go of each."""
+    while frames:
+        yield frames.pop(0)
+
+
+def without(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) -> "Iterator[polars.DataFrame]":
+    """Frames without some columns, which must all be there."""
+    for frame in frames:
+        unknown = [name for name in drop if name not in frame.columns]
+        if unknown:
+            raise UnknownColumnError(
+                f"drop: no column {listed(unknown)} in the table; its columns are {listed(frame.columns)}."
+            )
+        yield frame.drop(list(drop))

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from abnet.codebook import MOST_NEURONS, code_length, code_words, decode_table, nearest_word
+from abnet.cube import MOST_NEURONS, code_length, code_words, decode_table, nearest_word
 
 CASES = [(2, 1), (2, 3), (3, 2), (3, 8), (4, 8), (5, 3), (7, 10), (10, 12), (11, 12)]
 
@@ -46,7 +46,7 @@ def test_table_decodes_by_enumeration(K: int, c: int) -> None:
 
 
 def test_another_process_finds_the_same_words() -> None:
-    program = "from abnet.codebook import code_words; print(code_words(10, 12).tolist())"
+    program = "from abnet.cube import code_words; print(code_words(10, 12).tolist())"
     printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert printed.strip() == str(code_words(10, 12).tolist())
 

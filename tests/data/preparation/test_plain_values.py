@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from abnet.data.preparation import TableMap, TablePreparation, preparation_from_dict, preparation_to_dict, stored_form
-from abnet.data.preparation.coded import ThermometerCodes
+from abnet.data.preparation.transformers import ThermometerCodes
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(5, 3, 100), RNG.normal(size=100) * 1e-3, np.ones(100), RNG.lognormal(3, 2, 100)])
