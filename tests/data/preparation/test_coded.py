@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
@@ -45,6 +45,7 @@ def test_record_comes_back(sample: np.ndarray) -> None:
     assert stored_form(fitted) is fitted
 
 
+@settings(deadline=None)  # a loaded machine
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20))
 def test_pieces_give_the_whole(seed: int, at: int) -> None:
     X = np.random.default_rng(seed).normal(size=(21, 3)).round(1)
