@@ -6,13 +6,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-long test-wheel lint format bench clean
+.PHONY: demo test test-long test-wheel docs lint format bench clean
 
 demo: $(VENV)/.ready
 	$(BIN)/abnet demo
 
 test: lint
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+	$(MAKE) docs
 	$(MAKE) test-wheel
 
 test-long: $(VENV)/.ready-dev
@@ -25,6 +26,10 @@ test-wheel: $(VENV)/.ready-dev
 	$(BIN)/python -m pip install -q --no-deps --target build/wheel dist/abnet-*.whl
 	ABNET_EXPECTED_HOME=$(CURDIR)/build/wheel PYTHONPATH=$(CURDIR)/build/wheel \
 	  $(BIN)/python -m pytest -q tests/test_wheel.py tests/test_cube.py tests/predictors tests/files
+
+# The site: build/site/index.html. Warnings and links that lead nowhere are errors.
+docs: $(VENV)/.ready-dev
+	$(BIN)/python docs/site/build.py build/site
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

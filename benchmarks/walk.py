@@ -2,7 +2,8 @@
 
 A file is entered when a function in it is called. Loading does not count: neither the bodies of modules and classes,
 nor what an import statement calls (decorators, checks made at the top of a module, the names that packages load when
-they are first used); and `__init__.py` never does. ``python benchmarks/walk.py`` prints the list, with ``--json`` for a program.
+they are first used); and `__init__.py` never does. ``python benchmarks/walk.py`` prints the list, with ``--json`` for a
+program.
 """
 
 import contextlib

@@ -174,18 +174,18 @@ def load(
 ) -> Dataset:
     """Load a data set by its name.
 
-    ================  ========  ==========  =========================================
-    name              examples  features    -1, +1
-    ================  ========  ==========  =========================================
-    ``digits``        1,797     64          0-4, 5-9
-    ``digits17`` …    361 …     64          the lower digit, the higher one
-    ``breast_cancer`` 569       30          benign, malignant
-    ``circles``       1,000     2           outer circle, centre
-    ``ads``           3,279     1,554       advertisement, none
-    ``adult``         48,842    108         at most 50,000 dollars a year, more
-    ``mnist17``       15,170    784         1, 7 (likewise ``mnist49``, ``mnist56``)
-    ``mnistLH``       70,000    784         0-4, 5-9
-    ================  ========  ==========  =========================================
+    =================  ========  ==========  ========================================
+    name               examples  features    -1, +1
+    =================  ========  ==========  ========================================
+    ``digits``         1,797     64          0-4, 5-9
+    ``digits17`` …     361 …     64          the lower digit, the higher one
+    ``breast_cancer``  569       30          benign, malignant
+    ``circles``        1,000     2           outer circle, centre
+    ``ads``            3,279     1,554       advertisement, none
+    ``adult``          48,842    108         at most 50,000 dollars a year, more
+    ``mnist17``        15,170    784         1, 7 (likewise ``mnist49``, ``mnist56``)
+    ``mnistLH``        70,000    784         0-4, 5-9
+    =================  ========  ==========  ========================================
 
     The first four need no files; the others are read from their original files (see `names`), plain or gzipped, and
     checked by checksum.

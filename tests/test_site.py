@@ -1,0 +1,188 @@
+"""The site: every public name is described, broken links are found, and examples on the pages are ones that run."""
+
+import ast
+import importlib.util
+import inspect
+import re
+import shlex
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.main import get_command
+
+import abnet
+
+ROOT = Path(__file__).parents[1]
+PAGES = [path for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))] if path.exists()]
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "docs").exists(), reason="the pages are in the repository, not in the wheel"
+)
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("build_site", ROOT / "docs" / "site" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# The reference
+
+
+@pytest.fixture(scope="module")
+def pages(build: ModuleType) -> dict[str, str]:
+    found: dict[str, str] = build.reference()
+    return found
+
+
+def test_every_public_name_is_described(build: ModuleType, pages: dict[str, str]) -> None:
+    for package, page in pages.items():
+        for module in build.modules_of(package):
+            for name, _ in build.public_names(module):
+                assert re.search(rf"(auto\w+:: |`){re.escape(module.__name__)}\.{name}\b", page), (package, name)
+
+
+def test_the_reference_begins_at_the_front_door_and_leaves_out_no_package(pages: dict[str, str]) -> None:
+    offered = {name for name in abnet.__all__ if inspect.ismodule(getattr(abnet, name))}
+    assert {f"abnet.{name}" for name in offered} <= set(pages)
+    for name in abnet.__all__:
+        assert name in offered or f":: abnet.{name}\n" in pages["abnet"]
+    rooms = {
+        path.parent.name for path in (ROOT / "src" / "abnet").glob("*/__init__.py") if "__all__" in path.read_text()
+    }
+    assert rooms - {"cli"} <= {page.split(".")[1] for page in pages if "." in page}
+
+
+def test_what_is_public_has_a_docstring(build: ModuleType, pages: dict[str, str]) -> None:
+    for package in pages:
+        for module in build.modules_of(package):
+            for name, value in build.public_names(module):
+                if callable(value):
+                    assert inspect.getdoc(value), f"{module.__name__}.{name}"
+
+
+def test_the_command_line_has_a_page(build: ModuleType) -> None:
+    page = build.commands()
+    for command in ("fit", "predict", "inspect", "certify", "monitor", "export", "compare", "demo", "data"):
+        assert f"\n## abnet {command}\n" in page
+    assert "--target" in page
+
+
+# Links
+
+
+def test_pages_are_staged_with_what_they_link_to(build: ModuleType, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(build, "PACKAGES", ["abnet.labels"])
+    build.stage(tmp_path)
+    for page in [*build.GUIDE, *build.BACKGROUND]:
+        assert (tmp_path / "docs" / f"{page}.md").exists()
+    assert {path.stem for path in ROOT.glob("docs/*.md")} == {*build.GUIDE, *build.BACKGROUND}
+    for path in tmp_path.rglob("*.md"):
+        for link in build.links(path.read_text(encoding="utf-8")):
+            assert (path.parent / link).exists(), (path, link)
+
+
+def test_a_broken_link_of_the_site_is_found(build: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "other.html").write_text('<h1 id="one">One</h1><a href="../index.html#here">back</a>')
+    (tmp_path / "index.html").write_text(
+        '<p id="here"><a href="in/other.html#one">a</a> <a href="https://example.org/x">b</a> <a href="#here">c</a>'
+        '<a href="in/other.html#two">d</a> <a href="gone.html">e</a> <img src="gone.svg">'
+        '<script src="https://example.org/x.js"></script> <img src="data:,x">'
+    )
+    assert build.broken_links(tmp_path) == [
+        "index.html: in/other.html#two", "index.html: gone.html", "index.html: gone.svg",
+        "index.html: loads https://example.org/x.js",
+    ]  # fmt: skip
+
+
+# Examples
+
+
+def blocks(kind: str) -> list[Any]:
+    """The code blocks of a kind on all pages."""
+    found = []
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        for number, match in enumerate(re.finditer(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE), 1):
+            found.append(pytest.param(match[1], id=f"{path.stem}-{number}"))
+    return found
+
+
+def commands_in(block: str) -> list[list[str]]:
+    """The calls of `abnet` in a block, split as a shell does."""
+    lines = re.findall(r"\$\s+(?:\w+=\S+ )*(abnet .*)$", block.replace("\\\n", " "), re.MULTILINE)
+    return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_commands_of_the_pages_are_understood(block: str) -> None:
+    from abnet.cli.app import app
+
+    for words in commands_in(block):
+        context = understood(get_command(app), words)
+        assert context is not None, words
+
+
+def understood(command: Any, words: list[str]) -> Any:
+    """Parse a call down to its last command, and run nothing."""
+    context = command.make_context("abnet", list(words))
+    while hasattr(context.command, "resolve_command"):
+        name, command, rest = context.command.resolve_command(
+            context, [*getattr(context, "_protected_args", []), *context.args]
+        )
+        context = command.make_context(name, rest, parent=context)
+    return context
+
+
+@pytest.mark.parametrize("words", [["fit", "t.csv", "--tarket", "y"], ["fits", "t.csv"], ["fit"]])
+def test_a_command_that_is_not_understood_is_found(words: list[str]) -> None:
+    from abnet.cli.app import app
+
+    with pytest.raises(Exception, match=r"No such|Missing"):
+        understood(get_command(app), words)
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_on_the_pages_is_python(block: str) -> None:
+    code = block
+    if ">>>" in block:
+        import doctest
+
+        code = "\n".join(example.source for example in doctest.DocTestParser().get_examples(block))
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("abnet"):
+            home = importlib.import_module(node.module or "")
+            for alias in node.names:
+                assert hasattr(home, alias.name), f"{node.module} has no {alias.name}"
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask's own call of pandas
+def test_scoring_a_partitioned_table_as_the_page_does(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    """The example of docs/distributed.md, on a model and partitions that are made for it."""
+    pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    from abnet.predictors.compact import CompactABNet
+    from abnet.predictors.predictor import ModelInfo
+    from conftest import random_network
+
+    page = (ROOT / "docs" / "distributed.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(import abnet\nimport dask.*?)^```", page, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    model = CompactABNet.from_network(random_network(rng, (2, 3, 1)), ModelInfo(feature_names=("x0", "x1")))
+    abnet.files.save(model, "model.abnet")
+    Path("new").mkdir()
+    for part in range(2):
+        rows = rng.normal(size=(40, 2))
+        frame = pandas.DataFrame(rows, columns=["x0", "x1"]).assign(diagnosis=model.predict(rows))
+        frame.to_parquet(f"new/{part}.parquet")
+    exec(compile(block, "docs/distributed.md", "exec"), {})
+    assert "0 of 80" in capsys.readouterr().out
+    assert len(pandas.read_parquet("scored")) == 80
