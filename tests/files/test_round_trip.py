@@ -10,6 +10,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 import abnet
 from abnet.data.preparation import TablePreparation
+from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.transformers import ThermometerCodes
 from abnet.files import save
 from abnet.predictors.compact import CompactABNet
@@ -170,6 +171,25 @@ def test_loading_and_predicting_import_neither_jax_nor_scikit_learn(tmp_path: Pa
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout.strip()) == (0, "[]"), result.stderr
+
+
+def test_no_kind_of_model_imports_jax_or_scikit_learn(tmp_path: Path) -> None:
+    """Every kind of predictor, each with a code beside the columns of a table, as a fit with nothing set has them."""
+    columns = TablePreparation().fit({"age": ["20", "40", ""]}).map_
+    coded = CodedMap(columns, ((0.5,), ()))
+    assert coded.n_features_out == 3
+    for number, kind in enumerate(ALL):
+        save(predictor(kind, preparation=coded, feature_names=("age",)), tmp_path / f"{number}.abnet")
+    program = (
+        "import sys, abnet\n"
+        f"for number in range({len(ALL)}):\n"
+        f"    model = abnet.load({str(tmp_path)!r} + f'/{{number}}.abnet')\n"
+        "    assert len(model.predict({'age': ['30', '']})) == 2\n"
+        "    found = [name for name in ('jax', 'sklearn', 'optax', 'pandas', 'matplotlib') if name in sys.modules]\n"
+        "    assert not found, (type(model).__name__, found)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
 
 
 def test_a_certificate_may_be_absent(tmp_path: Path) -> None:
