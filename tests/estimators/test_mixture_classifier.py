@@ -183,3 +183,22 @@ def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator
 def test_what_makes_no_sense_is_refused(rows: np.ndarray, parameters: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         ABNetClassifier(**parameters).fit(rows, two(rows))
+
+
+def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) -> None:
+    """Otherwise `ABNetSearch`, for which the rate is free, would choose among priors without paying."""
+    slow, fast = (
+        ABNetClassifier((3,), posterior="train", learning_rate_init=rate, **QUICK).fit(rows, two(rows))
+        for rate in (0.001, 0.3)
+    )
+    for one, other in zip(slow.priors_, fast.priors_, strict=True):
+        np.testing.assert_array_equal(one.weights[0], other.weights[0])
+    assert not np.array_equal(slow.networks_[0].weights[0], fast.networks_[0].weights[0])
+
+
+def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
+    assert len(ABNetClassifier((2,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
+    free = ABNetClassifier(teacher=None, **QUICK).fit(rows, two(rows))
+    assert len(free.other_rows_) == 96
+    assert free.recipe_["prior_fraction"] == 0.6
+    assert len(ABNetClassifier(teacher=None, prior_fraction=0.25, **QUICK).fit(rows, two(rows)).other_rows_) == 40

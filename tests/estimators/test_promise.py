@@ -14,6 +14,7 @@ from abnet import bounds
 from estimators.worlds import (
     DELTA,
     KINDS,
+    MIXTURES,
     NOISE,
     OVERFIT,
     PROMISES,
@@ -38,6 +39,13 @@ def test_certificates_keep_their_promise(world: World, settings: dict[str, Any])
     failures = count(REPETITIONS, lambda seed: broken_promises(world, repetition(world, seed, **settings)))
     for promise, broken in zip(PROMISES, failures, strict=True):
         assert not surely_more_than_delta(int(broken), REPETITIONS), promise
+
+
+@pytest.mark.parametrize("name", ["mixture, train", "taught mixture, frozen"])
+def test_mixtures_keep_their_promise(name: str) -> None:
+    failures = count(FEWER, lambda seed: broken_promises(NOISE, repetition(NOISE, seed, **MIXTURES[name])))
+    for promise, broken in zip(PROMISES, failures, strict=True):
+        assert not surely_more_than_delta(int(broken), FEWER), promise
 
 
 @cache

@@ -58,6 +58,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "loss": {"objective": "loss", "learning_rate_init": 0.3},
 }
 
+MIXTURES: dict[str, dict[str, Any]] = {
+    "mixture, train": {"n_estimators": 3, "learning_rate_init": 0.1},
+    "mixture, frozen": {"n_estimators": 3, "posterior": "frozen"},
+    "taught mixture, train": {"n_estimators": 2, "teacher": "linear", "learning_rate_init": 0.1},
+    "taught mixture, frozen": {"n_estimators": 2, "teacher": "linear", "posterior": "frozen"},
+}
 OVERFIT: dict[str, Any] = {
     "objective": "loss", "learning_rate_init": 0.3, "max_iter": 40, "n_iter_no_change": 40, "validation_fraction": 0.01
 }  # fmt: skip
@@ -80,7 +86,8 @@ def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
     """
     c, drawn = fitted.certificate_, fitted.draw_network()
     chosen = fitted.best_estimator_ if isinstance(fitted, ABNetSearch) else fitted
-    exact = CompactABNet.from_network(chosen.network_).score_prepared(POINTS)
+    members = getattr(chosen, "networks_", (chosen.network_,))
+    exact = np.mean([CompactABNet.from_network(network).score_prepared(POINTS) for network in members], axis=0)
     F, h = fitted.decision_function(POINTS), drawn.decision_function(POINTS)
     vote = world.vote_error(F)
     classes = zip(c.per_class, world.class_errors(F), strict=True)

@@ -196,7 +196,7 @@ def compare(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,
     json: options.AsJSON = False,
     hidden_layer_sizes: options.HiddenLayerSizes = "auto",
-    prior_fraction: options.PriorFraction = 0.5,
+    prior_fraction: options.PriorFraction = "auto",
     delta: options.Delta = 0.05,
     learning_rate_init: options.LearningRateInit = "auto",
     max_iter: options.MaxIter = 100,

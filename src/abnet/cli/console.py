@@ -255,7 +255,8 @@ def certificate_text(certificate: "Certificate | DrawnCertificate", *, details: 
 
 def show_contenders(contenders: "tuple[Contender, ...]") -> None:
     """One line per contender, then what has to be said about them."""
-    header = ["model", "error at most", "bound", "test error", "balanced", "AUC", "size", "time", "compilation"]
+    header = ["model", "error at most", "bound", "test error", "balanced", "AUC", "log loss", "ECE", "size", "time",
+              "compilation"]  # fmt: skip
     rows(header, [_cells(contender) for contender in contenders])
     print()
     for text in (*(contender.note for contender in contenders), _winners(contenders), _surprises(contenders)):
@@ -273,7 +274,8 @@ def _cells(contender: "Contender") -> list[str]:
         contender.method or "-",
         "-" if error is None else percent(error),
         "-" if contender.balanced_error is None else percent(contender.balanced_error),
-        "-" if contender.auc is None else f"{contender.auc:.3f}",
+        *("-" if value is None else f"{value:.3f}" for value in (contender.auc, contender.log_loss)),
+        "-" if contender.calibration_error is None else f"{contender.calibration_error:.3f}",
         "-" if contender.size is None else kilobytes(contender.size),
         "-" if seconds is None else f"{seconds:.1f} s",
         f"{contender.compile_seconds:.1f} s" if contender.compile_seconds else "-",

@@ -47,7 +47,7 @@ def fit(
     objective: options.Objective = "bound",
     prior: options.Prior = "auto",
     posterior: options.Posterior = "auto",
-    prior_fraction: options.PriorFraction = 0.5,
+    prior_fraction: options.PriorFraction = "auto",
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
     target_error: options.TargetError = None,

@@ -149,7 +149,12 @@ Posterior = Annotated[
     ),
 ]
 PriorFraction = Annotated[
-    float, typer.Option(metavar="SHARE", rich_help_panel=_CERTIFICATE, help="Share of the rows in the first part.")
+    str,
+    typer.Option(
+        metavar="SHARE",
+        rich_help_panel=_CERTIFICATE,
+        help="Share of the rows in the first part; 'auto' is 0.6, or 0.5 where widths are given.",
+    ),
 ]
 Delta = Annotated[
     float,
@@ -218,6 +223,8 @@ def settings(context: typer.Context) -> dict[str, Any]:
         given["teacher"] = None
     if given.get("batch_size", "auto") != "auto":
         given["batch_size"] = _whole("--batch-size takes a number of rows or 'auto'", given["batch_size"])
+    if given.get("prior_fraction", "auto") != "auto":
+        given["prior_fraction"] = _number("--prior-fraction", given["prior_fraction"])
     if given.get("learning_rate_init", "auto") != "auto":
         given["learning_rate_init"] = _number("--learning-rate-init", given["learning_rate_init"])
     return given

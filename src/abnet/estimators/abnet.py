@@ -56,8 +56,8 @@ class ABNetClassifier(MixtureClassifier):
         Train the posterior through the bound on the second part, or keep the learned prior and use the second part for
         the certificate alone. "auto" is "frozen" with a learned prior, which was tighter on every data set measured
         (docs/certificates.md), and "train" without one.
-    prior_fraction : float
-        Share of the rows in the first part.
+    prior_fraction : float or "auto"
+        Share of the rows in the first part. "auto" is 0.6 where the widths are "auto" too, else 0.5.
     aggregation : {"exact", "uniform", "ancestral", "auto"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
         sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
@@ -167,7 +167,7 @@ class ABNetClassifier(MixtureClassifier):
         objective: str = "bound",
         prior: str = "auto",
         posterior: str = "auto",
-        prior_fraction: float = 0.5,
+        prior_fraction: Any = "auto",
         aggregation: str = "auto",
         n_samples: int = 100,
         preprocessor: Any = "auto",

@@ -40,7 +40,7 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.estimators.recipe import AFFORDABLE, exact_cost, warn_of_unfinished
+from abnet.estimators.recipe import AFFORDABLE, exact_cost, prior_share, warn_of_unfinished
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 
@@ -122,7 +122,7 @@ class AggregatedClassifier(BinaryClassifier):
         objective: str = "bound",
         prior: str = "auto",
         posterior: str = "auto",
-        prior_fraction: float = 0.5,
+        prior_fraction: Any = "auto",
         aggregation: str = "exact",
         n_samples: int = 100,
         preprocessor: Any = None,
@@ -178,7 +178,7 @@ class AggregatedClassifier(BinaryClassifier):
         check_choice("prior", self.prior, ("auto", "init", "split"))
         check_choice("posterior", self.posterior, ("auto", "train", "frozen"))
         check_choice("aggregation", self._current_aggregation(), self._aggregations())
-        for name in ("prior_fraction", "delta", "validation_fraction"):
+        for name in ("delta", "validation_fraction", *(() if self._is_auto("prior_fraction") else ("prior_fraction",))):
             check_fraction(name, getattr(self, name))
         for name in ("n_samples", "n_candidates", "max_iter", "n_iter_no_change"):
             check_positive(name, getattr(self, name), whole=True)
@@ -275,7 +275,7 @@ class AggregatedClassifier(BinaryClassifier):
         n, split = len(y), self._has_split()
         self.other_rows_, self.bound_rows_ = np.arange(0), np.arange(n)
         if split or self.objective == "loss":
-            share = self.prior_fraction if split else self.validation_fraction
+            share = prior_share(self) if split else self.validation_fraction
             self.other_rows_, self.bound_rows_ = two_parts(n, share, rng)
         preparation, prepared = self._prepare(X, y, self.other_rows_ if split else None)
         order = np.concatenate([self.other_rows_, self.bound_rows_])

@@ -21,6 +21,7 @@ from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.recipe import prior_share
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
 
@@ -243,7 +244,7 @@ def fit_table(
         source = TableSource(table, folder)
         part = learning_part(
             without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
-            share=classifier.prior_fraction, seed=draw_seed(classifier.random_state),
+            share=prior_share(classifier), seed=draw_seed(classifier.random_state),
         )  # fmt: skip
         if part.draw is None:
             return classifier.fit(part.X, part.y)

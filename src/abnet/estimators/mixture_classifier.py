@@ -29,7 +29,7 @@ from abnet.estimators.classifier import (
     take_rows,
     training_bar,
 )
-from abnet.estimators.recipe import Recipe, recipe_for
+from abnet.estimators.recipe import Recipe, prior_share, recipe_for
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS
@@ -255,7 +255,7 @@ class MixtureClassifier(AggregatedClassifier):
         """Draw the parts and fix the classes; the preparation, the prepared rows, codes and their number."""
         from abnet.training.trainer import two_parts
 
-        self.other_rows_, self.bound_rows_ = two_parts(len(y), self.prior_fraction, rng)
+        self.other_rows_, self.bound_rows_ = two_parts(len(y), prior_share(self), rng)
         base, prepared = self._prepare(X, y, self.other_rows_)
         codes = np.maximum(y, 0).astype(np.intp)
         known = self._labels

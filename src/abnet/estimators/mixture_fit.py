@@ -145,7 +145,8 @@ def _plan(estimator: Any, *, taught: bool) -> Any:
     if not taught:
         steps = plan.steps if estimator.hidden_layer_sizes == "auto" else 10**9
         plan = replace(plan, steps=steps, most_epochs=max(int(estimator.max_iter) // 2, 1), linear=True)
-    if estimator.learning_rate_init != "auto":
+    # A posterior that is trained further has the rate for itself: its settings then share one prior (`ABNetSearch`).
+    if estimator.learning_rate_init != "auto" and estimator._is_frozen():
         plan = replace(plan, rate=float(estimator.learning_rate_init))
     return plan if estimator.batch_size == "auto" else replace(plan, batch_size=int(estimator.batch_size))
 

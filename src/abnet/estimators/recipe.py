@@ -19,6 +19,7 @@ __all__ = [
     "check_preprocessor",
     "exact_cost",
     "hint_at_scales",
+    "prior_share",
     "recipe_for",
     "warn_of_unfinished",
     "warn_of_unsaved",
@@ -33,6 +34,8 @@ MOST_INPUTS = 6_000
 """Inputs of a network, codes included, up to which codes are made."""
 MEMBERS, NEURONS = 8, (8,)
 """Two classes: exact members, small enough to be read region by region."""
+PRIOR_SHARE, PRIOR_SHARE_ALONE = 0.6, 0.5
+"""Rows that learn, of a mixture by the rules and of a network whose widths are given (docs/tables.md has figures)."""
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
 
@@ -128,8 +131,22 @@ def recipe_for(
     aggregation = estimator.aggregation
     if aggregation == "auto":
         aggregation = "exact" if max(hidden) <= 10 else "ancestral"
-    share = float(estimator.prior_fraction)
-    return Recipe(hidden, int(members), aggregation, codes, named, length, share, preprocessor)
+    return Recipe(hidden, int(members), aggregation, codes, named, length, prior_share(estimator), preprocessor)
+
+
+def prior_share(estimator: Any) -> float:
+    """Share of the rows in the first part: what the user set, or the rule for "auto".
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> prior_share(SimpleNamespace(prior_fraction="auto", hidden_layer_sizes="auto"))
+    0.6
+    """
+    if not isinstance(estimator.prior_fraction, str):
+        return float(estimator.prior_fraction)
+    free = isinstance(estimator.hidden_layer_sizes, str)
+    return PRIOR_SHARE if free else PRIOR_SHARE_ALONE
 
 
 def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:

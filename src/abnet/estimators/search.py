@@ -18,6 +18,7 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.classifier import check_choice, seeds
+from abnet.estimators.recipe import prior_share
 from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
@@ -78,9 +79,6 @@ def count_events(events: Sequence[str]) -> int:
     return len(set(events))
 
 
-_SHARED = ("prior_fraction", "validation_fraction", "random_state")
-
-
 def chooses_apart(candidates: Sequence[AggregatedClassifier]) -> bool:
     """Whether a choice needs no bound row: all posteriors frozen, one bound part and one set of validation rows.
 
@@ -94,7 +92,7 @@ def chooses_apart(candidates: Sequence[AggregatedClassifier]) -> bool:
     >>> chooses_apart([ABNetClassifier((2,), random_state=0), ABNetClassifier((2,), random_state=1)])
     False
     """
-    shared = {tuple(getattr(candidate, name) for name in _SHARED) for candidate in candidates}
+    shared = {(prior_share(one), one.validation_fraction, one.random_state) for one in candidates}
     return len(shared) == 1 and all(one._is_frozen() and one._has_split() for one in candidates)
 
 

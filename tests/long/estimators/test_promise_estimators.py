@@ -8,6 +8,7 @@ import pytest
 from abnet.estimators.search import ABNetSearch
 from estimators.worlds import (
     KINDS,
+    MIXTURES,
     NOISE,
     OVERFIT,
     PROMISES,
@@ -23,7 +24,12 @@ from estimators.worlds import (
 
 REPETITIONS = 400
 SEARCHES = 300
-LONG = {**KINDS, "ancestral": {"aggregation": "ancestral", "learning_rate_init": 0.1}, "overfitted": OVERFIT}
+LONG = {
+    **KINDS,
+    "ancestral": {"aggregation": "ancestral", "learning_rate_init": 0.1},
+    "overfitted": OVERFIT,
+    **MIXTURES,
+}
 
 worlds = pytest.mark.parametrize("world", [NOISE, SIGNAL], ids=["noise", "signal"])
 

@@ -23,6 +23,7 @@ from abnet.cli.jobs.fit_table import PREPARATION_SHARE
 from abnet.cli.jobs.inputs import Labelled, check_use, make_estimator, read_labelled, take, two_random_parts
 from abnet.data.preparation import TablePreparation
 from abnet.data.tables.reading import TableSource
+from abnet.estimators.recipe import prior_share
 
 __all__ = [
     "CompareOutcome",
@@ -31,9 +32,11 @@ __all__ = [
     "attempt",
     "auc",
     "balanced_error",
+    "calibration_error",
     "certified",
     "compare_table",
     "judged",
+    "log_loss",
 ]
 
 
@@ -64,6 +67,8 @@ class Contender:
         Mean of the classes' rates of errors on the test rows.
     auc : float or None
         Area under the ROC curve on the test rows, of models with scores; None where they have one class only.
+    log_loss, calibration_error : float or None
+        Of the probabilities on the test rows (`log_loss`, `calibration_error`).
     is_fit : bool
         Whether `abnet fit` with the same options would make this model.
     """
@@ -80,6 +85,8 @@ class Contender:
     compile_seconds: float = 0.0
     balanced_error: float | None = None
     auc: float | None = None
+    log_loss: float | None = None
+    calibration_error: float | None = None
     is_fit: bool = False
 
     @property
@@ -117,6 +124,37 @@ def auc(scores: NDArray[np.float64], labels: NDArray[Any]) -> float | None:
     if len(np.unique(labels)) != 2 or (scores.ndim == 2 and scores.shape[1] != 2):
         return None
     return float(roc_auc_score(labels == np.unique(labels)[1], of_second))
+
+
+def log_loss(proba: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float:
+    """Mean of ``-ln P(true class)``, in nats; a probability below 1e-6, or a label that is not known, counts as 1e-6.
+
+    Examples
+    --------
+    >>> round(log_loss(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array(["a", "b"]), np.array(["a", "b"])), 4)
+    0.4581
+    """
+    at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    chance = np.where(classes[at] == labels, proba[np.arange(len(labels)), at], 0.0)
+    return float(-np.log(np.maximum(chance, 1e-6)).mean())
+
+
+CALIBRATION_BINS = 15
+
+
+def calibration_error(proba: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Expected calibration error: mean gap of confidence and rate of right answers, over bins of the confidence.
+
+    Examples
+    --------
+    >>> calibration_error(np.array([[0.25, 0.75]] * 4), np.array([True, True, True, False]))
+    0.0
+    """
+    top = proba.max(axis=1)
+    bins = np.minimum((top * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
+    count = np.bincount(bins, minlength=CALIBRATION_BINS)
+    gaps = np.bincount(bins, weights=right - top, minlength=CALIBRATION_BINS)
+    return float(np.abs(gaps).sum() / max(count.sum(), 1))
 
 
 @contextmanager
@@ -165,7 +203,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
         classifier.fit(learn.X, learn.y)
         seconds = perf_counter() - start
     certificate: Certificate | None = classifier.certificate_
-    answers = classifier.predict(test.X)
+    answers, proba = classifier.predict(test.X), classifier.predict_proba(test.X)
     wrong = answers != test.y
     return Contender(
         name,
@@ -179,6 +217,8 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
         compile_seconds=sum(compiling),
         balanced_error=balanced_error(answers, test.y),
         auc=auc(classifier.decision_function(test.X), test.y),
+        log_loss=log_loss(proba, classifier.classes_, test.y),
+        calibration_error=calibration_error(proba, ~wrong),
     )
 
 
@@ -212,12 +252,13 @@ def judged(name: str, model: Any, learn: Labelled, test: Labelled, parts: Parts,
     bound = clopper_pearson_bound(errors, len(second.y), delta)
     seconds = perf_counter() - start
     rows = prepare(test.X)
-    answers = model.predict(rows)
+    answers, proba = model.predict(rows), model.predict_proba(rows)
     wrong = answers != test.y
     size = len(pickle.dumps((parts.preparation, model)))
     return Contender(
         name, bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds,
-        balanced_error=balanced_error(answers, test.y), auc=auc(model.predict_proba(rows), test.y),
+        balanced_error=balanced_error(answers, test.y), auc=auc(proba, test.y),
+        log_loss=log_loss(proba, model.classes_, test.y), calibration_error=calibration_error(proba, ~wrong),
     )  # fmt: skip
 
 
@@ -296,8 +337,8 @@ class _Contest:
 
     def own_parts(self) -> Parts:
         """Two parts for the scikit-learn models, where no network has any."""
-        share, seed = self.settings["prior_fraction"], self.settings["random_state"]
-        first, second = two_random_parts(len(self.learn.y), share, seed)
+        share = prior_share(make_estimator("abnet", self.settings))
+        first, second = two_random_parts(len(self.learn.y), share, self.settings["random_state"])
         return Parts(first, second, self.preparation().fit(take(self.learn, first).X))
 
 

@@ -20,6 +20,7 @@ from abnet.cli.jobs.inputs import Labelled, check_use, in_options, make_estimato
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables.reading import Learning, TableSource, without
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
+from abnet.estimators.recipe import prior_share
 from abnet.files import save
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
@@ -165,7 +166,7 @@ def fit_table(
     preprocessor = TablePreparation(**(preparation or {}))
     classifier = make_estimator(model, settings, preprocessor=preprocessor, verbose=verbose)
     preprocessor._rules()
-    limits = {"max_learn_rows": max_learn_rows, "share": classifier.prior_fraction, "seed": classifier.random_state}
+    limits = {"max_learn_rows": max_learn_rows, "share": prior_share(classifier), "seed": classifier.random_state}
     with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
         source = TableSource(table, folder)
         part = read_labelled(source, target, drop=drop, at_least=LEAST_ROWS, **limits)
