@@ -41,6 +41,8 @@ __all__ = [
     "train_members",
 ]
 
+MOST_INPUTS = 2**26
+"""Numbers in the rows that teachers make, codes included: a quarter of a gigabyte."""
 MOST_TAUGHT = 4_000_000
 """Cells, rows times features, that teachers learn from: of more rows a random part."""
 
@@ -95,7 +97,8 @@ def learn_prior_members(
     base, codes = base[chosen], codes[chosen]
     lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
     if teaching is not None:
-        lesson = teach(teaching, base, codes, cells, rng)
+        width = base.shape[1] if coded is None else coded.n_features_out
+        lesson = teach(teaching, base, codes, cells, rng, most=MOST_INPUTS // width)
     own = np.ones(len(base)) if weights is None else weights[chosen] / max(weights[chosen].mean(), 1e-300)
     shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)

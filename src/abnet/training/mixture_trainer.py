@@ -234,7 +234,7 @@ class MixturePlan:
         Gibbs risk.
     """
 
-    steps: int = 2000
+    steps: int = 4000
     batch_size: int = 128
     rate: float = 0.1
     most_epochs: int = 100
@@ -246,7 +246,7 @@ class MixturePlan:
         Examples
         --------
         >>> [MixturePlan().epochs(n) for n in (4_150, 22_000, 10**7)]
-        [61, 12, 1]
+        [100, 23, 1]
         """
         return min(max(round(self.steps / -(-n_rows // self.batch_size)), 1), self.most_epochs)
 

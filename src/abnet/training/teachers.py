@@ -23,8 +23,8 @@ FOLDS = 5
 SWAP = 0.3
 """Probability that a cell of a made row comes from another row."""
 
-ROWS_PER_ROW, LEAST_ROWS, MOST_ROWS = 10, 4_000, 20_000
-"""Made rows: ten for each row, within limits."""
+ROWS_PER_ROW, LEAST_ROWS, MOST_ROWS = 30, 12_000, 60_000
+"""Made rows: thirty for each row, within limits. With fewer a network learns the rows, not the teacher."""
 
 CERTAINTY = 1e-3
 """Probabilities are kept this far from 0 and 1 when teachers are weighed."""
@@ -138,7 +138,14 @@ class Lesson:
     n_own: int
 
 
-def teach(teaching: Teaching, X: NDArray[Any], codes: NDArray[np.intp], cells: NDArray[np.intp], rng: Any) -> Lesson:
+def teach(
+    teaching: Teaching,
+    X: NDArray[Any],
+    codes: NDArray[np.intp],
+    cells: NDArray[np.intp],
+    rng: np.random.Generator,
+    most: int = MOST_ROWS,
+) -> Lesson:
     """The lesson that the teachers give with the rows they were fitted on.
 
     Parameters
@@ -151,14 +158,18 @@ def teach(teaching: Teaching, X: NDArray[Any], codes: NDArray[np.intp], cells: N
     cells : array (d,)
         Which column of the table every feature comes from: a cell is moved as a whole.
     rng : numpy.random.Generator
+    most : int
+        Made rows at the most.
     """
-    made = recombined_rows(X, cells, rng)
+    made = recombined_rows(X, cells, rng, most)
     labels = np.eye(teaching.n_classes)[codes]
     targets = np.concatenate([(labels + teaching.unseen) / 2, teaching.probabilities(made)])
     return Lesson(np.concatenate([X, made]), targets, len(X))
 
 
-def recombined_rows(X: NDArray[Any], cells: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
+def recombined_rows(
+    X: NDArray[Any], cells: NDArray[np.intp], rng: np.random.Generator, most: int = MOST_ROWS
+) -> NDArray[Any]:
     """Rows in which each cell is replaced, with probability .3, by the same column's cell of another random row.
 
     Examples
@@ -166,10 +177,10 @@ def recombined_rows(X: NDArray[Any], cells: NDArray[np.intp], rng: np.random.Gen
     >>> X = np.array([[0, 10, 20], [1, 11, 21]])
     >>> made = recombined_rows(X, np.array([0, 1, 1]), np.random.default_rng(0))
     >>> made.shape, bool((made[:, 2] - made[:, 1] == 10).all())
-    ((4000, 3), True)
+    ((12000, 3), True)
     """
     n = len(X)
-    count = int(np.clip(ROWS_PER_ROW * n, LEAST_ROWS, MOST_ROWS))
+    count = min(int(np.clip(ROWS_PER_ROW * n, LEAST_ROWS, MOST_ROWS)), most)
     base = rng.permutation(np.resize(np.arange(n), count)) if count >= n else rng.choice(n, count, replace=False)
     made = X[base]
     for cell in range(int(cells.max()) + 1):
