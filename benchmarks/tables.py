@@ -21,6 +21,7 @@ import pandas as pd
 from abnet import ABNetClassifier
 from abnet.atomic import atomic_path
 from abnet.bounds import clopper_pearson_bound
+from abnet.cli.jobs.compare_models import calibration_error, log_loss
 from abnet.data.preparation import TablePreparation
 
 COLUMNS = ("table", "classes", "rows", "split", "model", "test_error", "certificate", "log_loss", "ece", "seconds")
@@ -41,17 +42,12 @@ def peers(seed: int) -> dict[str, Any]:
 
 
 def measures(P: np.ndarray, predicted: np.ndarray, classes: np.ndarray, truth: np.ndarray) -> dict[str, float]:
-    """Test error, log loss and expected calibration error (15 bins of the largest probability)."""
-    at = np.searchsorted(classes, truth)
-    known = classes[np.minimum(at, len(classes) - 1)] == truth
-    chance = np.where(known, P[np.arange(len(truth)), np.minimum(at, len(classes) - 1)], 0)
-    right, top = predicted == truth, P.max(axis=1)
-    bins = np.minimum((top * 15).astype(int), 14)
-    gaps = [abs(right[bins == b].mean() - top[bins == b].mean()) * np.mean(bins == b) for b in np.unique(bins)]
+    """Test error, log loss and expected calibration error."""
+    right = predicted == truth
     return {
         "test_error": float(1 - right.mean()),
-        "log_loss": float(-np.log(np.maximum(chance, 1e-6)).mean()),
-        "ece": float(sum(gaps)),
+        "log_loss": log_loss(P, classes, truth),
+        "ece": calibration_error(P, right),
     }
 
 
@@ -102,9 +98,9 @@ def run(folder: Path, output: Path, names: list[str]) -> None:
     report(done)
 
 
-def write(output: Path, rows: list[dict[str, Any]]) -> None:
+def write(output: Path, rows: list[dict[str, Any]], columns: tuple[str, ...] = COLUMNS) -> None:
     with atomic_path(output) as temporary, temporary.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for row in rows:
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})

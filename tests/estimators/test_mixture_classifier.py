@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abnet import ABNetClassifier, load
 from abnet.bounds import clopper_pearson_bound, verify_certificate
+from abnet.estimators import mixture_fit
 from abnet.predictors.mixture import CompactMixture, PathMixture
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
@@ -202,3 +203,30 @@ def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
     assert len(free.other_rows_) == 96
     assert free.recipe_["prior_fraction"] == 0.6
     assert len(ABNetClassifier(teacher=None, prior_fraction=0.25, **QUICK).fit(rows, two(rows)).other_rows_) == 40
+
+
+@pytest.mark.parametrize(("limit", "less", "aggregation"), [(-1.0, 2.0, "ancestral"), (-1.0, 0.0, "exact")])
+def test_wide_members_only_where_the_lesson_asks_for_them(
+    rows: np.ndarray, monkeypatch: pytest.MonkeyPatch, limit: float, less: float, aggregation: str
+) -> None:
+    monkeypatch.setattr(mixture_fit, "MUCH", limit)
+    monkeypatch.setattr(mixture_fit, "CLEARLY_LESS", less)
+    monkeypatch.setattr(mixture_fit, "WIDE_NEURONS", (4,))
+    clf = ABNetClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
+    assert clf.aggregation_ == clf.recipe_["aggregation"] == aggregation
+    again = ABNetClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
+    for name, array in clf.predictor_.arrays().items():
+        np.testing.assert_array_equal(again.predictor_.arrays()[name], array)
+
+
+def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None:
+    """Zero for the teacher itself, one for whoever knows the mean alone, by the definition of the divergence."""
+    chance = rng.uniform(0.01, 0.99, 50)
+    targets = np.stack([1 - chance, chance], axis=1)
+
+    def loss(said: np.ndarray) -> float:
+        return float(-np.mean(chance * np.log(said) + (1 - chance) * np.log(1 - said)))
+
+    assert mixture_fit.unlearned(targets, loss(chance)) == pytest.approx(0, abs=1e-12)
+    assert mixture_fit.unlearned(targets, loss(np.full(50, chance.mean()))) == pytest.approx(1)
+    assert 0 < mixture_fit.unlearned(targets, loss(0.9 * chance + 0.05)) < 1

@@ -221,7 +221,8 @@ class MixtureClassifier(AggregatedClassifier):
                 recipe, self, learn, coded, _cells(base, learn.shape[1]), codes[first],
                 None if weights is None else weights[first], K, train_rng, report,
             )  # fmt: skip
-            self.priors_ = self.networks_ = members.networks
+            recipe, self.priors_ = members.recipe, members.networks
+            self.networks_ = self.priors_
             inputs = judge if coded is None else coded.code(judge)
             self.bound_curve_: list[float] = []
             if not self._is_frozen() and not members.interrupted:

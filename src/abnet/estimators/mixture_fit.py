@@ -4,11 +4,13 @@ Everything up to the finished predictor sees the first part of the rows alone; t
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 
 from abnet.aggregation.exact import kl as divergence
 from abnet.aggregation.exact import lift
@@ -23,13 +25,16 @@ from abnet.bounds import (
     certify_trained_sampled,
 )
 from abnet.estimators.certification import fresh_path_count
-from abnet.estimators.recipe import Recipe
+from abnet.estimators.recipe import CLEARLY_LESS, MUCH, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
 from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
+
+if TYPE_CHECKING:
+    from abnet.training.mixture_trainer import MixtureOutcome
 
 __all__ = [
     "Members",
@@ -49,8 +54,11 @@ MOST_TAUGHT = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """What prior learning leaves: the members, how their votes become probabilities, who taught them, the curve."""
+    """What prior learning leaves: the recipe in the end, the members, how their votes become probabilities, who taught
+    them, the curve.
+    """
 
+    recipe: Recipe
     networks: tuple[BAM, ...]
     calibration: Calibration | None
     taught_by: str | None
@@ -104,20 +112,61 @@ def learn_prior_members(
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)
     targets, shares = _weighted(lesson.targets, shares, per_class)
     rows = np.asarray(lesson.X, np.float32) if coded is None else coded.code(lesson.X)
-    method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
-    sizes = (rows.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
-    outcome = learn_members(
-        MixtureLearner(sizes, n_classes, method), recipe.n_estimators, lift(rows),
-        2 * targets[:, 1] - 1 if n_classes == 2 else targets, _plan(estimator, taught=teaching is not None), rng,
-        weights=shares, report=report,
-    )  # fmt: skip
+    lifted, wanted = lift(rows), 2 * targets[:, 1] - 1 if n_classes == 2 else targets
+    plan, seed = _plan(estimator, taught=teaching is not None), int(rng.integers(2**31))
+
+    def learned(recipe: Recipe) -> "MixtureOutcome":
+        method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
+        sizes = (rows.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
+        # A stream of its own for each recipe: one that was tried second is repeated by its parameters alone.
+        own_rng = np.random.default_rng([seed, recipe.n_estimators, *recipe.hidden_layer_sizes])
+        learner = MixtureLearner(sizes, n_classes, method)
+        return learn_members(learner, recipe.n_estimators, lifted, wanted, plan, own_rng, weights=shares, report=report)
+
+    outcome = learned(recipe)
+    if teaching is not None and may_go_wide(estimator, recipe):
+        recipe, outcome = _wider_if_asked(recipe, outcome, targets, learned)
     if teaching is not None:
         # The members learn to say what the teachers say; how sure these should have been, their unseen rows tell.
         calibration: Calibration | None = Calibration.fitted(teaching.unseen, np.eye(n_classes)[codes])
     else:
         calibration = _calibrated(recipe, outcome.networks, rows, lesson.targets, outcome.watched, estimator.n_samples)
     taught_by = None if teaching is None else teaching.describe()
-    return Members(outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted)
+    return Members(recipe, outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted)
+
+
+def _wider_if_asked(
+    recipe: Recipe,
+    outcome: "MixtureOutcome",
+    targets: NDArray[np.float64],
+    learned: "Callable[[Recipe], MixtureOutcome]",
+) -> "tuple[Recipe, MixtureOutcome]":
+    """Wide members, if the small ones leave much of the lesson unlearned, and wide ones leave clearly less of it."""
+    if outcome.interrupted or outcome.watched is None:
+        return recipe, outcome
+    gap = unlearned(targets[outcome.watched], min(outcome.curve))
+    if gap <= MUCH:
+        return recipe, outcome
+    wide = replace(recipe, hidden_layer_sizes=WIDE_NEURONS, n_estimators=WIDE_MEMBERS, aggregation="ancestral")
+    other = learned(wide)
+    if other.watched is None or unlearned(targets[other.watched], min(other.curve)) > CLEARLY_LESS * gap:
+        return recipe, outcome
+    return wide, other
+
+
+def unlearned(targets: NDArray[np.float64], loss: float) -> float:
+    """Share of what the teachers tell about rows that a mixture with this log loss there has not learned.
+
+    The teachers tell ``H(mean target) - mean H(target)`` nats a row, and ``loss - mean H(target)`` of them are missing.
+
+    Examples
+    --------
+    >>> sure = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> round(unlearned(sure, 0.0), 3), round(unlearned(sure, np.log(2)), 3)
+    (0.0, 1.0)
+    """
+    own, mean = entr(targets).sum(axis=1).mean(), entr(targets.mean(axis=0)).sum()
+    return float((loss - own) / max(mean - own, 1e-9))
 
 
 def _taught(

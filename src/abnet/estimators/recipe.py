@@ -19,6 +19,7 @@ __all__ = [
     "check_preprocessor",
     "exact_cost",
     "hint_at_scales",
+    "may_go_wide",
     "prior_share",
     "recipe_for",
     "warn_of_unfinished",
@@ -38,6 +39,10 @@ PRIOR_SHARE, PRIOR_SHARE_ALONE = 0.6, 0.5
 """Rows that learn, of a mixture by the rules and of a network whose widths are given (docs/tables.md has figures)."""
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
+
+
+MUCH, CLEARLY_LESS = 0.1, 2 / 3
+"""Share of the lesson unlearned from which on wide members are tried, and the share of that which they may leave."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,12 @@ def recipe_for(
     if aggregation == "auto":
         aggregation = "exact" if max(hidden) <= 10 else "ancestral"
     return Recipe(hidden, int(members), aggregation, codes, named, length, prior_share(estimator), preprocessor)
+
+
+def may_go_wide(estimator: Any, recipe: Recipe) -> bool:
+    """Whether sampled members may take the place of exact ones: where nothing about the members was set."""
+    free = (estimator.hidden_layer_sizes, estimator.n_estimators, estimator.aggregation)
+    return recipe.aggregation == "exact" and all(isinstance(value, str) and value == "auto" for value in free)
 
 
 def prior_share(estimator: Any) -> float:
