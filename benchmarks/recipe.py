@@ -26,7 +26,13 @@ def default_fit() -> list[Row]:
     ABNetClassifier(random_state=1).fit(X, y)  # compiles, or reads the compiled programs
     ours = min(seconds(lambda: ABNetClassifier(random_state=0).fit(X, y)) for _ in range(2))
     forest = min(seconds(lambda: RandomForestClassifier(300, n_jobs=2, random_state=0).fit(X, y)) for _ in range(2))
-    one = {"hidden_layer_sizes": (8,), "codes": "thermometer", "teacher": None, "batch_size": 128, "max_iter": 40}
+    one: dict[str, Any] = {
+        "hidden_layer_sizes": (8,),
+        "codes": "thermometer",
+        "teacher": None,
+        "batch_size": 128,
+        "max_iter": 40,
+    }
     times = {}
     for members in (1, 8):
         fit = ABNetClassifier(n_estimators=members, random_state=0, **one)

@@ -33,6 +33,8 @@ def test_all_contenders_are_there_with_all_figures(record: dict[str, Any]) -> No
         assert contender["size"] > 100
         assert contender["seconds"] > 0
         assert contender["note"] == ""
+        assert contender["log_loss"] > 0
+        assert 0 <= contender["calibration_error"] <= 1
 
 
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
@@ -47,15 +49,15 @@ def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
 def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     show_contenders(
         (
-            Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25, "", 3.5, 0.125, 0.875, is_fit=True),
+            Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25, "", 3.5, 0.125, 0.875, 0.333, 0.051, is_fit=True),
             Contender("tree", 0.0701, "test set", None, 3, 30, 20_000, 0.5),
             Contender("moon", note="moon could not be learned: it is full"),
         )
     )
     text = capsys.readouterr().out
-    assert re.search(r"net \(abnet fit\) +25 % +tandem +10 % +12.5 % +0.875 +2.0 kB +1.2 s +3.5 s", text)
-    assert re.search(r"tree +7.1 % +test set +10 % +- +- +20 kB +0.5 s", text)
-    assert re.search(r"moon( +-){8}\n", text)
+    assert re.search(r"net \(abnet fit\) +25 % +tandem +10 % +12.5 % +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s", text)
+    assert re.search(r"tree +7.1 % +test set +10 % +- +- +- +- +20 kB +0.5 s", text)
+    assert re.search(r"moon( +-){10}\n", text)
     assert "moon could not be learned: it is full" in text
     assert "Tightest certificate: tree. Fewest test errors: a tie of net; tree." in text
     assert "divide --delta by 3" in text
