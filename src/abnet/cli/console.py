@@ -255,9 +255,8 @@ def certificate_text(certificate: "Certificate | DrawnCertificate", *, details: 
 
 def show_contenders(contenders: "tuple[Contender, ...]") -> None:
     """One line per contender, then what has to be said about them."""
-    header = "model, error at most, bound, test error, balanced, AUC, log loss, ECE, size, time, compilation".split(
-        ", "
-    )
+    header = ["model", "error at most", "bound", "test error", "balanced", "AUC", "log loss", "ECE"]
+    header += ["size", "time", "compilation"]
     rows(header, [_cells(contender) for contender in contenders])
     print()
     for text in (*(contender.note for contender in contenders), _winners(contenders), _surprises(contenders)):
