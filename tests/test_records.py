@@ -21,7 +21,6 @@ EACH: dict[str, tuple[Check, list[Any], list[Any]]] = {
     "level": (records.level, [0.5, 1e-300], [0, 1, -1, 2.0, True]),
     "count": (records.count, [1, np.int64(7)], [0, -1, 1.0, "1", True, None]),
     "tally": (records.tally, [0, 5], [-1, 0.0]),
-    "positive_whole": (records.positive_whole, [1, 10.0, np.int64(3)], [0, 1.5, -2, "many", math.inf, math.nan, True]),
     "flag": (records.flag, [True, False], [1, 0, "yes", None]),
     "text": (records.text, ["", "a"], [1, None, b"a"]),
     "one_of": (
@@ -50,7 +49,6 @@ def test_a_check_names_what_it_refuses(check: Check, allowed: list[Any], refused
 def test_numbers_come_back_plain() -> None:
     assert type(records.real("x", np.float32(0.5))) is float
     assert type(records.count("x", np.int64(5))) is int
-    assert type(records.positive_whole("x", 5.0)) is int
     assert math.copysign(1.0, records.real("x", -0.0)) == 1.0
 
 

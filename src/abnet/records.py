@@ -31,7 +31,6 @@ __all__ = [
     "one_of",
     "optional",
     "positive",
-    "positive_whole",
     "probability",
     "real",
     "refusal",
@@ -153,23 +152,6 @@ def count(name: str, value: Any, *, least: int = 1) -> int:
 def tally(name: str, value: Any) -> int:
     """A whole number of at least 0."""
     return count(name, value, least=0)
-
-
-def positive_whole(name: str, value: Any) -> int:
-    """A whole number of at least 1, as an int; 10.0 is one, as for a parameter that came out of a search.
-
-    Examples
-    --------
-    >>> positive_whole("max_iter", 10.0)
-    10
-    """
-    try:
-        number = positive(name, value)
-    except ValueError as error:
-        raise refusal(name, "be a positive whole number", value) from error
-    if number != int(number):
-        raise refusal(name, "be a positive whole number", value)
-    return int(value)
 
 
 def flag(name: str, value: Any) -> bool:

@@ -89,27 +89,28 @@ def misled(paths: int, p: np.ndarray, value: float) -> np.ndarray:
 @pytest.mark.parametrize("value", [0.5, 0.55, 0.625, 0.75, 1.0])
 def test_no_kind_of_path_beats_the_bound(order: int, paths: int, value: float) -> None:
     """The worst dependence between examples is that one draw of the paths misleads on all of them or on none."""
-    bound = kept.kept_paths_vote_bound if order == 1 else kept.kept_paths_tandem_bound
+    tau = kept.kept_paths_threshold(paths, SHARE, order=order)
     p = np.linspace(1e-4, min(0.4999, value), 400)
-    promised = np.array([bound(float(q**order), paths, SHARE) for q in p])
+    promised = np.array([kept.kept_vote_bound(float(q**order), tau, order=order) for q in p])
     assert np.all((promised >= 1) | (misled(paths, p, value) <= SHARE))
 
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("paths", PATHS)
 def test_no_sign_paths_beat_the_binomial_bound(order: int, paths: int) -> None:
-    bound = kept.kept_signs_vote_bound if order == 1 else kept.kept_signs_tandem_bound
+    tau = kept.kept_signs_threshold(paths, SHARE, order=order)
     p = np.linspace(1e-4, 0.4999, 1000)
-    promised = np.array([bound(float(q**order), paths, SHARE) for q in p])
+    promised = np.array([kept.kept_vote_bound(float(q**order), tau, order=order) for q in p])
     assert np.all((promised >= 1) | (misled(paths, p, 1.0) <= SHARE))
 
 
-def worst_excess(bound: Bound) -> float:
+def worst_excess(threshold: Bound) -> float:
     """How far the probability of being misled exceeds δ' where the bound promises something."""
     p = np.linspace(1e-3, 0.4, 200)
     excess = [
-        np.where([bound(float(x), paths, SHARE) < 1 for x in p], misled(paths, p, value) - SHARE, -1.0).max()
+        np.where([kept.kept_vote_bound(float(x), tau) < 1 for x in p], misled(paths, p, value) - SHARE, -1.0).max()
         for paths in (3, 5, 7, 9)
+        for tau in (threshold(paths, SHARE),)
         for value in (0.5, 0.51, 0.6, 0.75)
     ]
     return float(max(excess))
@@ -117,14 +118,14 @@ def worst_excess(bound: Bound) -> float:
 
 def test_binomial_tail_is_no_bound_for_paths_that_output_numbers() -> None:
     """The trap: losses of a half, which two signs could not have."""
-    assert worst_excess(kept.kept_paths_vote_bound) <= 0.0
-    assert worst_excess(kept.kept_signs_vote_bound) > 0.02
+    assert worst_excess(kept.kept_paths_threshold) <= 0.0
+    assert worst_excess(kept.kept_signs_threshold) > 0.02
 
 
 def test_promise_holds_over_draws_of_the_paths(rng: np.random.Generator) -> None:
     """Two kinds of examples: the share that kept paths get wrong exceeds r/τ in at most δ' of the draws."""
     p, draws, paths = np.repeat([0.0, 0.25], 50), 1000, 5
-    promised = kept.kept_signs_vote_bound(float(p.mean()), paths, SHARE)
+    promised = kept.kept_vote_bound(float(p.mean()), kept.kept_signs_threshold(paths, SHARE))
     uniform = rng.random((draws, paths, 1))  # one number a path, shared by all examples
     wrong = ((uniform < p).mean(axis=1) >= 0.5).mean(axis=1)
     assert not breaks(int(np.sum(wrong > promised)), draws, SHARE)
@@ -132,10 +133,10 @@ def test_promise_holds_over_draws_of_the_paths(rng: np.random.Generator) -> None
 
 
 def test_few_paths_promise_nothing_and_many_nearly_twice_gibbs() -> None:
-    assert kept.kept_paths_tandem_bound(0.01, 2, 0.005) == kept.kept_signs_tandem_bound(0.01, 2, 0.005) == 1.0
-    assert kept.kept_signs_vote_bound(0.01, 1, 0.005) == 1.0
-    for bound in (kept.kept_paths_vote_bound, kept.kept_signs_vote_bound):
-        assert 2.0 < bound(0.01, 10**6, 0.005) / 0.01 < 2.01
+    assert kept.kept_vote_bound(0.01, kept.kept_signs_threshold(1, 0.005)) == 1.0
+    for threshold in (kept.kept_paths_threshold, kept.kept_signs_threshold):
+        assert kept.kept_vote_bound(0.01, threshold(2, 0.005, order=2), order=2) == 1.0
+        assert 2.0 < kept.kept_vote_bound(0.01, threshold(10**6, 0.005)) / 0.01 < 2.01
 
 
 def test_candidates_share_delta() -> None:

@@ -91,9 +91,9 @@ def test_the_gibbs_risk_comes_on_request() -> None:
     assert "Gibbs" not in str(TRAINED)
     text = TRAINED.describe(details=True)
     assert text.splitlines()[0].endswith("Gibbs risk, at most")
-    spoken = " ".join(text.split())
-    assert f"(the Gibbs risk) is at most {percent_up(TRAINED.gibbs_risk_bound)} on new data" in spoken
-    assert "each hold with 99 % confidence by themselves, not both at once" in spoken
+    in_one_line = " ".join(text.split())
+    assert f"(the Gibbs risk) is at most {percent_up(TRAINED.gibbs_risk_bound)} on new data" in in_one_line
+    assert "each hold with 99 % confidence by themselves, not both at once" in in_one_line
     assert set(sentences(TRAINED)) < set(sentences(TRAINED, details=True))
 
 

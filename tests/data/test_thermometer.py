@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -19,6 +19,16 @@ def test_codes_count_the_thresholds_below_and_keep_the_order(values: list[int], 
     assert signs.shape[1] == min(most, len(set(values)) - 1)
     if most >= len(set(values)) - 1:
         assert len(set(below)) == len(set(values))  # enough thresholds tell all values apart
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-9, 9), min_size=4, max_size=20).filter(lambda v: len(set(v)) > 1))
+def test_every_row_is_coded_by_itself(values: list[int]) -> None:
+    """A fit with this preprocessor relies on it, and checks nothing."""
+    X = np.column_stack([np.array(values, float), np.arange(len(values), dtype=float)])
+    codes = ThermometerCodes(5).fit(X)
+    alone = [codes.transform(X[[i]]) for i in range(len(X))]
+    np.testing.assert_array_equal(np.vstack(alone), codes.transform(X))
 
 
 def test_rare_values_of_a_column_that_is_mostly_zero_get_thresholds() -> None:

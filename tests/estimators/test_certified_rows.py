@@ -11,7 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 import abnet
+from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
 from abnet.decisions import GroupCertificate
+from abnet.estimators.classifier import allows_certificate
 from estimators.worlds import classifier
 
 RNG = np.random.default_rng(4)
@@ -55,6 +57,30 @@ def test_what_works_row_by_row_is_certified(preprocessor: Any) -> None:
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "a preprocessor of type FunctionTransformer cannot be stored")
         assert classifier(0, preprocessor=preprocessor, max_iter=1).fit(X, Y).certificate_ is not None
+
+
+class Together(ThermometerCodes):
+    """Looks at the rows together, whatever its base does."""
+
+    def transform(self, X: Any) -> Any:
+        return super().transform(X - X.mean(axis=0))
+
+
+def test_our_own_maps_are_not_checked_again_but_what_is_made_of_them_is() -> None:
+    asked: list[int] = []
+
+    def transform(rows: Any) -> Any:
+        asked.append(len(rows))
+        return rows
+
+    assert allows_certificate(TablePreparation(), transform, X)
+    assert allows_certificate(ThermometerCodes(), transform, X)
+    assert not asked
+    assert allows_certificate(StandardScaler(), transform, X)
+    assert asked
+    fitted = Together().fit(X)
+    with pytest.warns(UserWarning, match="row 0 comes out otherwise by itself"):
+        assert not allows_certificate(fitted, fitted.transform, X)
 
 
 def test_rows_of_the_fit_are_no_test_set() -> None:

@@ -1,4 +1,4 @@
-"""A choice by certificates: free among posteriors of one prior, paid for everywhere else."""
+"""A choice by certificates: free among posteriors of one prior, accounted for everywhere else."""
 
 from typing import Any
 

@@ -1,9 +1,8 @@
 """What counting errors proves: the test-set bound and other exact binomial statements, rounded outward."""
 
-import math
 import struct
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from scipy.special import betainc, betaincc
@@ -17,7 +16,6 @@ __all__ = [
     "clopper_pearson_bound",
     "clopper_pearson_lower",
     "round_up",
-    "shares_by_count",
 ]
 
 
@@ -221,39 +219,6 @@ def clopper_pearson_lower(successes: int, n: int, delta: float = 0.05, *, n_cand
         return bool(betainc(float(k), n - k + 1.0, p) > share * (1.0 - _MARGIN))
 
     return adjacent_floats(usual, 0.0, k / n)[0] if usual(k / n) else k / n
-
-
-def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, ...]:
-    r"""Split δ among classes or populations in inverse proportion to their numbers of rows.
-
-    .. math:: δ_c = δ \frac{1/n_c}{\sum_{n_d > 0} 1/n_d}, \qquad \sum_c δ_c \le δ
-
-    Valid because the argument conditions on the counts: given them, each class has its own binomial errors, and the
-    shares are constants. A rare class has a wide limit that a larger share narrows most. A class without rows gets 0:
-    its limit is 1, which cannot fail.
-
-    Parameters
-    ----------
-    counts : sequence of int
-        Rows n_c of each class; may be 0.
-    delta : float
-        Probability with which any of the limits may fail.
-
-    Returns
-    -------
-    tuple of float
-        One share per class, in their order; rounded down so that the sum does not exceed δ.
-
-    Examples
-    --------
-    >>> [round(share, 4) for share in shares_by_count([10, 990, 0])]
-    [0.0495, 0.0005, 0.0]
-    """
-    sizes, delta = [count("counts", size, least=0) for size in counts], level("delta", delta)
-    smallest = min((size for size in sizes if size), default=1)
-    weights = [smallest / size if size else 0.0 for size in sizes]
-    total = math.fsum(weights)
-    return tuple(delta * (weight / total) * (1.0 - 2.0**-50) if weight else 0.0 for weight in weights)
 
 
 def _at_most(name: str, value: int, most: int) -> int:

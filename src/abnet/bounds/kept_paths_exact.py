@@ -36,12 +36,9 @@ from abnet.records import count, level, probability
 
 __all__ = [
     "kept_paths_bounds",
-    "kept_paths_tandem_bound",
     "kept_paths_threshold",
-    "kept_paths_vote_bound",
-    "kept_signs_tandem_bound",
     "kept_signs_threshold",
-    "kept_signs_vote_bound",
+    "kept_vote_bound",
 ]
 
 # betainc errs by less than this share of its value.
@@ -111,88 +108,31 @@ def kept_paths_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_
     return _paths_threshold(T, share, _order(order))
 
 
-def kept_signs_vote_bound(gibbs_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
-    r"""First-order bound on the vote of T kept paths that output signs.
+def kept_vote_bound(risk: float, threshold: float, *, order: int = 1) -> float:
+    r"""Bound on the vote of T kept paths, from the threshold of what they output.
 
-    .. math:: R(\mathrm{sgn}\,\hat F_u) \le r / τ
+    .. math:: R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^j] / τ^j
 
     With probability at least 1-δ' over the draw of the paths, which must not depend on any data.
 
     Parameters
     ----------
-    gibbs_risk : float
-        The Gibbs risk r, or an upper bound on it.
-    n_paths, delta_prime, n_candidates
-        As for :func:`kept_signs_threshold`.
+    risk : float
+        For j = 1 the Gibbs risk, for j = 2 the mean of the product of two independent paths' losses; or an upper bound.
+    threshold : float
+        τ by :func:`kept_paths_threshold`, or :func:`kept_signs_threshold` where the paths output signs, for this order.
+    order : {1, 2}
+        The power j.
 
     Examples
     --------
-    >>> round(kept_signs_vote_bound(0.03, 100, 0.005), 4)
-    0.0813
-    """
-    return _divided(gibbs_risk, kept_signs_threshold(n_paths, delta_prime, n_candidates=n_candidates), 1)
-
-
-def kept_signs_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
-    r"""Second-order bound on the vote of T kept paths that output signs.
-
-    .. math:: R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^2] / τ^2
-
-    Parameters
-    ----------
-    tandem_risk : float
-        Probability that two paths drawn independently both err, or an upper bound on it.
-    n_paths, delta_prime, n_candidates
-        As for :func:`kept_signs_threshold`.
-
-    Examples
-    --------
-    >>> round(kept_signs_tandem_bound(0.01, 100, 0.005), 4)
+    >>> round(kept_vote_bound(0.03, kept_paths_threshold(100, 0.005)), 4)
+    0.0837
+    >>> round(kept_vote_bound(0.01, kept_signs_threshold(100, 0.005, order=2), order=2), 4)
     0.0735
     """
-    return _divided(tandem_risk, kept_signs_threshold(n_paths, delta_prime, order=2, n_candidates=n_candidates), 2)
-
-
-def kept_paths_vote_bound(gibbs_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
-    r"""First-order bound on the vote of T kept paths that output numbers in [-1, 1].
-
-    .. math:: R(\mathrm{sgn}\,\hat F_u) \le r / τ
-
-    With probability at least 1-δ' over the draw of the paths, which must not depend on any data.
-
-    Parameters
-    ----------
-    gibbs_risk : float
-        The Gibbs risk r, or an upper bound on it.
-    n_paths, delta_prime, n_candidates
-        As for :func:`kept_paths_threshold`.
-
-    Examples
-    --------
-    >>> round(kept_paths_vote_bound(0.03, 100, 0.005), 4)
-    0.0837
-    """
-    return _divided(gibbs_risk, kept_paths_threshold(n_paths, delta_prime, n_candidates=n_candidates), 1)
-
-
-def kept_paths_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
-    r"""Second-order bound on the vote of T kept paths that output numbers in [-1, 1].
-
-    .. math:: R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^2] / τ^2
-
-    Parameters
-    ----------
-    tandem_risk : float
-        Mean of the product of two independent paths' losses, or an upper bound on it.
-    n_paths, delta_prime, n_candidates
-        As for :func:`kept_paths_threshold`.
-
-    Examples
-    --------
-    >>> round(kept_paths_tandem_bound(0.01, 100, 0.005), 4)
-    0.0778
-    """
-    return _divided(tandem_risk, kept_paths_threshold(n_paths, delta_prime, order=2, n_candidates=n_candidates), 2)
+    risk = probability("risk", risk)
+    return min(1.0, round_up(risk / threshold ** _order(order))) if threshold > 0.0 else 1.0
 
 
 def kept_paths_bounds(
@@ -207,8 +147,8 @@ def kept_paths_bounds(
 
     Parameters
     ----------
-    gibbs_risk, tandem_risk
-        As for :func:`kept_paths_vote_bound` and :func:`kept_paths_tandem_bound`.
+    gibbs_risk, tandem_risk : float
+        The risks of the two orders, as for :func:`kept_vote_bound`.
     n_paths, delta_prime, n_candidates
         As for :func:`kept_paths_threshold`.
 
@@ -219,20 +159,15 @@ def kept_paths_bounds(
     """
     first, second = (kept_paths_threshold(n_paths, delta_prime, order=j, n_candidates=n_candidates) for j in (1, 2))
     if second == 0.0:  # so few paths have no second-order bound, and the first has the event to itself
-        return _divided(gibbs_risk, first, 1), 1.0
+        return kept_vote_bound(gibbs_risk, first), 1.0
     tau = min(first, second)
-    return _divided(gibbs_risk, tau, 1), _divided(tandem_risk, tau, 2)
+    return kept_vote_bound(gibbs_risk, tau), kept_vote_bound(tandem_risk, tau, order=2)
 
 
 def _order(order: int) -> int:
     if count("order", order) > 2:
         raise ValueError(f"order must be 1 or 2, got {order}")
     return order
-
-
-def _divided(risk: float, tau: float, order: int) -> float:
-    risk = probability("risk", risk)
-    return min(1.0, round_up(risk / tau**order)) if tau > 0.0 else 1.0
 
 
 @lru_cache(maxsize=256)

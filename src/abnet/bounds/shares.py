@@ -6,17 +6,17 @@ other function of this room takes its δ as given.
 | among | share |
 | --- | --- |
 | the first- and the second-order bound on a vote, the smaller of which is reported | δ/2 each |
-| the classes, of n_c bound rows each | in proportion to 1/n_c; δ/K each in version 0.1 |
+| the classes, or populations, of n_c bound rows each | in proportion to 1/n_c; δ/K each in version 0.1 |
 | not knowing the empirical risk exactly (sampled paths) | δ/10; the bound itself has the rest |
 | the draw of paths that are kept | δ/10; the bound itself has the rest |
 """
 
+import math
 from collections.abc import Sequence
 
-from abnet.bounds.binomial import shares_by_count
 from abnet.records import count, level
 
-__all__ = ["for_fixed_paths", "for_sampling", "of_a_class", "of_an_order", "of_classes"]
+__all__ = ["by_count", "for_fixed_paths", "for_sampling", "of_a_class", "of_an_order", "of_classes"]
 
 _SAMPLING = 0.1
 
@@ -62,7 +62,40 @@ def of_classes(delta: float, counts: Sequence[int]) -> list[float]:
     rows = [n or largest for n in counts]
     if len(rows) == 2 and rows[0] == rows[1]:
         return [of_a_class(delta, 2)] * 2  # halves are exact
-    return list(shares_by_count(rows, delta))
+    return list(by_count(rows, delta))
+
+
+def by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, ...]:
+    r"""Split δ among classes or populations in inverse proportion to their numbers of rows.
+
+    .. math:: δ_c = δ \frac{1/n_c}{\sum_{n_d > 0} 1/n_d}, \qquad \sum_c δ_c \le δ
+
+    Valid because the argument conditions on the counts: given them, each class has its own binomial errors, and the
+    shares are constants. A rare class has a wide limit that a larger share narrows most. A class without rows gets 0:
+    its limit is 1, which cannot fail.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        Rows n_c of each class; may be 0.
+    delta : float
+        Probability with which any of the limits may fail.
+
+    Returns
+    -------
+    tuple of float
+        One share per class, in their order; rounded down so that the sum does not exceed δ.
+
+    Examples
+    --------
+    >>> [round(share, 4) for share in by_count([10, 990, 0])]
+    [0.0495, 0.0005, 0.0]
+    """
+    sizes, delta = [count("counts", size, least=0) for size in counts], level("delta", delta)
+    smallest = min((size for size in sizes if size), default=1)
+    weights = [smallest / size if size else 0.0 for size in sizes]
+    total = math.fsum(weights)
+    return tuple(delta * (weight / total) * (1.0 - 2.0**-50) if weight else 0.0 for weight in weights)
 
 
 def for_sampling(delta: float) -> tuple[float, float]:

@@ -120,7 +120,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Frozen posteriors that share their bound rows (one ``prior_fraction``, ``validation_fraction`` and seed) are chosen
     on validation rows of the first part instead, with no look at the bound rows, and the winner alone is certified:
-    K = 1. The others' certificates are then not shown, since choosing by them would not be paid for.
+    K = 1. The others' certificates are then not shown, since the bound would not account for a choice by them.
 
     Parameters
     ----------

@@ -41,9 +41,9 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 """Parameters of `ABNetClassifier` for each data set, the same for all splits, and the preparation if not the usual one.
 
-`n_candidates` is the number of recipes that were tried on the data set, this one among them, and it is paid for. The
-one of mnist49 (cells, directions, root, width, fraction) was found on other digits, 3 against 5 and 3 against 8, which
-costs nothing; on 4 against 9 it is the eleventh.
+`n_candidates` is the number of recipes that were tried on the data set, this one among them, and all are accounted for.
+The one of mnist49 (cells, directions, root, width, fraction) was found on other digits, 3 against 5 and 3 against 8,
+which costs nothing; on 4 against 9 it is the eleventh.
 """
 
 PREPARATIONS: dict[str, str] = {

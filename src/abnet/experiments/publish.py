@@ -229,7 +229,7 @@ def publish_certificates(
     recipes = "".join(f"\n- {name} ({prepared[name]}): `{RECIPES[name]}`" for name in datasets)
     what = (
         f"`certificates.csv`: means over {splits} random 75/25 splits, δ = 0.05. The certificates use the larger part "
-        "only; test figures are of the smaller. All recipes tried on a data set are paid for (`n_candidates`). "
+        "only; test figures are of the smaller. All recipes tried on a data set are accounted for (`n_candidates`). "
         f"Preparation and parameters of `ABNetClassifier`:{recipes}"
     )
     _note(folder, "certificates", typed, what)

@@ -155,17 +155,15 @@ class BooleanColumn:
         return (self.name,) + (f"{self.name} (missing)",) * self.indicator
 
     def raw(self, table: Table) -> None:
-        """There are no numbers behind truths."""
+        """There are no numbers behind booleans."""
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; anything but a truth or a missing value is reported, and counts as missing."""
         distinct = table.cells(self.name).distinct()
-        truths = [TRUTH.get(to_text(value).lower()) for value in distinct.values]
-        signs = np.array([0 if truth is None else 2 * truth - 1 for truth in truths], np.float32)
+        found = [TRUTH.get(to_text(value).lower()) for value in distinct.values]
+        signs = np.array([0 if truth is None else 2 * truth - 1 for truth in found], np.float32)
         lookup = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
-        strange = [
-            truth is None and not is_missing(value) for truth, value in zip(truths, distinct.values, strict=True)
-        ]
+        strange = [truth is None and not is_missing(value) for truth, value in zip(found, distinct.values, strict=True)]
         return lookup[distinct.codes], counted(distinct, strange)
 
     @classmethod

@@ -21,7 +21,7 @@ _DECIMALS = {"auto": "", "point": ".", "comma": ","}
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Features for a network from a table of numbers, truths, dates and text, with missing values.
+    """Features for a network from a table of numbers, booleans, dates and text, with missing values.
 
     Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the prior part only, as a
     certificate demands.
@@ -41,7 +41,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     ==========  ==================================================================================================
 
     Empty cells, NaN, ``nan``, ``null``, ``#N/A`` are missing everywhere; ``NA``, ``None``, ``?``, ``-``, ``.`` among
-    numbers, truths and dates, while in text columns they are categories; ``unknown``, ``missing``, ``n.a.`` and the
+    numbers, booleans and dates, while in text columns they are categories; ``unknown``, ``missing``, ``n.a.`` and the
     like among numbers. A category that fitting never met is 0 in every feature, or counts among the rare ones, with a
     warning.
 

@@ -159,7 +159,7 @@ def refuse_repeated(names: list[str], where: str = "") -> None:
 BLANK = frozenset({"", "nan", "-nan", "null", "<na>", "#n/a", "nat"})
 """Marks of a missing value in every column, in any case of letters."""
 DOUBTFUL = frozenset({"na", "n/a", "none", "?", "-", "."})
-"""Marks of a missing value among numbers and truths; among texts they are words like others (NA is Namibia)."""
+"""Marks of a missing value among numbers and booleans; among texts they are words like others (NA is Namibia)."""
 GAPS = frozenset(
     {"unknown", "missing", "n.a.", "n.a", "n.d.", "n.d", "nd", "n/d", "not available", "not known", "not applicable",
      "unspecified", "undefined", "no data", "nil", "--", "---", "??", "???", "..", "..."}
@@ -191,7 +191,7 @@ def is_blank(value: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell among numbers or truths is missing: one of the marks `BLANK` or `DOUBTFUL`.
+    """Whether a cell among numbers or booleans is missing: one of the marks `BLANK` or `DOUBTFUL`.
 
     Examples
     --------
