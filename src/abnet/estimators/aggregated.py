@@ -41,6 +41,7 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.recipe import AFFORDABLE, exact_cost, prior_share, warn_of_unfinished
+from abnet.explanation.background import background_detail
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 
@@ -380,6 +381,7 @@ class AggregatedClassifier(BinaryClassifier):
         marks = row_filter(rows.X, rows.y)
         if marks is not None:
             details["row_filter"] = marks
+        details |= background_detail(rows.X[: rows.n_other])
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         return ModelInfo(self._labels, self._feature_names(), rows.preparation, self.certificate_, details)

@@ -30,6 +30,7 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.recipe import Recipe, prior_share, recipe_for
+from abnet.explanation.background import background_detail
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS
@@ -329,6 +330,7 @@ class MixtureClassifier(AggregatedClassifier):
         }
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
+        details |= background_detail(prepared[self.other_rows_])
         if len(codes) <= MOST_ROWS:
             rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
             details["row_filter"] = row_filter(rows, self._marked(codes))

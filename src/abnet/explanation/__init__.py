@@ -1,0 +1,19 @@
+"""Why a model says what it says: of single rows, and as a whole."""
+
+from typing import TYPE_CHECKING
+
+from abnet.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from abnet.explanation.background import ExplanationPlan
+    from abnet.explanation.row_explanation import Explanation, RowExplanation, explain, without_background
+
+__all__ = ["Explanation", "ExplanationPlan", "RowExplanation", "explain", "without_background"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abnet.explanation.background": ["ExplanationPlan"],
+        "abnet.explanation.row_explanation": ["Explanation", "RowExplanation", "explain", "without_background"],
+    },
+)
