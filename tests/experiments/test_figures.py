@@ -25,7 +25,7 @@ from abnet.experiments.figures import (
     timing_figure,
 )
 from abnet.experiments.figures.depth import depth_to_csv
-from abnet.experiments.figures.regions import region_probabilities
+from abnet.explanation.plane import region_probabilities
 from abnet.experiments.figures.timing import METHODS, read_timings, timings_to_csv
 
 W_1 = np.array([[3.0, 1.0], [1.0, -3.0]])

@@ -22,7 +22,7 @@ MOST_NUMBERS = 8192
 FEWEST_ROWS = 4
 EXACT_COLUMNS = 10
 """Columns in which a row differs from a background row up to which all coalitions are enumerated."""
-STEPS = 16384
+STEPS = 8192
 """Columns entered for one row in all pairs of orders, about; half as many network evaluations."""
 DETAIL = "background"
 """Where the stored rows are among the details of a model."""
@@ -215,7 +215,7 @@ class ExplanationPlan:
             Of the draws.
         pairs : int, optional
             Orders for each background row, each used in both directions; two or more, so that errors can be told. By
-            default as many as make about 30,000 evaluations of the network for a row, 2 to 16.
+            default as many as make about 15,000 evaluations of the network for a row, 2 to 16.
         exact_columns : int
             See the attributes; 0 to 16.
         """

@@ -23,6 +23,7 @@ __all__ = [
     "Explanation",
     "RowExplanation",
     "aligned",
+    "as_read",
     "explain",
     "explain_inputs",
     "predictor_of",
@@ -336,7 +337,7 @@ def explain_inputs(
     """`explain` for rows that are prepared already, with their cells as text and their numbers in the table."""
     plan.check_fits(predictor)
     scores = predictor.score_prepared(inputs)
-    rows = _as_read(inputs, predictor.n_inputs)
+    rows = as_read(inputs, predictor.n_inputs)
     values, codes = shapley_values(predictor, rows, plan), winners(scores)
     found = row_regions(predictor, rows, regions)
     probabilities = predictor.probabilities_from_scores(scores) if predictor.shares else None
@@ -356,7 +357,7 @@ def explain_inputs(
     )  # fmt: skip
 
 
-def _as_read(inputs: Any, n_inputs: int) -> Floats:
+def as_read(inputs: Any, n_inputs: int) -> Floats:
     """Prepared rows as the network reads them: rounded to float32."""
     matrix = as_matrix(inputs, n_inputs)
     dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix

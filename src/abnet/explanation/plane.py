@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erf
 
-from abnet.experiments.figures.style import diverging, label_panel, styled
+from abnet.plots import diverging, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
