@@ -145,8 +145,10 @@ class ModelExplanation:
         listed += [f"{percent(float(share))} by {_group(k)}" for k, share in enumerate(shares[1:4], start=2)]
         if len(shares) > 4:
             listed.append(f"{percent(float(shares[4:].sum()))} by larger sets")
-        strongest = max((set_ for one in self.spectra for set_ in one.strongest(1)), key=lambda s: abs(s.coefficient))
+        tops = [(one, set_) for one in self.spectra for set_ in one.strongest(1)]
+        spectrum, strongest = max(tops, key=lambda pair: abs(pair[1].coefficient))
         who = " and ".join(str(i + 1) for i in strongest.neurons)
+        who += f" of network {spectrum.member + 1}" if self.spectra[-1].member else ""
         return (
             f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}.\n"
             f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
