@@ -1,5 +1,4 @@
-"""The binary cube {-1,+1}^d: its corners, their probabilities, multilinear extension and Walsh spectrum, and corners as code
-words.
+"""The binary cube {-1,+1}^d: its corners, their probabilities, multilinear extension, Walsh spectrum, code words.
 
 Corners are in lexicographic order: -1 before +1, the first coordinate most significant. The functions take NumPy or
 JAX arrays and stay in the library they were given, so that prediction and certificates need NumPy alone.

@@ -41,7 +41,6 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.recipe import AFFORDABLE, exact_cost, prior_share, warn_of_unfinished
-from abnet.explanation.background import background_detail
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 
@@ -366,7 +365,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
-        from abnet.data.fingerprint import row_filter
+        from abnet.data.fingerprint import background_detail, row_filter
 
         details = {
             "estimator": type(self).__name__,

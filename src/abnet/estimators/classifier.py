@@ -187,11 +187,15 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         background : bool
             Whether up to 25 rows of the first part go into the file, for `abnet.explain` to compare with.
         """
-        from abnet.explanation.row_explanation import without_background
         from abnet.files import save
 
         check_is_fitted(self, "predictor_")
-        save(self.predictor_ if background else without_background(self.predictor_), path)
+        predictor = self.predictor_
+        if not background:
+            from abnet.explanation.row_explanation import without_background
+
+            predictor = without_background(predictor)
+        save(predictor, path)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

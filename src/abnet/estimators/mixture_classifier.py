@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import Certificate, gibbs_bound
-from abnet.data.fingerprint import MOST_ROWS, row_filter, warn_of_copies
+from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
 from abnet.decisions.answers import labels_or_none, threshold_of
 from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
@@ -30,7 +30,6 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.recipe import Recipe, prior_share, recipe_for
-from abnet.explanation.background import background_detail
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS

@@ -10,22 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import records
+from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["DETAIL", "ColumnLayout", "ExplanationPlan", "background_detail", "column_layout"]
+__all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]
 
-MOST_ROWS = 25
-"""Background rows that a model file keeps, and that are drawn of a larger table."""
-MOST_NUMBERS = 8192
-"""Features of all stored background rows together; of very wide tables no rows are kept."""
-FEWEST_ROWS = 4
 EXACT_COLUMNS = 10
 """Columns in which a row differs from a background row up to which all coalitions are enumerated."""
 STEPS = 8192
 """Columns entered for one row in all pairs of orders, about; half as many network evaluations."""
-DETAIL = "background"
-"""Where the stored rows are among the details of a model."""
 VERSION = 1
 
 
@@ -114,44 +108,6 @@ def _numbered(count: int) -> tuple[str, ...]:
     return tuple(f"x{place}" for place in range(count))
 
 
-def background_detail(features: NDArray[Any], *, seed: int = 0) -> dict[str, Any]:
-    """Some rows of the first part as an entry for the details of a model; none of very wide rows.
-
-    They are rows of the training table: who has the model file can read their cells back from them.
-    `abnet.explanation.without_background` takes them out.
-
-    Parameters
-    ----------
-    features : array (n, d)
-        Prepared rows before their codes.
-    seed : int
-        Of the draw.
-
-    Examples
-    --------
-    >>> background_detail(np.array([[0.1, 1.0], [0.2, 0.0]], np.float32))
-    {'background': {'rows': [[0.1, 1], [0.2, 0]]}}
-    >>> len(background_detail(np.zeros((1000, 20)))["background"]["rows"])
-    25
-    """
-    most = min(MOST_ROWS, MOST_NUMBERS // max(features.shape[1], 1))
-    if most < FEWEST_ROWS or not len(features):
-        return {}
-    return {DETAIL: {"rows": _decimals(_drawn(np.asarray(features), most, seed))}}
-
-
-def _drawn(rows: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
-    """At most so many rows, drawn at random, in their order."""
-    if len(rows) <= most:
-        return rows
-    return rows[np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))]
-
-
-def _decimals(rows: NDArray[Any]) -> list[list[float]]:
-    """The shortest decimals that are read as the same float32."""
-    return [[int(v) if v == int(v) else float(str(v)) for v in row] for row in np.asarray(rows, np.float32)]
-
-
 def _matrix(where: str, value: Any, width: int) -> NDArray[np.float32]:
     """Stored rows of so many features."""
     rows = records.list_of(records.list_of(records.finite))(where, value)
@@ -225,7 +181,7 @@ class ExplanationPlan:
         else:
             prepared = predictor.prepare(background)
             dense = prepared.toarray() if hasattr(prepared, "toarray") else np.asarray(prepared)
-            rows = _drawn(dense[:, : layout.n_features], MOST_ROWS, seed)
+            rows = drawn_rows(dense[:, : layout.n_features], BACKGROUND_ROWS, seed)
         return ExplanationPlan.drawn(layout, rows, seed=seed, pairs=pairs, exact_columns=exact_columns)
 
     @staticmethod
@@ -248,7 +204,7 @@ class ExplanationPlan:
         layout = self.columns
         return {
             "version": VERSION, "columns": list(layout.names), "owners": list(layout.owners),
-            "codes": list(layout.codes), "original": layout.original, "background": _decimals(self.background),
+            "codes": list(layout.codes), "original": layout.original, "background": decimals(self.background),
             "permutations": self.permutations.tolist(), "exact_columns": self.exact_columns, "seed": self.seed,
         }  # fmt: skip
 
@@ -286,11 +242,11 @@ class ExplanationPlan:
 
 
 def _stored_rows(predictor: Predictor, layout: ColumnLayout) -> NDArray[np.float32]:
-    record = predictor.info.details.get(DETAIL)
+    record = predictor.info.details.get(BACKGROUND)
     if record is None:
         raise ParameterError(
             "the model keeps no background rows to compare with: give {}, a table of some usual rows.",
             Parameter("background"),
         )
-    fields = records.take(f"details.{DETAIL}", record, rows=lambda name, value: value)
-    return _matrix(f"details.{DETAIL}.rows", fields["rows"], layout.n_features)
+    fields = records.take(f"details.{BACKGROUND}", record, rows=lambda name, value: value)
+    return _matrix(f"details.{BACKGROUND}.rows", fields["rows"], layout.n_features)

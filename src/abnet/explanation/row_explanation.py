@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.wording import percent
+from abnet.data.fingerprint import BACKGROUND
 from abnet.data.tables.cells import to_text
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import as_table
-from abnet.explanation.background import DETAIL, ColumnLayout, ExplanationPlan
+from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
 from abnet.labels import winners
@@ -391,5 +392,5 @@ def without_background(predictor: Predictor) -> Predictor:
     >>> without_background(CompactABNet(np.ones((1, 1)), np.zeros(1), np.array([-1.0, 1.0]), info=info)).info.details
     {'sizes': [1, 1]}
     """
-    details = {name: value for name, value in predictor.info.details.items() if name != DETAIL}
+    details = {name: value for name, value in predictor.info.details.items() if name != BACKGROUND}
     return replace(predictor, info=replace(predictor.info, details=details))
