@@ -186,7 +186,12 @@ class ExplanationPlan:
 
     @staticmethod
     def drawn(
-        layout: ColumnLayout, rows: NDArray[Any], *, seed: int = 0, pairs: int | None = None, exact_columns: int
+        layout: ColumnLayout,
+        rows: NDArray[Any],
+        *,
+        seed: int = 0,
+        pairs: int | None = None,
+        exact_columns: int = EXACT_COLUMNS,
     ) -> "ExplanationPlan":
         """A plan for background rows that are features already; its orders are drawn."""
         if not len(rows) or not np.isfinite(rows).all():

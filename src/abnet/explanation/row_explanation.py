@@ -13,7 +13,7 @@ from abnet.bounds.wording import percent
 from abnet.data.fingerprint import BACKGROUND
 from abnet.data.tables.cells import to_text
 from abnet.data.tables.csv_files import UNNAMED
-from abnet.data.tables.frames import as_table
+from abnet.data.tables.frames import Table, as_table
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
@@ -374,11 +374,15 @@ def row_cells(predictor: Predictor, layout: ColumnLayout, X: Any) -> list[tuple[
         known = {name.removesuffix(f" {UNNAMED}"): name for name in table.columns} | {n: n for n in table.columns}
         columns = [table.cells(known[name]) for name in layout.names]
         return [tuple(to_text(column.cell(row)) for column in columns) for row in range(table.n_rows)]
+    signs = layout.original and hasattr(base, "thresholds")  # a constant column makes none
+    used = [place for place, made in enumerate(base.thresholds) if made] if signs else list(range(len(layout.names)))
+    if isinstance(X, Table):
+        names = predictor.info.feature_names or tuple(X.columns)
+        columns = [X.cells(names[place]) for place in used]
+        return [tuple(to_text(column.cell(row)) for column in columns) for row in range(X.n_rows)]
     rows = in_order(X, predictor.info.feature_names, preparation) if layout.original else predictor.prepare(X)
     matrix = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-    if layout.original and hasattr(base, "thresholds"):  # signs, of columns that are not constant
-        matrix = matrix[:, [place for place, thresholds in enumerate(base.thresholds) if thresholds]]
-    return [tuple(map(to_text, row)) for row in matrix]
+    return [tuple(map(to_text, row)) for row in matrix[:, used]]
 
 
 def without_background(predictor: Predictor) -> Predictor:
