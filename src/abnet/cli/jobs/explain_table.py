@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.judge_table import cell_texts, label_text
-from abnet.cli.jobs.predict_table import prepared
+from abnet.cli.jobs.predict_table import numeric_rows, prepared
 from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS
 from abnet.data.preparation.unseen import Unseen
 from abnet.data.tables import read_table
@@ -214,8 +214,10 @@ def _draw(
     paths = save_model_figures(outcome.whole, folder)
     layout = column_layout(predictor)
     if len(layout.names) == 2 and layout.original:
+        named = hasattr(predictor.info.preparation, "transform_reporting")
         try:
-            figure = plane_figure(predictor, frame, _known_labels(predictor, frame))
+            rows = frame if named else numeric_rows(predictor, as_table(frame))
+            figure = plane_figure(predictor, rows, _known_labels(predictor, frame))
         except ValueError as error:
             outcome.notices.append(f"no figure of the plane: {error}")
         else:
