@@ -179,7 +179,7 @@ def importance_figure(found: ModelExplanation, *, most: int = 15) -> "Figure":
             panels[1].axvline(0, color="#AAAAAA", linewidth=0.8)
             _whiskers(panels[1], grown, [100 * (one.error_growth_error or 0.0) for one in ranked])
             _named(panels[1], [""] * len(ranked))
-            panels[1].set_xlabel(f"growth of the error, % ({found.n_shuffled:,} rows)")
+            panels[1].set_xlabel(f"growth of the error, percentage points ({found.n_shuffled:,} rows)")
             label_panel(panels[0], "a", "moves the score by")
             label_panel(panels[1], "b", "error when shuffled")
     return figure

@@ -123,7 +123,7 @@ class ModelExplanation:
         for one in self.ranked()[:most]:
             moved = [shown(one.column), f"{one.contribution:.3f}", f"± {one.contribution_error:.3f}"]
             if one.error_growth is not None and one.error_growth_error is not None:
-                moved += [f"{100 * one.error_growth:+.2f} %", f"± {100 * one.error_growth_error:.2f} %"]
+                moved += [f"{100 * one.error_growth:+.2f} points", f"± {100 * one.error_growth_error:.2f}"]
             lines.append(moved)
         rest = len(self.importance) - most
         more = f"\n… and {rest} more" if rest > 0 else ""
