@@ -114,6 +114,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "no such row": (["--row", "100000"], "no row 100000 in the table"),
     "row 0": (["--row", "0"], "no row 0 in the table"),
     "no numbers": (["--rows", "first"], "--rows takes numbers and spans"),
+    "too many to draw": (["--rows", "1-51", "--plots", "figures"], "50 at the most; 51 were named"),
     "both": (["--row", "1", "--rows", "2"], "give --row or --rows"),
 }
 

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _UP, _DOWN = OKABE_ITO["blue"], OKABE_ITO["vermillion"]
-_BAR = {"height": 0.62, "linewidth": 0}
+_BAR: dict[str, Any] = {"height": 0.62, "linewidth": 0}
 
 
 def _named(axes: "Axes", names: Sequence[str]) -> None:
@@ -169,7 +169,7 @@ def importance_figure(found: ModelExplanation, *, most: int = 15) -> "Figure":
     judged = found.error is not None
     with styled():
         figure = _figure(len(ranked), 7.4 if judged else 5.6)
-        panels = np.atleast_1d(figure.subplots(1, 2 if judged else 1))
+        panels = figure.subplots(1, 2 if judged else 1, squeeze=False)[0]
         _whiskers(panels[0], [one.contribution for one in ranked], [one.contribution_error for one in ranked])
         _named(panels[0], [drawable(one.column, 30) for one in ranked])
         panels[0].set_xlabel(f"mean |contribution| ({found.n_explained:,} rows)")

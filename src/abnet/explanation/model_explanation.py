@@ -271,16 +271,18 @@ def _error_growth(
     predictor: Predictor, rows: Floats, codes: NDArray[np.intp], plan: ExplanationPlan, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """How much more each row errs with each column from another row, shape (columns, rows), and the error itself."""
-    wrong = (predictor.votes(rows) != codes).astype(np.float64)
-    owners, n = plan.columns.input_owners, len(rows)
+    mixed, n = rows.astype(np.float32), len(rows)  # as they were before they were read
+    wrong = (predictor.votes(mixed) != codes).astype(np.float64)
     growth = np.zeros((len(plan.columns.names), n))
     for j in range(len(growth)):
-        taken = np.nonzero(owners == j)[0]
+        taken = np.nonzero(plan.columns.input_owners == j)[0]
+        own = mixed[:, taken]
         for _ in range(REPEATS):
-            mixed, order = rows.copy(), rng.permutation(n)
+            order = rng.permutation(n)
             # Round a circle, so that no row keeps its own cell.
-            mixed[order[:, None], taken] = rows[np.roll(order, 1)[:, None], taken]
+            mixed[order[:, None], taken] = own[np.roll(order, 1)]
             growth[j] += ((predictor.votes(mixed) != codes) - wrong) / REPEATS
+        mixed[:, taken] = own
     return growth, float(wrong.mean())
 
 

@@ -169,7 +169,7 @@ class Plane:
     def _scatter(self, axes: "Axes") -> None:
         for label, marker in ((-1, "s"), (1, "o")):
             x_1, x_2 = self.points[self.signs == label].T
-            named = {} if self.classes is None else {"label": drawable(self.classes[label > 0], 24)}
+            named: dict[str, Any] = {} if self.classes is None else {"label": drawable(self.classes[label > 0], 24)}
             axes.scatter(x_1, x_2, s=11, marker=marker, color=_DARK[label], edgecolors="white", linewidths=0.5, **named)
 
     def _name_axes(self, axes: "Axes", *, first: bool) -> None:

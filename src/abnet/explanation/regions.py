@@ -165,7 +165,7 @@ def region_table(predictor: Predictor) -> RegionTable | None:
     if isinstance(predictor, CompactABNet):
         return RegionTable(predictor, predictor.H[None, :, None], corners(len(predictor.b), np.int8))
     if isinstance(predictor, CompactMAP):
-        outputs = np.unpackbits(predictor.bits, count=2 ** len(predictor.b)) * 2.0 - 1.0
+        outputs = np.unpackbits(predictor.bits, count=2 ** len(predictor.b)).astype(np.float64) * 2 - 1
         return RegionTable(predictor, outputs[None, :, None], corners(len(predictor.b), np.int8))
     if isinstance(predictor, CompactUniform):
         return RegionTable(predictor, predictor.H[None, :, None], predictor.S)

@@ -68,7 +68,7 @@ class WalshSpectrum:
     @property
     def variance_by_order(self) -> Floats:
         """``Σ_{|A|=k} Ĥ(A)²`` for k = 0 … d; the first is the squared mean, the others add up to the variance."""
-        return np.bincount(self.orders, self.coefficients**2, minlength=self.n_neurons + 1)
+        return np.asarray(np.bincount(self.orders, self.coefficients**2, self.n_neurons + 1), np.float64)
 
     @property
     def variance(self) -> float:

@@ -29,6 +29,8 @@ __all__ = ["ExplainOutcome", "chosen_rows", "explain_table"]
 
 MODEL_ROWS = 20_000
 """Rows that a model as a whole is explained on, at the most."""
+MOST_DRAWN = 50
+"""Rows that are drawn, at the most."""
 STEP = 10
 """Rows explained at a time, for the bar."""
 
@@ -107,6 +109,8 @@ def explain_table(
     """
     predictor, frame = load(model), read_table(table)
     chosen = chosen_rows(row, rows, frame.height)
+    if plots is not None and chosen is not None and len(chosen) > MOST_DRAWN:
+        raise UsageError(f"--plots draws each row by itself, {MOST_DRAWN} at the most; {len(chosen):,} were named.")
     outcome = ExplainOutcome(None, None)
     usual = _usual(predictor, frame, background, seed, outcome)
     if chosen is None:
