@@ -1,9 +1,15 @@
-"""Links in README and docs lead somewhere: files exist, and so do the headings that are named."""
+"""Links in README and docs lead somewhere: files exist, and so do the headings that are named; a page that runs."""
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from abnet.cli.app import app
+from test_readme import agrees, blocks, commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -63,3 +69,19 @@ def test_the_readme_leads_to_every_page() -> None:
         (ROOT / link.partition("#")[0]).resolve() for link in links((ROOT / "README.md").read_text(encoding="utf-8"))
     }
     assert {path.name for path in ROOT.glob("docs/*.md") if path.resolve() not in linked} <= {"theory-wide.md"}
+
+
+def test_the_page_on_explanations_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = blocks((ROOT / "docs" / "explanation.md").read_text(encoding="utf-8"))
+    assert [language for language, _ in shown] == ["python", "text", "console", "python", "text"]
+    (_, first), (_, row), (_, shell), (_, second), (_, whole) = shown
+    for code, expected in ((first, row), (second, whole)):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, {})
+        assert agrees(expected, printed.getvalue()), printed.getvalue()
+    for arguments, expected in commands(shell):
+        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        assert agrees(expected, result.output), result.output

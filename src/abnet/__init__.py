@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet import aggregation, bounds, data, export
+    from abnet import aggregation, bounds, data, explanation, export
     from abnet.bam import BAM
     from abnet.bounds.certificate import Certificate
     from abnet.decisions.certify_model import certify, compare_errors, load_certificate
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.large_tables import fit_table
     from abnet.estimators.search import ABNetSearch
+    from abnet.explanation.row_explanation import explain
     from abnet.files import load
     from abnet.predictors.compact import CompactABNet, CompactMAP
 
@@ -39,6 +40,8 @@ __all__ = [
     "certify",
     "compare_errors",
     "data",
+    "explain",
+    "explanation",
     "export",
     "fit_table",
     "load",
@@ -51,6 +54,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.aggregation": [],
         "abnet.bounds": [],
         "abnet.data": [],
+        "abnet.explanation": [],
         "abnet.export": [],
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
@@ -60,6 +64,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.estimators.large_tables": ["fit_table"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
+        "abnet.explanation.row_explanation": ["explain"],
         "abnet.files": ["load"],
         "abnet.predictors.compact": ["CompactABNet", "CompactMAP"],
     },

@@ -25,8 +25,8 @@ from abnet.experiments.figures import (
     timing_figure,
 )
 from abnet.experiments.figures.depth import depth_to_csv
-from abnet.experiments.figures.regions import region_probabilities
 from abnet.experiments.figures.timing import METHODS, read_timings, timings_to_csv
+from abnet.explanation.plane import region_probabilities
 
 W_1 = np.array([[3.0, 1.0], [1.0, -3.0]])
 b_1 = np.array([1.0, 1.5])
@@ -148,7 +148,7 @@ def test_csv_files_read_back() -> None:
 
 def test_the_experiments_import_nothing_heavy() -> None:
     code = (
-        "import sys, abnet.experiments.figures, abnet.experiments.agreement, abnet.experiments.status;"
+        "import sys, abnet.experiments.figures, abnet.experiments.agreement, abnet.experiments.race;"
         "heavy = ('jax', 'sklearn', 'pandas', 'matplotlib', 'rich', 'joblib', 'distributed');"
         "print([m for m in heavy if m in sys.modules])"
     )

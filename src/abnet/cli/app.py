@@ -4,6 +4,7 @@ import typer
 
 from abnet.cli.certifying import certify, monitor
 from abnet.cli.commands import compare, data, demo, export, inspect
+from abnet.cli.explain import explain
 from abnet.cli.fit import fit
 from abnet.cli.options import Command, Group, program
 from abnet.cli.predict import predict
@@ -25,7 +26,7 @@ app = typer.Typer(
 
 
 app.callback()(program)
-for _command in (fit, predict, inspect, certify, monitor, export, compare, demo, data):
+for _command in (fit, predict, explain, inspect, certify, monitor, export, compare, demo, data):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")

@@ -167,6 +167,8 @@ def inspect(
     for name, value in record["details"].items():
         if name == "row_filter":
             continue  # long, and nothing to read
+        if name == "background":
+            value = f"{len(value['rows'])} rows of the first part, for `abnet explain`"
         print(f"{name.replace('_', ' ')}: {value}")
 
 

@@ -29,6 +29,15 @@ def fit(
     max_categories: options.MaxCategories = 20,
     max_learn_rows: options.MaxLearnRows = 1_000_000,
     overwrite: options.Overwrite = False,
+    no_background: Annotated[
+        bool,
+        typer.Option(
+            "--no-background",
+            metavar="",
+            help="Keep no rows of the table in the model file; by default up to 25 rows of the first part are kept for "
+            "`abnet explain` to compare with, and who has the file can read them.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
     details: options.Details = False,
     json: options.AsJSON = False,
@@ -81,7 +90,7 @@ def fit(
     outcome = fit_table(
         table, target, output, model=model, settings=options.settings(context), drop=drop or [],
         preparation=options.preparation(max_categories, decimal, use), max_learn_rows=max_learn_rows,
-        verbose=not quiet,
+        verbose=not quiet, background=not no_background,
     )  # fmt: skip
     for notice in outcome.notices:
         say(notice)
@@ -104,6 +113,10 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     replaced = ", in place of an older file" if outcome.replaced else ""
     print(f"Model written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")
     print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
+    print(f"Explain with:  abnet explain {outcome.output} NEW_TABLE --row 1")
+    if outcome.n_background:
+        kept = f"{outcome.n_background} rows of the first part are in the model file, to explain against"
+        print(f"\n{kept}; --no-background leaves them out.")
 
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:

@@ -1,4 +1,6 @@
-"""Marks of rows: a short name for a whole data set, a filter of the rows that a model was fitted on, copies among them.
+"""What a model keeps of its rows: a short name for the whole data set, a filter of them, and a few for explanations.
+
+Copies among the rows are found here too.
 
 The filter is Bloom's: every row that was put in is found again, another one by mistake about once in two thousand
 times. It is small enough for a model file, and nobody can read a row from it, only ask for one that is at hand.
@@ -13,7 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_ROWS", "copies", "count_seen", "fingerprint", "row_filter", "row_marks", "warn_of_copies"]
+__all__ = [
+    "BACKGROUND",
+    "BACKGROUND_ROWS",
+    "MOST_ROWS",
+    "background_detail",
+    "copies",
+    "count_seen",
+    "decimals",
+    "drawn_rows",
+    "fingerprint",
+    "row_filter",
+    "row_marks",
+    "warn_of_copies",
+]
 
 
 def fingerprint(X: Any, y: Any) -> str:
@@ -218,3 +233,49 @@ def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) 
                 stacklevel=2,
             )
             return
+
+
+BACKGROUND = "background"
+"""Where the rows for explanations are among the details of a model."""
+BACKGROUND_ROWS = 25
+"""Their number, at the most."""
+BACKGROUND_NUMBERS, FEWEST = 8192, 4
+"""Features of all of them together, at the most; of rows so wide that there would be fewer than four, none are kept."""
+
+
+def background_detail(features: NDArray[Any], *, seed: int = 0) -> dict[str, Any]:
+    """Some rows of the first part as an entry for the details of a model; none of very wide rows.
+
+    They are rows of the training table: who has the model file can read their cells back from them.
+    `abnet.explanation.without_background` takes them out.
+
+    Parameters
+    ----------
+    features : array (n, d)
+        Prepared rows before their codes.
+    seed : int
+        Of the draw.
+
+    Examples
+    --------
+    >>> background_detail(np.array([[0.1, 1.0], [0.2, 0.0]], np.float32))
+    {'background': {'rows': [[0.1, 1], [0.2, 0]]}}
+    >>> len(background_detail(np.zeros((1000, 20)))["background"]["rows"])
+    25
+    """
+    most = min(BACKGROUND_ROWS, BACKGROUND_NUMBERS // max(features.shape[1], 1))
+    if most < FEWEST or not len(features):
+        return {}
+    return {BACKGROUND: {"rows": decimals(drawn_rows(np.asarray(features), most, seed))}}
+
+
+def drawn_rows(rows: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
+    """At most so many rows, drawn at random, in their order."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))]
+
+
+def decimals(rows: NDArray[Any]) -> list[list[float]]:
+    """The shortest decimals that are read as the same float32."""
+    return [[int(v) if v == int(v) else float(str(v)) for v in row] for row in np.asarray(rows, np.float32)]

@@ -365,7 +365,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
-        from abnet.data.fingerprint import row_filter
+        from abnet.data.fingerprint import background_detail, row_filter
 
         details = {
             "estimator": type(self).__name__,
@@ -380,6 +380,7 @@ class AggregatedClassifier(BinaryClassifier):
         marks = row_filter(rows.X, rows.y)
         if marks is not None:
             details["row_filter"] = marks
+        details |= background_detail(rows.X[: rows.n_other])
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         return ModelInfo(self._labels, self._feature_names(), rows.preparation, self.certificate_, details)

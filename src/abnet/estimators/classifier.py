@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import check_preprocessor, hint_at_scales, warn_of_unsaved
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
+
+if TYPE_CHECKING:
+    from abnet.explanation.row_explanation import Explanation
 
 __all__ = [
     "BinaryClassifier",
@@ -153,12 +156,46 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return self.predictor_.probabilities_from_scores(scores)
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back."""
+    def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":
+        """The columns that moved what is said of each row, and the regions that it falls in.
+
+        Parameters
+        ----------
+        X : array or frame (n, d)
+        background : array or frame, optional
+            Usual rows to compare with; by default some of the first part of the rows.
+        seed : int
+            Of the draws.
+
+        Returns
+        -------
+        Explanation
+            As of `abnet.explain`; ``clf.explain(X)[0].describe()`` is the first row's in words.
+        """
+        from abnet.explanation.row_explanation import explain
+
+        rows = self._check_rows(X)
+        usual = None if background is None else self._check_rows(background)
+        return explain(self.predictor_, rows, background=usual, seed=seed)
+
+    def save(self, path: str | Path, *, background: bool = True) -> None:
+        """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back.
+
+        Parameters
+        ----------
+        path : path
+        background : bool
+            Whether up to 25 rows of the first part go into the file, for `abnet.explain` to compare with.
+        """
         from abnet.files import save
 
         check_is_fitted(self, "predictor_")
-        save(self.predictor_, path)
+        predictor = self.predictor_
+        if not background:
+            from abnet.explanation.row_explanation import without_background
+
+            predictor = without_background(predictor)
+        save(predictor, path)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

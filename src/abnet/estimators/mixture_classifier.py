@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import Certificate, gibbs_bound
-from abnet.data.fingerprint import MOST_ROWS, row_filter, warn_of_copies
+from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
 from abnet.decisions.answers import labels_or_none, threshold_of
 from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
@@ -329,6 +329,7 @@ class MixtureClassifier(AggregatedClassifier):
         }
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
+        details |= background_detail(prepared[self.other_rows_])
         if len(codes) <= MOST_ROWS:
             rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
             details["row_filter"] = row_filter(rows, self._marked(codes))

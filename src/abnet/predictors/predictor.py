@@ -306,9 +306,10 @@ class Predictor(ABC):
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """The score ``F(x)`` of every row; positive for ``classes_[1]``. Several classes: their shares of the vote."""
-        return self.score_prepared(self._prepared(X))
+        return self.score_prepared(self.prepare(X))
 
-    def _prepared(self, X: Any) -> Any:
+    def prepare(self, X: Any) -> Any:
+        """The network's inputs for the caller's rows."""
         X = in_order(X, self.info.feature_names, self.info.preparation)
         return X if self.info.preparation is None else self.info.preparation.transform(X)
 
@@ -333,7 +334,7 @@ class Predictor(ABC):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The vote's label for every row: ``sgn(F(x))``, or the class with the largest share."""
-        return self.info.labels.decode(self.votes(self._prepared(X)))
+        return self.info.labels.decode(self.votes(self.prepare(X)))
 
     def votes(self, X: Any) -> NDArray[np.intp]:
         """The code of each prepared row's label: of two, 1 where its score is at least zero, else 0."""

@@ -17,6 +17,7 @@ from abnet.bounds.certificate import Certificate
 from abnet.bounds.wording import percent
 from abnet.cli.console import certificate_text
 from abnet.cli.jobs.inputs import Labelled, check_use, in_options, make_estimator, read_labelled, two_random_parts
+from abnet.data.fingerprint import BACKGROUND
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables.reading import Learning, TableSource, without
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
@@ -80,6 +81,11 @@ class FitOutcome:
     replaced: bool
 
     @property
+    def n_background(self) -> int:
+        """Rows of the table that the model keeps for explanations."""
+        return len(self.details.get(BACKGROUND, {"rows": ()})["rows"])
+
+    @property
     def vote_bound(self) -> float | None:
         """The certified bound on the error of `predict`, if there is one."""
         return None if self.certificate is None else self.certificate.vote_error_bound
@@ -129,6 +135,7 @@ class FitOutcome:
             "test_set_bounds": [asdict(rival) for rival in self.rivals],
             "headline": self.headline,
             "details": self.details,
+            "n_background": self.n_background,
             "model": {"path": str(self.output), "bytes": self.size, "replaced": self.replaced},
         }
 
@@ -144,6 +151,7 @@ def fit_table(
     preparation: dict[str, Any] | None = None,
     max_learn_rows: int = 1_000_000,
     verbose: bool = False,
+    background: bool = True,
 ) -> FitOutcome:
     """Learn the target of a table, and write the model.
 
@@ -162,6 +170,8 @@ def fit_table(
         Rows that learn, at the most; the others of a larger table are streamed and counted.
     verbose : bool
         Draw a progress bar.
+    background : bool
+        Whether the model keeps some rows for explanations.
     """
     preprocessor = TablePreparation(**(preparation or {}))
     classifier = make_estimator(model, settings, preprocessor=preprocessor, verbose=verbose)
@@ -177,7 +187,10 @@ def fit_table(
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
     predictor = classifier.compact()
-    info = replace(predictor.info, details={**predictor.info.details, "target": target})
+    details = {**predictor.info.details, "target": target}
+    if not background:
+        details.pop(BACKGROUND, None)
+    info = replace(predictor.info, details=details)
     replaced = output.exists()
     save(replace(predictor, info=info), output)
     notes = (*part.notes, *classifier.preprocessor_.notes_)

@@ -22,7 +22,15 @@ from abnet.decisions.outside import Judged, judge_answers
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["JudgedTable", "WatchOutcome", "judge_model_file", "judge_predictions", "watch_model"]
+__all__ = [
+    "JudgedTable",
+    "WatchOutcome",
+    "cell_texts",
+    "judge_model_file",
+    "judge_predictions",
+    "label_text",
+    "watch_model",
+]
 
 
 @dataclass
@@ -88,7 +96,7 @@ def judge_model_file(
     if not isinstance(target, str):
         raise UsageError(f"{model} does not say which column it predicts: name it with --truth COLUMN.")
     names = predictor.info.labels.names
-    result = JudgedTable(columns={name: [] for name in columns}, known=tuple(map(_label, names)))
+    result = JudgedTable(columns={name: [] for name in columns}, known=tuple(map(label_text, names)))
     before = 0
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
@@ -96,7 +104,7 @@ def judge_model_file(
         labelled = _keep_labels(frame, target, columns, result)
         rows, reports = prepared(predictor, frame)
         answers = predictor.info.labels.decode(predictor.votes(rows)).tolist()
-        result.answers += [_label(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
+        result.answers += [label_text(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
         result.unseen = merge([*result.unseen, *reports])
         result.fitted += _fitted(predictor, frame, result.truth[len(result.truth) - int(labelled.sum()) :], labelled)
     return predictor, result
@@ -110,7 +118,7 @@ def judge_predictions(table: Path, *, truth: str, prediction: str, columns: tupl
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, truth, (prediction, *columns), result, keep=columns)
-        answers = _texts(frame, prediction)
+        answers = cell_texts(frame, prediction)
         result.answers += [answer for answer, row in zip(answers, labelled, strict=True) if row]
     return result
 
@@ -122,29 +130,29 @@ def _keep_labels(
     absent = [name for name in (truth, *columns) if name not in frame.columns]
     if absent:
         raise UsageError(f"no column {listed(absent)} in the table; its columns are {listed(list(frame.columns))}.")
-    labels = _texts(frame, truth)
+    labels = cell_texts(frame, truth)
     labelled = np.array([label is not None for label in labels], dtype=bool)
     result.truth += [label for label in labels if label is not None]
     result.unlabelled += int((~labelled).sum())
     for name in columns if keep is None else keep:
-        cells = ["(missing)" if cell is None else cell for cell in _texts(frame, name)]
+        cells = ["(missing)" if cell is None else cell for cell in cell_texts(frame, name)]
         result.columns[name] += [cell for cell, row in zip(cells, labelled, strict=True) if row]
     return labelled
 
 
-def _texts(frame: Table, column: str) -> list[str | None]:
+def cell_texts(frame: Table, column: str) -> list[str | None]:
     """Cells as text, None where they are missing; one number has one text, however it is written."""
     found = frame.cells(column).distinct()
-    texts = [None if is_blank(value) else _label(to_text(value)) for value in found.values]
+    texts = [None if is_blank(value) else label_text(to_text(value)) for value in found.values]
     return [texts[code] for code in found.codes.tolist()]
 
 
-def _label(text: str) -> str:
+def label_text(text: str) -> str:
     """The text of a label: ``1``, ``1.0`` and ``1.00`` are one label.
 
     Examples
     --------
-    >>> _label("1.00"), _label("yes"), _label("2.5")
+    >>> label_text("1.00"), label_text("yes"), label_text("2.5")
     ('1', 'yes', '2.5')
     """
     number = to_number(text)
@@ -154,7 +162,7 @@ def _label(text: str) -> str:
 def _fitted(model: Predictor, frame: Table, truth: list[str], labelled: NDArray[np.bool_]) -> int:
     """Rows with a label that the model's filter holds; 0 where there is none, or several classes."""
     marks, preparation = model.info.details.get("row_filter"), model.info.preparation
-    names = [_label(name) for name in model.info.labels.names]
+    names = [label_text(name) for name in model.info.labels.names]
     if not isinstance(marks, str) or not hasattr(preparation, "transform_reporting") or len(names) != 2:
         return 0
     prepared: Any = preparation.transform_reporting(frame)[0][labelled]

@@ -24,7 +24,15 @@ from abnet.predictors.predictor import Predictor
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["PredictOutcome", "Wanted", "predict_to_file", "predict_to_stream", "prepared", "unused_columns"]
+__all__ = [
+    "PredictOutcome",
+    "Wanted",
+    "numeric_rows",
+    "predict_to_file",
+    "predict_to_stream",
+    "prepared",
+    "unused_columns",
+]
 
 
 def prepared(model: Predictor, frame: Table) -> tuple[Any, list[Unseen]]:
@@ -33,11 +41,11 @@ def prepared(model: Predictor, frame: Table) -> tuple[Any, list[Unseen]]:
     if hasattr(preparation, "transform_reporting"):  # a table's own
         found: tuple[Any, list[Unseen]] = preparation.transform_reporting(frame)
         return found
-    rows = _numeric(model, frame)
+    rows = numeric_rows(model, frame)
     return (rows if preparation is None else preparation.transform(rows)), []
 
 
-def _numeric(model: Predictor, frame: Table) -> NDArray[np.float64]:
+def numeric_rows(model: Predictor, frame: Table) -> NDArray[np.float64]:
     """Columns as numbers, for a model that was learned from an array."""
     names = model.feature_names_in_ or tuple(frame.columns)
     absent = [name for name in names if name not in frame.columns]

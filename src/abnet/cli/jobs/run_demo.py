@@ -19,8 +19,8 @@ from abnet.cli.jobs.compare_models import (
 from abnet.cli.jobs.inputs import Labelled, make_estimator, take, two_random_parts
 from abnet.data import Dataset, load, names
 from abnet.data.named import UnknownDatasetError
-from abnet.experiments.figures.style import OKABE_ITO, label_panel, styled
 from abnet.labels import Labels
+from abnet.plots import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,9 +2,9 @@
 
 from abnet.experiments.figures.architecture import architecture_figure
 from abnet.experiments.figures.depth import DepthPoint, depth_figure, depth_points
-from abnet.experiments.figures.regions import regions_figure
-from abnet.experiments.figures.style import save
 from abnet.experiments.figures.timing import Timing, timing_figure
+from abnet.explanation.plane import regions_figure
+from abnet.plots import save
 
 __all__ = [
     "DepthPoint",

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from abnet.experiments.figures.style import OKABE_ITO, label_panel, styled
 from abnet.experiments.result import Result
 from abnet.experiments.selection import Selected, by_cell, choose, deviation, mean
 from abnet.experiments.setting import Setting
+from abnet.plots import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

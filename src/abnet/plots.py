@@ -1,4 +1,4 @@
-"""What all figures share: colours that colour-blind readers can tell apart, fonts, reproducible files."""
+"""What all figures share: colours that colour-blind readers can tell apart, fonts, text, reproducible files."""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-__all__ = ["OKABE_ITO", "diverging", "label_panel", "save", "styled"]
+__all__ = ["OKABE_ITO", "diverging", "drawable", "label_panel", "save", "styled"]
 
 OKABE_ITO = {
     "black": "#000000",
@@ -71,8 +71,8 @@ def save(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     Examples
     --------
     >>> from tempfile import mkdtemp
-    >>> from abnet.experiments.figures import architecture_figure
-    >>> [path.name for path in save(architecture_figure(), Path(mkdtemp()) / "fig1")]
+    >>> from matplotlib.figure import Figure
+    >>> [path.name for path in save(Figure(), Path(mkdtemp()) / "fig1")]
     ['fig1.png', 'fig1.svg']
     """
     stem = Path(stem)
@@ -83,6 +83,23 @@ def save(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     with styled(), atomic_path(svg) as temporary:
         figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
     return png, svg
+
+
+def drawable(text: str, most: int = 40) -> str:
+    """A user's text as a figure can show it: not too long, and a mark for each letter that the font does not have.
+
+    Set it with ``parse_math=False``, since dollars around it are no formula.
+
+    Examples
+    --------
+    >>> drawable("größe"), drawable("n" * 300, 10), drawable("a\\n\u6f22")
+    ('größe', 'nnnnnnnnn…', 'a��')
+    """
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    known = get_font(findfont(FontProperties(family=str(_SETTINGS["font.family"])))).get_charmap()
+    cut = text if len(text) <= most else text[: most - 1] + "…"
+    return "".join(c if c.isprintable() and ord(c) in known else "\N{REPLACEMENT CHARACTER}" for c in cut)
 
 
 def label_panel(axes: "Axes", letter: str, title: str) -> None:

@@ -1,0 +1,33 @@
+"""Why a model says what it says: of single rows, and as a whole."""
+
+from typing import TYPE_CHECKING
+
+from abnet.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from abnet.explanation.background import ExplanationPlan
+    from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model
+    from abnet.explanation.row_explanation import Explanation, RowExplanation, explain, without_background
+    from abnet.explanation.spectrum import WalshSpectrum
+
+__all__ = [
+    "ColumnImportance",
+    "Explanation",
+    "ExplanationPlan",
+    "ModelExplanation",
+    "RowExplanation",
+    "WalshSpectrum",
+    "explain",
+    "explain_model",
+    "without_background",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abnet.explanation.background": ["ExplanationPlan"],
+        "abnet.explanation.model_explanation": ["ColumnImportance", "ModelExplanation", "explain_model"],
+        "abnet.explanation.spectrum": ["WalshSpectrum"],
+        "abnet.explanation.row_explanation": ["Explanation", "RowExplanation", "explain", "without_background"],
+    },
+)

@@ -1,0 +1,257 @@
+"""Against what a row is explained: columns and their features, background rows, and the orders to go through.
+
+All of it is one storable value, so that another program repeats the same computation number by number.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet import records
+from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS, decimals, drawn_rows
+from abnet.errors import Parameter, ParameterError
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]
+
+EXACT_COLUMNS = 10
+"""Columns in which a row differs from a background row up to which all coalitions are enumerated."""
+STEPS = 8192
+"""Columns entered for one row in all pairs of orders, about; half as many network evaluations."""
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class ColumnLayout:
+    """Which column of the caller's every input of the network comes from.
+
+    The inputs are the features of all columns, then the thermometer codes of feature after feature.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns that the model uses, in its order; names may repeat.
+    owners : tuple of int
+        For each feature the place of its column among the names.
+    codes : tuple of int
+        For each feature the number of its codes.
+    original : bool
+        Whether these are the caller's own columns; not so where a transformer of another library prepared them.
+    """
+
+    names: tuple[str, ...]
+    owners: tuple[int, ...]
+    codes: tuple[int, ...]
+    original: bool = True
+
+    @property
+    def n_features(self) -> int:
+        """Number of features before the codes."""
+        return len(self.owners)
+
+    @property
+    def input_owners(self) -> NDArray[np.intp]:
+        """The column of every input of the network."""
+        features = np.array(self.owners, np.intp)
+        return np.concatenate([features, np.repeat(features, self.codes)])
+
+
+def column_layout(predictor: Predictor) -> ColumnLayout:
+    """The columns that a predictor uses, and the inputs that each of them makes.
+
+    Examples
+    --------
+    >>> from abnet.data.preparation import StandardMap
+    >>> from abnet.data.preparation.coded import CodedMap
+    >>> from abnet.predictors.compact import CompactABNet
+    >>> from abnet.predictors.predictor import ModelInfo
+    >>> info = ModelInfo(feature_names=("age", "size"), preparation=CodedMap(StandardMap((0, 0), (1, 1)), ((), (0.5,))))
+    >>> layout = column_layout(CompactABNet(np.ones((1, 3)), np.zeros(1), np.array([-1.0, 1.0]), info=info))
+    >>> layout.names, layout.input_owners.tolist()
+    (('age', 'size'), [0, 1, 1])
+    """
+    preparation: Any = predictor.info.preparation
+    codes: tuple[int, ...] = ()
+    if hasattr(preparation, "base") and hasattr(preparation, "thresholds"):
+        codes = tuple(map(len, preparation.thresholds))
+        preparation = preparation.base
+    names, widths, original = _columns(preparation, predictor.info.feature_names, predictor.n_inputs - sum(codes))
+    used = [place for place, width in enumerate(widths) if width]
+    owners = tuple(at for at, place in enumerate(used) for _ in range(widths[place]))
+    return ColumnLayout(tuple(names[place] for place in used), owners, codes or (0,) * len(owners), original)
+
+
+def _columns(
+    preparation: Any, known: tuple[str, ...] | None, n_features: int
+) -> tuple[tuple[str, ...], list[int], bool]:
+    """Names of the columns, the number of features of each, and whether they are the caller's."""
+    if hasattr(preparation, "columns") and hasattr(preparation, "dropped"):  # of a table
+        names = tuple(column.name for column in preparation.columns)
+        return names, [len(column.features) for column in preparation.columns], True
+    if hasattr(preparation, "thresholds"):  # signs alone
+        widths = [len(thresholds) for thresholds in preparation.thresholds]
+        return known or _numbered(len(widths)), widths, True
+    if preparation is None or hasattr(preparation, "n_features_out"):  # a feature for each column
+        names = known if known is not None and len(known) == n_features else _numbered(n_features)
+        return names, [1] * n_features, True
+    named = getattr(preparation, "get_feature_names_out", None)
+    try:
+        names = tuple(map(str, named())) if named else _numbered(n_features)
+    except (AttributeError, ValueError, TypeError):  # a pipeline with a step that knows no names
+        names = _numbered(n_features)
+    return names if len(names) == n_features else _numbered(n_features), [1] * n_features, False
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"x{place}" for place in range(count))
+
+
+def _matrix(where: str, value: Any, width: int) -> NDArray[np.float32]:
+    """Stored rows of so many features."""
+    rows = records.list_of(records.list_of(records.finite))(where, value)
+    if not rows or any(len(row) != width for row in rows):
+        raise ValueError(f"{where} must be rows of {width} features each.")
+    with np.errstate(over="ignore"):
+        matrix = np.array(rows, np.float32)
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{where} holds numbers beyond float32.")
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class ExplanationPlan:
+    """All that an explanation depends on besides the model and the row.
+
+    Attributes
+    ----------
+    columns : ColumnLayout
+    background : float32 array (B, features)
+        Rows to compare with, as features before the codes.
+    permutations : int array (B, P, columns)
+        For each background row P orders in which columns are entered; each is gone through forwards and backwards.
+    exact_columns : int
+        Where a row differs from a background row in at most so many columns, all coalitions are enumerated instead.
+    seed : int
+        What the orders were drawn with.
+
+    Examples
+    --------
+    >>> from abnet.predictors.compact import CompactABNet
+    >>> model = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> plan = ExplanationPlan.of(model, [[0.0, 1.0], [2.0, 0.5]], pairs=2)
+    >>> plan.to_dict()["background"], plan.permutations.shape
+    ([[0, 1], [2, 0.5]], (2, 2, 2))
+    """
+
+    columns: ColumnLayout
+    background: NDArray[np.float32]
+    permutations: NDArray[np.intp]
+    exact_columns: int = EXACT_COLUMNS
+    seed: int = 0
+
+    @staticmethod
+    def of(
+        predictor: Predictor,
+        background: Any = None,
+        *,
+        seed: int = 0,
+        pairs: int | None = None,
+        exact_columns: int = EXACT_COLUMNS,
+    ) -> "ExplanationPlan":
+        """A plan for a predictor.
+
+        Parameters
+        ----------
+        predictor : Predictor
+        background : table or array, optional
+            Usual rows in the caller's units; of more than 25, so many are drawn. By default those that the model keeps.
+        seed : int
+            Of the draws.
+        pairs : int, optional
+            Orders for each background row, each used in both directions; two or more, so that errors can be told. By
+            default as many as make about 15,000 evaluations of the network for a row, 2 to 16.
+        exact_columns : int
+            See the attributes; 0 to 16.
+        """
+        layout = column_layout(predictor)
+        if background is None:
+            rows = _stored_rows(predictor, layout)
+        else:
+            prepared = predictor.prepare(background)
+            dense = prepared.toarray() if hasattr(prepared, "toarray") else np.asarray(prepared)
+            rows = drawn_rows(dense[:, : layout.n_features], BACKGROUND_ROWS, seed)
+        return ExplanationPlan.drawn(layout, rows, seed=seed, pairs=pairs, exact_columns=exact_columns)
+
+    @staticmethod
+    def drawn(
+        layout: ColumnLayout,
+        rows: NDArray[Any],
+        *,
+        seed: int = 0,
+        pairs: int | None = None,
+        exact_columns: int = EXACT_COLUMNS,
+    ) -> "ExplanationPlan":
+        """A plan for background rows that are features already; its orders are drawn."""
+        if not len(rows) or not np.isfinite(rows).all():
+            raise ValueError("the background needs at least one row, and its numbers must be finite.")
+        if not 0 <= exact_columns <= 16:
+            raise ParameterError("{} must be between 0 and 16; got {}.", Parameter("exact_columns"), exact_columns)
+        J = len(layout.names)
+        P = min(max(STEPS // (len(rows) * J), 2), 16) if pairs is None else records.count("pairs", pairs, least=2)
+        orders = np.broadcast_to(np.arange(J), (len(rows), P, J))
+        permutations = np.random.default_rng(seed).permuted(orders, axis=2)
+        return ExplanationPlan(layout, np.asarray(rows, np.float32), permutations, exact_columns, seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON: `from_dict` gives the same plan, and docs/explanation.md says how to use it."""
+        layout = self.columns
+        return {
+            "version": VERSION, "columns": list(layout.names), "owners": list(layout.owners),
+            "codes": list(layout.codes), "original": layout.original, "background": decimals(self.background),
+            "permutations": self.permutations.tolist(), "exact_columns": self.exact_columns, "seed": self.seed,
+        }  # fmt: skip
+
+    @staticmethod
+    def from_dict(record: Any) -> "ExplanationPlan":
+        """The plan in a record; ValueError for anything that `to_dict` would not have written."""
+        where, places = "explanation plan", records.list_of(records.tally)
+        fields = records.take(
+            where, record, version=records.one_of(VERSION), columns=records.list_of(records.text), owners=places,
+            codes=places, original=records.flag, background=lambda name, value: value,
+            permutations=records.list_of(records.list_of(places)), exact_columns=records.tally, seed=records.tally,
+        )  # fmt: skip
+        layout = ColumnLayout(fields["columns"], fields["owners"], fields["codes"], fields["original"])
+        J, rows = len(layout.names), _matrix(f"{where}.background", fields["background"], layout.n_features)
+        if set(layout.owners) != set(range(J)) or len(layout.codes) != layout.n_features:
+            raise ValueError(f"{where}: its owners and codes do not fit its {J} columns.")
+        orders, counts = fields["permutations"], {len(row) for row in fields["permutations"]}
+        whole = all(sorted(order) == list(range(J)) for row in orders for order in row)
+        if len(orders) != len(rows) or len(counts) != 1 or min(counts) < 2 or not whole:
+            raise ValueError(f"{where}: its permutations do not fit {len(rows)} background rows and {J} columns.")
+        if fields["exact_columns"] > 16:
+            raise ValueError(f"{where}: exact_columns must be at most 16.")
+        return ExplanationPlan(layout, rows, np.array(orders, np.intp), fields["exact_columns"], fields["seed"])
+
+    def check_fits(self, predictor: Predictor) -> None:
+        """ValueError if the plan was made for a model with other columns."""
+        if self.columns != column_layout(predictor):
+            raise ValueError("this explanation plan was made for a model with other columns; make one for this model.")
+
+    def background_inputs(self, predictor: Predictor) -> NDArray[np.float64]:
+        """The background rows as the network reads them."""
+        preparation: Any = predictor.info.preparation
+        rows = preparation.code(self.background) if any(self.columns.codes) else self.background
+        return np.asarray(rows, np.float32).astype(np.float64)
+
+
+def _stored_rows(predictor: Predictor, layout: ColumnLayout) -> NDArray[np.float32]:
+    record = predictor.info.details.get(BACKGROUND)
+    if record is None:
+        raise ParameterError(
+            "the model keeps no background rows to compare with: give {}, a table of some usual rows.",
+            Parameter("background"),
+        )
+    fields = records.take(f"details.{BACKGROUND}", record, rows=lambda name, value: value)
+    return _matrix(f"details.{BACKGROUND}.rows", fields["rows"], layout.n_features)

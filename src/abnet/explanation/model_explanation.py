@@ -1,0 +1,299 @@
+"""A model explained as a whole, on rows: columns that matter, regions that hold the data, neurons that interact."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.bounds.wording import percent
+from abnet.explanation.background import ExplanationPlan
+from abnet.explanation.regions import RowRegions, region_table, why_no_regions
+from abnet.explanation.row_explanation import aligned, as_read, predictor_of, shown
+from abnet.explanation.shapley import shapley_values
+from abnet.explanation.spectrum import WalshSpectrum, spectra
+from abnet.predictors.compact import CompactABNet, CompactMAP
+from abnet.predictors.mixture import CompactMixture
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
+
+Floats = NDArray[np.float64]
+
+EXPLAINED_ROWS = 100
+"""Rows whose contributions are computed."""
+SHUFFLED_ROWS = 2000
+"""Rows on which errors are counted again with a column shuffled."""
+REPEATS = 5
+"""Shuffles of a column."""
+MOST_PROBABILITIES = 2**27
+"""Probabilities of regions that are averaged; of wider networks fewer rows are located."""
+
+
+@dataclass(frozen=True)
+class ColumnImportance:
+    """How much a column matters, in two ways, each with its standard error over rows.
+
+    Attributes
+    ----------
+    column : str
+    contribution, contribution_error : float
+        Mean of |contribution| to the score; of several classes, half the sum over the classes: how much of the vote is
+        moved.
+    error_growth, error_growth_error : float or None
+        How much more often the model errs when the column is taken from other rows; None without labels.
+    """
+
+    column: str
+    contribution: float
+    contribution_error: float
+    error_growth: float | None
+    error_growth_error: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelExplanation:
+    """What matters to a model, on some rows.
+
+    Attributes
+    ----------
+    importance : tuple of ColumnImportance
+        In the order of the columns.
+    n_explained, n_shuffled, n_located, n_rows : int
+        Rows whose contributions were computed, rows on which errors were counted, rows that were put in regions, rows
+        of the table.
+    error : float or None
+        The model's error on the shuffled rows as they are.
+    regions : RowRegions or None
+        The regions that hold the most of the rows: probabilities are means over all of them.
+    spectra : tuple of WalshSpectrum
+        For each member and score; empty for models without a table.
+    no_regions : str
+        Why there are none.
+    classes : tuple of str
+    """
+
+    importance: tuple[ColumnImportance, ...]
+    n_explained: int
+    n_shuffled: int
+    n_located: int
+    n_rows: int
+    error: float | None
+    regions: RowRegions | None
+    spectra: tuple[WalshSpectrum, ...]
+    no_regions: str
+    classes: tuple[str, ...]
+
+    def ranked(self) -> list[ColumnImportance]:
+        """The columns, the most important first."""
+        return sorted(self.importance, key=lambda one: -one.contribution)
+
+    def variance_by_order(self) -> Floats:
+        """Share of the variance of H of the sets of 1, 2, … neurons, over all members and scores."""
+        total = np.sum([one.variance_by_order[1:] for one in self.spectra], axis=0)
+        return np.asarray(total / max(float(total.sum()), np.finfo(float).tiny))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "importance": [one.to_dict() for one in self.importance], "n_explained": self.n_explained,
+            "n_shuffled": self.n_shuffled, "n_located": self.n_located, "n_rows": self.n_rows, "error": self.error,
+            "regions": None if self.regions is None else self.regions.to_dict(), "no_regions": self.no_regions,
+            "spectra": [one.to_dict() for one in self.spectra], "classes": list(self.classes),
+        }  # fmt: skip
+
+    def describe(self, most: int = 10) -> str:
+        """The explanation in plain text."""
+        parts = [self._importance_text(most)]
+        parts += [self.no_regions] if self.regions is None else [self._region_text(self.regions)]
+        parts += [self._spectrum_text()] if self.spectra else []
+        return "\n\n".join(parts)
+
+    def _importance_text(self, most: int) -> str:
+        judged = self.error is not None
+        head = f"Columns by how much they move the score (mean of |contribution| over {self.n_explained:,} rows)"
+        if self.error is not None:
+            head += f",\nand by how much the error of {percent(self.error)} grows when a column is shuffled "
+            head += f"({self.n_shuffled:,} rows; ± one standard error)"
+        lines = [["column", "moves by", "", *["error grows by", ""] * judged]]
+        for one in self.ranked()[:most]:
+            moved = [shown(one.column), f"{one.contribution:.3f}", f"± {one.contribution_error:.3f}"]
+            if one.error_growth is not None and one.error_growth_error is not None:
+                moved += [f"{100 * one.error_growth:+.2f} points", f"± {100 * one.error_growth_error:.2f}"]
+            lines.append(moved)
+        rest = len(self.importance) - most
+        more = f"\n… and {rest} more" if rest > 0 else ""
+        return f"{head}:\n\n{aligned(lines, 1)}{more}"
+
+    def _region_text(self, regions: RowRegions) -> str:
+        lines = [["network", "neurons", "holds", "expected output"]]
+        for one in regions.listed:
+            output = f"{one.output[0]:+.3f}" if len(one.output) == 1 else _likeliest(one.output, self.classes)
+            lines.append([str(one.member + 1), shown(one.word), percent(one.probability), output])
+        others = f"\n{regions.others:,} others hold {percent(regions.other_probability)}." if regions.others else ""
+        return (
+            f"Regions by how much of {self.n_located:,} rows each network has in them:\n\n{aligned(lines, 2)}{others}"
+        )
+
+    def _spectrum_text(self) -> str:
+        shares = self.variance_by_order()
+        listed = [f"{percent(float(shares[0]))} by neurons alone"]
+        listed += [f"{percent(float(share))} by {_group(k)}" for k, share in enumerate(shares[1:4], start=2)]
+        if len(shares) > 4:
+            listed.append(f"{percent(float(shares[4:].sum()))} by larger sets")
+        tops = [(one, set_) for one in self.spectra for set_ in one.strongest(1)]
+        spectrum, strongest = max(tops, key=lambda pair: abs(pair[1].coefficient))
+        who = " and ".join(str(i + 1) for i in strongest.neurons)
+        who += f" of network {spectrum.member + 1}" if self.spectra[-1].member else ""
+        return (
+            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}.\n"
+            f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
+            f"{strongest.coefficient:+.3f}."
+        )
+
+
+def _group(k: int) -> str:
+    return {2: "pairs", 3: "triples", 4: "fours"}[k]
+
+
+def _likeliest(output: tuple[float, ...], classes: tuple[str, ...]) -> str:
+    best = int(np.argmax(output))
+    return f"{shown(classes[best], 20)!r} {percent(output[best])}"
+
+
+def explain_model(
+    model: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    background: Any = None,
+    plan: ExplanationPlan | None = None,
+    seed: int = 0,
+    rows: int = EXPLAINED_ROWS,
+    regions: int = 10,
+) -> ModelExplanation:
+    """Explain a model as a whole, on rows that it did not learn from.
+
+    Give the bound rows, ``X[clf.bound_rows_], y[clf.bound_rows_]``, or new ones. A model file holds no bound rows.
+
+    Parameters
+    ----------
+    model : Predictor or fitted classifier
+    X : table or array
+        Rows in the caller's units.
+    y : array, optional
+        Their labels; without them no errors are counted.
+    background : table or array, optional
+        As for `abnet.explain`.
+    plan : ExplanationPlan, optional
+        Background and orders as a value.
+    seed : int
+        Of all draws.
+    rows : int
+        Rows whose contributions are computed, drawn from X.
+    regions : int
+        Regions to list.
+
+    Returns
+    -------
+    ModelExplanation
+
+    Examples
+    --------
+    >>> model = CompactABNet(np.array([[2.0, 0.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])
+    >>> found.ranked()[0].column, found.importance[1].error_growth, found.error
+    ('x0', 0.0, 0.0)
+    """
+    predictor = predictor_of(model)
+    chosen = ExplanationPlan.of(predictor, background, seed=seed, pairs=2) if plan is None else plan
+    codes = None if y is None else predictor.info.labels.encode(np.asarray(y))
+    inputs = predictor.prepare(X)
+    return explain_model_inputs(predictor, inputs, codes, chosen, seed=seed, rows=rows, regions=regions)
+
+
+def explain_model_inputs(
+    predictor: Predictor,
+    inputs: Any,
+    codes: NDArray[np.intp] | None,
+    plan: ExplanationPlan,
+    *,
+    seed: int = 0,
+    rows: int = EXPLAINED_ROWS,
+    regions: int = 10,
+) -> ModelExplanation:
+    """`explain_model` for rows that are prepared already; codes are places among the classes, -1 for other labels."""
+    plan.check_fits(predictor)
+    matrix = as_read(inputs, predictor.n_inputs)
+    if not len(matrix) or (codes is not None and len(codes) != len(matrix)):
+        raise ValueError(f"a model is explained on rows, one label each; got {len(matrix)} rows.")
+    rng = np.random.default_rng(seed)
+    shuffled, explained = (_some(rng, len(matrix), most) for most in (SHUFFLED_ROWS, rows))
+    moved = _moved(predictor, matrix[explained], plan)
+    growth, error = None, None
+    if codes is not None:
+        growth, error = _error_growth(predictor, matrix[shuffled], codes[shuffled], plan, rng)
+    table, located, held = region_table(predictor), np.arange(0), None
+    if table is not None:
+        located = _some(rng, len(matrix), max(MOST_PROBABILITIES // table.H[..., 0].size, 50))
+        mass = np.sum([P.sum(axis=0) for _, P in table.blocks(matrix[located])], axis=0) / len(located)
+        held = table.listed(mass, regions)
+    return ModelExplanation(
+        _importance(plan.columns.names, moved, growth), len(explained), 0 if codes is None else len(shuffled),
+        len(located), len(matrix), error, held,
+        spectra(table.H) if table is not None and _whole(predictor) else (), why_no_regions(predictor),
+        predictor.info.labels.names,
+    )  # fmt: skip
+
+
+def _whole(predictor: Predictor) -> bool:
+    """Whether the table has all regions, and not a draw of them."""
+    return isinstance(predictor, (CompactABNet, CompactMixture, CompactMAP))
+
+
+def _some(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
+    """Numbers of at most so many rows, drawn at random, in their order."""
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+
+
+def _moved(predictor: Predictor, rows: Floats, plan: ExplanationPlan) -> Floats:
+    """How much each column moved each row, shape (rows, columns)."""
+    found = np.stack([np.abs(values.contributions) for values in shapley_values(predictor, rows, plan)])
+    return np.asarray(found[..., 0] if found.shape[-1] == 1 else found.sum(axis=-1) / 2)
+
+
+def _error_growth(
+    predictor: Predictor, rows: Floats, codes: NDArray[np.intp], plan: ExplanationPlan, rng: np.random.Generator
+) -> tuple[Floats, float]:
+    """How much more each row errs with each column from another row, shape (columns, rows), and the error itself."""
+    mixed, n = rows.astype(np.float32), len(rows)  # as they were before they were read
+    wrong = (predictor.votes(mixed) != codes).astype(np.float64)
+    growth = np.zeros((len(plan.columns.names), n))
+    for j in range(len(growth)):
+        taken = np.nonzero(plan.columns.input_owners == j)[0]
+        own = mixed[:, taken]
+        for _ in range(REPEATS):
+            order = rng.permutation(n)
+            # Round a circle, so that no row keeps its own cell.
+            mixed[order[:, None], taken] = own[np.roll(order, 1)]
+            growth[j] += ((predictor.votes(mixed) != codes) - wrong) / REPEATS
+        mixed[:, taken] = own
+    return growth, float(wrong.mean())
+
+
+def _importance(names: tuple[str, ...], moved: Floats, growth: Floats | None) -> tuple[ColumnImportance, ...]:
+    def error(values: Floats) -> float:
+        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+    return tuple(
+        ColumnImportance(
+            name, float(moved[:, j].mean()), error(moved[:, j]),
+            None if growth is None else float(growth[j].mean()), None if growth is None else error(growth[j]),
+        )
+        for j, name in enumerate(names)
+    )  # fmt: skip

@@ -1,0 +1,129 @@
+"""`abnet explain`: rows and models, in text, JSON, CSV and figures."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet.files import save
+from cli.tables import Failure, Run
+from export.models import predictor as exported
+
+
+def described(run: Run, *arguments: object) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(run("explain", *arguments, "--json").stdout)
+    return record
+
+
+def test_a_row_adds_up_to_its_score(run: Run, model: Path, table: Path) -> None:
+    found = described(run, model, table, "--row", 3)
+    (row,) = found["explained"]["rows"]
+    assert row["row"] == 3
+    assert row["base"] + sum(row["contributions"]) == pytest.approx(row["score"], abs=1e-10)
+    assert len(row["cells"]) == len(found["explained"]["columns"])
+    assert found["model"] is None
+    text = run("explain", model, table, "--row", 3).stdout
+    assert text.startswith("Row 3: predicted ")
+    assert "Regions that it falls in:" in text
+    assert f"{row['score']:+.3f}" in text
+
+
+def test_cells_are_those_of_the_file(run: Run, model: Path, table: Path) -> None:
+    found = described(run, model, table, "--rows", "2-3")["explained"]
+    with table.open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    for row, line in zip(found["rows"], lines[1:3], strict=True):
+        assert row["cells"] == [line[name].strip() for name in found["columns"]]
+
+
+def test_the_model_as_a_whole(run: Run, model: Path, table: Path) -> None:
+    found = described(run, model, table)
+    whole = found["model"]
+    assert found["explained"] is None
+    assert whole["error"] is not None
+    assert whole["regions"]["listed"]
+    assert sum(whole["spectra"][0]["variance_by_order"][1:]) == pytest.approx(whole["spectra"][0]["variance"])
+    text = run("explain", model, table).stdout
+    assert "Columns by how much they move the score" in text
+    assert "by neurons alone" in text
+
+
+def test_contributions_as_csv(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    output = tmp_path / "why.csv"
+    result = run("explain", model, table, "--rows", "1-4", "--output", output)
+    assert "Contributions of 4 rows written" in result.stdout
+    with output.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    predictor = abnet.load(model)
+    for number in range(1, 5):
+        total = sum(float(line["contribution"]) for line in lines if line["row"] == str(number))
+        row = described(run, model, table, "--row", number)["explained"]["rows"][0]
+        assert total == pytest.approx(row["score"], abs=1e-10)
+        assert {line["prediction"] for line in lines if line["row"] == str(number)} == {row["label"]}
+    assert {line["prediction"] for line in lines} <= set(map(str, predictor.classes_))
+
+
+def test_figures(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    run("explain", model, table, "--row", 1, "--plots", tmp_path / "a" / "b")
+    assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {
+        f"row-1-{what}.{end}" for what in ("columns", "regions") for end in ("png", "svg")
+    }
+    found = described(run, model, table, "--plots", tmp_path / "whole")
+    assert {Path(name).stem for name in found["figures"]} == {"importance", "regions", "spectrum"}
+    assert all(Path(name).stat().st_size > 1000 for name in found["figures"])
+
+
+def test_a_background_of_ones_own(run: Run, model: Path, table: Path) -> None:
+    kept = described(run, model, table, "--row", 1)["explained"]["rows"][0]
+    own = described(run, model, table, "--row", 1, "--background", table)["explained"]["rows"][0]
+    assert kept["score"] == own["score"]
+    assert kept["base"] != own["base"]
+
+
+def test_a_model_without_rows_takes_those_of_the_table(run: Run, tmp_path: Path) -> None:
+    """An array model of two columns, saved without a background, asked with a table; the plane is drawn too."""
+    save(exported("mixture", 2, feature_names=("a", "b")), tmp_path / "m.abnet")
+    rows = "\n".join(f"{x:.3f},{y:.3f}" for x, y in np.random.default_rng(0).normal(size=(40, 2)))
+    (tmp_path / "t.csv").write_text(f"b,a\n{rows}\n")
+    result = run("explain", tmp_path / "m.abnet", tmp_path / "t.csv", "--plots", tmp_path / "f")
+    assert "note: the model keeps no rows to compare with" in result.stderr
+    assert (tmp_path / "f" / "plane.png").exists()
+    row = described(run, tmp_path / "m.abnet", tmp_path / "t.csv", "--row", 40)["explained"]["rows"][0]
+    assert row["cells"] == rows.splitlines()[-1].split(",")[::-1]
+
+
+def test_a_model_that_kept_no_rows(run: Run, table: Path, tmp_path: Path) -> None:
+    from cli.tables import SMALL
+
+    path = tmp_path / "bare.abnet"
+    result = run("fit", table, "--target", "mood today", "--output", path, "--no-background", *SMALL)
+    assert "--no-background" not in result.stdout
+    assert "background" not in abnet.load(path).info.details
+
+
+def test_fit_says_that_rows_are_kept(fitted: dict[str, Any], model: Path, run: Run) -> None:
+    assert fitted["n_background"] == len(abnet.load(model).info.details["background"]["rows"]) > 0
+    assert "rows of the first part, for `abnet explain`" in run("inspect", model).stdout
+
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "no such row": (["--row", "100000"], "no row 100000 in the table"),
+    "row 0": (["--row", "0"], "no row 0 in the table"),
+    "no numbers": (["--rows", "first"], "--rows takes numbers and spans"),
+    "too many to draw": (["--rows", "1-51", "--plots", "figures"], "50 at the most; 51 were named"),
+    "both": (["--row", "1", "--rows", "2"], "give --row or --rows"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_use_is_told(name: str, model: Path, table: Path, failure: Failure) -> None:
+    options, message = WRONG[name]
+    assert message in failure("explain", model, table, *options, code=2)
+
+
+def test_the_table_is_not_overwritten(model: Path, table: Path, failure: Failure) -> None:
+    assert "which is read" in failure("explain", model, table, "--output", table, code=2)

@@ -1,0 +1,245 @@
+"""Contributions of columns: the definition by enumeration, the axioms, sums, sampling errors, and both games."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abnet.bam import BAM
+from abnet.cube import corners
+from abnet.explanation.background import ColumnLayout, ExplanationPlan
+from abnet.explanation.shapley import (
+    FeatureGame,
+    exact_values,
+    game_of,
+    ordered_values,
+    shapley_values,
+)
+from abnet.labels import Labels
+from abnet.predictors.compact import CompactABNet, CompactMAP
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mixture import CompactMixture, PathMixture
+from abnet.predictors.paths import CompactUniform, PathPredictor
+from abnet.predictors.predictor import ModelInfo, Predictor
+from explanation.brute_force import shapley_by_coalitions, shapley_by_orders, table_score
+
+INPUTS = 5
+OWNERS = (0, 1, 1, 2, 3)
+LAYOUT = ColumnLayout(("a", "b", "c", "d"), OWNERS, (0,) * INPUTS)
+"""Four columns, the second with two features."""
+
+
+def network(rng: np.random.Generator, *above: int, width: int = 3, inputs: int = INPUTS) -> BAM:
+    net = BAM.init(rng, (inputs, width, *above))
+    return BAM(tuple(4 * W for W in net.weights), tuple(rng.normal(size=b.shape) for b in net.biases))
+
+
+def compact(kind: str, rng: np.random.Generator, **sizes: int) -> Any:
+    """A predictor with a table, and its arrays as the oracle takes them."""
+    if kind == "one":
+        model: Any = CompactABNet.from_network(network(rng, 3, 1, **sizes))
+        return model, (model.W[None], model.b[None], model.H[None, :, None])
+    if kind == "mixture":
+        model = CompactMixture.from_networks([network(rng, 3, 1, **sizes) for _ in range(3)])
+        return model, (model.W, model.b, model.H[:, :, None])
+    info = ModelInfo(Labels(np.array(["x", "y", "z"])))
+    model = CompactMixture.from_networks([network(rng, 3, **sizes) for _ in range(2)], info)
+    return model, (model.W, model.b, model.H)
+
+
+def rows(rng: np.random.Generator, n: int, inputs: int = INPUTS) -> np.ndarray:
+    return rng.normal(size=(n, inputs)).astype(np.float32).astype(np.float64)
+
+
+def plan(background: np.ndarray, layout: ColumnLayout = LAYOUT, **options: Any) -> ExplanationPlan:
+    return ExplanationPlan.drawn(layout, background, **{"exact_columns": 10, **options})
+
+
+@pytest.mark.parametrize("kind", ["one", "mixture", "classes"])
+def test_exact_contributions_are_those_of_the_definition(kind: str, rng: np.random.Generator) -> None:
+    model, arrays = compact(kind, rng)
+    X, Z = rows(rng, 2), rows(rng, 3)
+    C = arrays[2].shape[2]
+    for x, found in zip(X, shapley_values(model, X, plan(Z)), strict=True):
+        expected = shapley_by_coalitions(table_score(*arrays), x.tolist(), Z.tolist(), OWNERS, C)
+        np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
+        assert found.exact
+
+
+@pytest.mark.parametrize("kind", ["one", "mixture", "classes"])
+@pytest.mark.parametrize("limit", [0, 10], ids=["orders", "coalitions"])
+def test_contributions_add_up_to_the_score(kind: str, limit: int, rng: np.random.Generator) -> None:
+    model, _ = compact(kind, rng)
+    X, Z = rows(rng, 4), rows(rng, 5)
+    scores = model.score_prepared(X).reshape(len(X), -1)
+    base = model.score_prepared(Z).reshape(len(Z), -1).mean(axis=0)
+    for score, found in zip(scores, shapley_values(model, X, plan(Z, exact_columns=limit)), strict=True):
+        np.testing.assert_allclose(found.base, base, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), score, rtol=0, atol=1e-10)
+
+
+def every_kind(rng: np.random.Generator) -> dict[str, Predictor]:
+    net = network(rng, 3, 1)
+    return {
+        "map": CompactMAP.from_network(net),
+        "drawn": DrawnNetwork(net),
+        "paths": PathPredictor.from_network(network(rng, 4, 1, width=30), rng, n_paths=7),
+        "mixture of paths": PathMixture.from_networks([network(rng, 1, width=30) for _ in range(2)], rng, n_paths=8),
+        "uniform": CompactUniform.from_network(net, rng, n_samples=6),
+    }
+
+
+@pytest.mark.parametrize("kind", ["map", "drawn", "paths", "mixture of paths", "uniform"])
+def test_predictors_without_a_table_are_explained_too(kind: str, rng: np.random.Generator) -> None:
+    model = every_kind(rng)[kind]
+    X, Z = rows(rng, 2), rows(rng, 3)
+    scores = model.score_prepared(X)
+    for x, score, found in zip(X, scores, shapley_values(model, X, plan(Z)), strict=True):
+
+        def one(row: list[float]) -> list[float]:
+            return [float(model.score_prepared(np.array([row]))[0])]
+
+        expected = shapley_by_coalitions(one, x.tolist(), Z.tolist(), OWNERS)
+        np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
+        assert found.base[0] + found.contributions.sum() == pytest.approx(score, abs=1e-10)
+
+
+def test_both_games_give_the_same_values(rng: np.random.Generator) -> None:
+    model, _ = compact("mixture", rng)
+    fast = game_of(model, LAYOUT.input_owners)
+    slow = FeatureGame(model, LAYOUT.input_owners)
+    (x, z), players = rows(rng, 2), np.array([0, 1, 3])
+    z[3] = x[3]  # the third column agrees
+    member = corners(3, np.int8) > 0
+    assert fast.differing(fast.parts(x), fast.parts(z)).tolist() == slow.differing(x, z).tolist() == players.tolist()
+    np.testing.assert_allclose(
+        fast.values(fast.parts(x), fast.parts(z), players, member), slow.values(x, z, players, member), atol=1e-14
+    )
+
+
+# The axioms
+
+
+def game(values: dict[frozenset[int], float], J: int) -> np.ndarray:
+    places = [frozenset(int(j) for j in np.nonzero(row > 0)[0]) for row in corners(J, np.int8)]
+    return np.array([[values[S]] for S in places])
+
+
+def random_game(rng: np.random.Generator, J: int) -> dict[frozenset[int], float]:
+    return {frozenset(np.nonzero(row > 0)[0].tolist()): float(rng.normal()) for row in corners(J, np.int8)}
+
+
+@pytest.mark.parametrize("J", [1, 2, 5])
+def test_enumeration_is_the_mean_over_all_orders(J: int, rng: np.random.Generator) -> None:
+    values = random_game(rng, J)
+    np.testing.assert_allclose(
+        exact_values(game(values, J))[:, 0], shapley_by_orders(values.__getitem__, J), atol=1e-13
+    )
+
+
+def test_a_column_that_agrees_with_the_background_has_no_part(rng: np.random.Generator) -> None:
+    """The null player, though its inputs have weights."""
+    model, _ = compact("mixture", rng)
+    X, Z = rows(rng, 1), rows(rng, 4)
+    Z[:, 1:3] = X[0, 1:3]
+    for limit in (0, 10):
+        found = shapley_values(model, X, plan(Z, exact_columns=limit))[0]
+        assert found.contributions[1, 0] == 0
+        assert found.standard_errors[1, 0] == 0
+
+
+def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -> None:
+    """Symmetry: two columns with equal weights and equal cells."""
+    model, _ = compact("one", rng)
+    W = model.W.copy()
+    W[:, 4] = W[:, 0]
+    twin = replace(model, W=W)
+    X, Z = rows(rng, 1), rows(rng, 4)
+    X[:, 4], Z[:, 4] = X[:, 0], Z[:, 0]
+    found = shapley_values(twin, X, plan(Z))[0].contributions[:, 0]
+    assert found[0] == pytest.approx(found[3], abs=1e-14)
+    assert found[0] != 0
+
+
+def test_the_part_in_a_mixture_is_the_mean_of_the_parts_in_its_members(rng: np.random.Generator) -> None:
+    """Linearity, over members and over background rows."""
+    model, (W, b, H) = compact("mixture", rng)
+    X, Z = rows(rng, 1), rows(rng, 4)
+    members = [CompactABNet(W[m], b[m], H[m, :, 0]) for m in range(len(W))]
+    whole = shapley_values(model, X, plan(Z))[0].contributions
+    parts = [shapley_values(member, X, plan(Z))[0].contributions for member in members]
+    np.testing.assert_allclose(whole, np.mean(parts, axis=0), atol=1e-14)
+    single = [shapley_values(model, X, plan(z[None]))[0].contributions for z in Z]
+    np.testing.assert_allclose(whole, np.mean(single, axis=0), atol=1e-14)
+
+
+def test_a_score_that_is_a_sum_over_columns_is_taken_apart(rng: np.random.Generator) -> None:
+    """Of a sum, each term's own difference from its mean: by coalitions, and by any one pair of orders."""
+    terms = rng.normal(size=4)
+    values = {S: sum(terms[j] for j in S) for S in random_game(rng, 4)}
+    np.testing.assert_allclose(exact_values(game(values, 4))[:, 0], terms, atol=1e-14)
+
+
+# Orders
+
+
+def values_of(table: dict[frozenset[int], float]) -> Any:
+    return lambda member: np.array([[table[frozenset(np.nonzero(row)[0].tolist())]] for row in member])
+
+
+def test_all_orders_give_what_all_coalitions_give(rng: np.random.Generator) -> None:
+    J = 4
+    table = random_game(rng, J)
+    every = np.array(sorted({tuple(np.argsort(order)) for order in rng.random((5000, J))}))
+    assert len(every) == math.factorial(J)
+    mean, _ = ordered_values(values_of(table), np.arange(J), every)
+    np.testing.assert_allclose(mean, exact_values(game(table, J)), atol=1e-13)
+
+
+def test_a_pair_of_orders_is_exact_where_columns_act_alone_or_in_pairs(rng: np.random.Generator) -> None:
+    J, alone, pairs = 6, rng.normal(size=6), rng.normal(size=(6, 6))
+    table = {S: sum(alone[j] for j in S) + sum(pairs[i, j] for i in S for j in S if i < j) for S in random_game(rng, J)}
+    orders = np.array([rng.permutation(J) for _ in range(2)])
+    mean, variance = ordered_values(values_of(table), np.arange(J), orders)
+    np.testing.assert_allclose(mean, exact_values(game(table, J)), atol=1e-12)
+    assert variance.max() < 1e-20
+
+
+def test_columns_that_are_no_players_are_passed_over() -> None:
+    table = {frozenset(): 0.0, frozenset({0}): 1.0, frozenset({1}): 2.0, frozenset({0, 1}): 7.0}
+    mean, _ = ordered_values(values_of(table), np.array([1, 4]), np.array([[4, 3, 0, 1, 2], [0, 1, 2, 3, 4]]))
+    np.testing.assert_allclose(mean[:, 0], [3.0, 4.0])
+
+
+def test_sampled_contributions_are_within_their_standard_errors(rng: np.random.Generator) -> None:
+    """z-scores of many sampled explanations against the exact one: mean 0, and a spread of 1."""
+    inputs = 8
+    layout = ColumnLayout(tuple("abcdefgh"), tuple(range(inputs)), (0,) * inputs)
+    model, _ = compact("one", rng, width=4, inputs=inputs)
+    X, Z = rows(rng, 1, inputs), rows(rng, 6, inputs)
+    exact = shapley_values(model, X, plan(Z, layout))[0]
+    assert exact.exact
+    scores = []
+    for seed in range(60):
+        sampled = shapley_values(model, X, plan(Z, layout, exact_columns=0, pairs=8, seed=seed))[0]
+        assert not sampled.exact
+        scores.append((sampled.contributions - exact.contributions) / sampled.standard_errors)
+    z = np.array(scores)
+    assert abs(z.mean()) < 4 / math.sqrt(60)
+    assert (np.abs(z.mean(axis=0)) < 4.5 / math.sqrt(60)).all()
+    assert 0.8 < z.std() < 1.25
+
+
+def test_a_row_near_some_background_rows_is_partly_enumerated(rng: np.random.Generator) -> None:
+    """Where few columns differ, nothing is sampled; the error is that of the other background rows alone."""
+    model, _ = compact("one", rng)
+    X, Z = rows(rng, 1), rows(rng, 2)
+    Z[0, :3] = X[0, :3]
+    near, far = plan(Z[:1], exact_columns=2), plan(Z, exact_columns=2)
+    assert shapley_values(model, X, near)[0].exact
+    both = shapley_values(model, X, far)[0]
+    assert not both.exact
+    exact = shapley_values(model, X, plan(Z[:1]))[0].contributions
+    np.testing.assert_allclose(shapley_values(model, X, near)[0].contributions, exact, atol=1e-14)
