@@ -13,15 +13,10 @@ import pytest
 from abnet.bam import BAM
 from abnet.data.preparation.unseen import UnseenWarning
 from abnet.export import c_program, to_c
-from abnet.export.c_network import (
-    c_comment,
-    c_identifiers,
-    c_plain,
-    c_string,
-)
 from abnet.export.c_source import single_precision_loss
+from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
 from abnet.export.plan import export_plan
-from abnet.predictors.paths import PathPredictor
+from abnet.predictors.paths import CompactUniform
 from abnet.predictors.predictor import ModelInfo, Predictor
 from export import models
 from export.compiled import SANITIZED, build, needs_compiler, run
@@ -182,9 +177,9 @@ def test_no_text_ends_a_comment_or_a_literal() -> None:
 
 def test_what_cannot_be_exported_is_named() -> None:
     rng = np.random.default_rng(0)
-    paths = PathPredictor.from_network(BAM.init(rng, (3, 4, 1)), rng, n_paths=5, info=ModelInfo())
-    with pytest.raises(ValueError, match="PathPredictor cannot be exported; what can be are compact networks"):
-        c_program(paths)
+    drawn = CompactUniform.from_network(BAM.init(rng, (3, 4, 1)), rng, n_samples=5, info=ModelInfo())
+    with pytest.raises(ValueError, match="CompactUniform cannot be exported; what can be are the networks"):
+        c_program(drawn)
     with pytest.raises(ValueError, match="precision must be"):
         c_program(models.predictor("compact", 3), precision="half")
 

@@ -17,7 +17,7 @@ from abnet.export import onnx_program, to_onnx
 from abnet.export.onnx_features import OnnxGraph
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
-from abnet.predictors.paths import PathPredictor
+from abnet.predictors.paths import CompactUniform
 from abnet.predictors.predictor import Predictor
 from export import models
 
@@ -151,9 +151,9 @@ def test_certificate_and_classes_are_in_the_properties() -> None:
 
 def test_what_cannot_be_exported_is_named() -> None:
     rng = np.random.default_rng(0)
-    paths = PathPredictor.from_network(BAM.init(rng, (3, 4, 1)), rng, n_paths=5)
-    with pytest.raises(ValueError, match="PathPredictor cannot be exported"):
-        onnx_program(paths)
+    drawn = CompactUniform.from_network(BAM.init(rng, (3, 4, 1)), rng, n_samples=5)
+    with pytest.raises(ValueError, match="CompactUniform cannot be exported"):
+        onnx_program(drawn)
 
 
 @pytest.mark.parametrize("name", models.lone_columns())
