@@ -106,25 +106,27 @@ _SUMS = """
 /* z[u][r] += sum over k of w[places[k]][u] x[k][r], for eight units at a time, whose sums stay in registers. */
 static void abnet_product(const float *x, const unsigned char *places, int n, const %(real)s *w, int units, float *z) {
     float a[8][ABNET_ROWS];
-    int u, v, k, r;
-    for (u = 0; u + 8 <= units; u += 8) {
+    int v, k, r, left;
+    for (left = units; left >= 8; left -= 8, w += 8, z += 8 * ABNET_ROWS) {
         for (v = 0; v < 8; v++)
             for (r = 0; r < ABNET_ROWS; r++) a[v][r] = 0.0f;
         for (k = 0; k < n; k++) {
-            const %(real)s *line = w + (size_t)places[k] * (size_t)units + u;
+            const %(real)s *line = w + (size_t)places[k] * (size_t)units;
             for (v = 0; v < 8; v++)
                 for (r = 0; r < ABNET_ROWS; r++) a[v][r] += (float)line[v] * x[k * ABNET_ROWS + r];
         }
         for (v = 0; v < 8; v++)
-            for (r = 0; r < ABNET_ROWS; r++) z[(u + v) * ABNET_ROWS + r] += a[v][r];
+            for (r = 0; r < ABNET_ROWS; r++) z[v * ABNET_ROWS + r] += a[v][r];
     }
-    for (; u < units; u++) {
-        for (r = 0; r < ABNET_ROWS; r++) a[0][r] = 0.0f;
-        for (k = 0; k < n; k++)
-            for (r = 0; r < ABNET_ROWS; r++)
-                a[0][r] += (float)w[(size_t)places[k] * (size_t)units + u] * x[k * ABNET_ROWS + r];
-        for (r = 0; r < ABNET_ROWS; r++) z[u * ABNET_ROWS + r] += a[0][r];
+    for (v = 0; v < left; v++)
+        for (r = 0; r < ABNET_ROWS; r++) a[v][r] = 0.0f;
+    for (k = 0; k < n; k++) {
+        const %(real)s *line = w + (size_t)places[k] * (size_t)units;
+        for (v = 0; v < left; v++)
+            for (r = 0; r < ABNET_ROWS; r++) a[v][r] += (float)line[v] * x[k * ABNET_ROWS + r];
     }
+    for (v = 0; v < left; v++)
+        for (r = 0; r < ABNET_ROWS; r++) z[v * ABNET_ROWS + r] += a[v][r];
 }
 
 /* w_u f + b_u of every unit, and 1 + the squared norm of f; features that are zero in all rows are passed over. */
@@ -141,11 +143,13 @@ static void abnet_many_sums(const float *const *f, float *z, float *norm) {
             for (i = 0; i < n; i++) x[i * ABNET_ROWS + r] = f[r][start + i];
         for (r = 0; r < ABNET_ROWS; r++) squares[r] = 0.0f;
         for (i = 0, count = 0; i < n; i++) {
-            for (r = 0, some = 0; r < ABNET_ROWS; r++) some |= x[i * ABNET_ROWS + r] != 0.0f;
-            for (r = 0; r < ABNET_ROWS && some; r++) x[count * ABNET_ROWS + r] = x[i * ABNET_ROWS + r];
-            for (r = 0; r < ABNET_ROWS && some; r++) squares[r] += x[i * ABNET_ROWS + r] * x[i * ABNET_ROWS + r];
-            places[count] = (unsigned char)i;
-            count += some;
+            const float *from = x + i * ABNET_ROWS;
+            float *to = x + count * ABNET_ROWS;
+            for (r = 0, some = 0; r < ABNET_ROWS; r++) some |= from[r] != 0.0f;
+            if (!some) continue;
+            for (r = 0; r < ABNET_ROWS; r++) squares[r] += from[r] * from[r];
+            for (r = 0; r < ABNET_ROWS; r++) to[r] = from[r];
+            places[count++] = (unsigned char)i;
         }
         for (r = 0; r < ABNET_ROWS; r++) norm[r] += squares[r];
         abnet_product(x, places, count, abnet_W + (size_t)start * ABNET_UNITS, ABNET_UNITS, z);
