@@ -5,7 +5,7 @@ Names are loaded when they are first used: prediction with a saved model never i
 
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names
+from abnet.lazy import lazy_names, offer
 
 if TYPE_CHECKING:
     from abnet import aggregation, bounds, data, export
@@ -64,3 +64,5 @@ __getattr__, __dir__ = lazy_names(
         "abnet.predictors.compact": ["CompactABNet", "CompactMAP"],
     },
 )
+
+offer({"abnet.export": ["to_c", "to_onnx"]})
