@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.large_tables import fit_table
+    from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
     from abnet.files import load
     from abnet.predictors.compact import CompactABNet, CompactMAP
@@ -43,6 +44,7 @@ __all__ = [
     "fit_table",
     "load",
     "load_certificate",
+    "register_skl2onnx",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -58,6 +60,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.decisions.monitor": ["Monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.large_tables": ["fit_table"],
+        "abnet.estimators.onnx_step": ["register_skl2onnx"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
         "abnet.files": ["load"],

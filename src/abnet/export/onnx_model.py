@@ -14,7 +14,7 @@ from abnet.export.onnx_features import OnnxGraph, import_onnx, onnx_features
 from abnet.export.plan import BitTable, ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["onnx_program", "to_onnx"]
+__all__ = ["add_predictor", "onnx_program", "to_onnx"]
 
 IR_VERSIONS = {18: 8, 20: 9}
 """Version of the file format that belongs to each version of the operators: the oldest that will do."""
@@ -61,12 +61,9 @@ def onnx_program(predictor: Predictor) -> Any:
     names = ["X"] if plan.names is None else _input_names(plan.names)
     graph = OnnxGraph([*names, ""])
     outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid")}
-    features, valid = onnx_features(graph, plan, names)
-    scores = _scores(graph, plan, features)
-    graph.node("Identity", valid, out=outputs["valid"])
-    _label(graph, plan, scores, outputs["label"])
-    if predictor.shares:
-        graph.cast(_probabilities(graph, plan, scores), "FLOAT", out=outputs["probabilities"])
+    for name, made in zip(outputs, add_predictor(graph, plan, names, double=plan.names is not None), strict=True):
+        if made:
+            graph.node("Identity", made, out=outputs[name])
     model = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes, "abnet", _inputs(plan, names), _outputs(plan, outputs), graph.constants,
@@ -80,6 +77,18 @@ def onnx_program(predictor: Predictor) -> Any:
     onnx.helper.set_model_props(model, _properties(plan, names))
     onnx.checker.check_model(model)
     return model
+
+
+def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, str, str]:
+    """Put a predictor into a graph: tensors of label, probabilities (empty if it has none) and valid.
+
+    `inputs` and `double` are those of `onnx_features`.
+    """
+    features, valid = onnx_features(graph, plan, inputs, double=double)
+    scores = _scores(graph, plan, features)
+    label = _label(graph, plan, scores)
+    shares = graph.cast(_probabilities(graph, plan, scores), "FLOAT") if plan.predictor.shares else ""
+    return label, shares, valid
 
 
 def _input_names(names: tuple[str, ...]) -> list[str]:
@@ -221,13 +230,13 @@ def _layers(graph: OnnxGraph, network: SignLayers, x: str) -> str:
     return x
 
 
-def _label(graph: OnnxGraph, plan: ExportPlan, scores: str, out: str) -> None:
+def _label(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
     if plan.predictor.n_classes == 2:
         reached = graph.node("GreaterOrEqual", scores, graph.constant(0.0))
         codes = graph.reshape(graph.cast(reached, "INT64"), -1)
     else:
         codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
-    graph.labels(codes, plan.predictor.classes_, out)
+    return graph.labels(codes, plan.predictor.classes_)
 
 
 def _probabilities(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
