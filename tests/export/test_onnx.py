@@ -168,3 +168,17 @@ def test_every_kind_of_column_alone(name: str) -> None:
             check(model, frame)
             return
     raise AssertionError("no model tells the rows apart")
+
+
+def test_columns_of_one_name_stay_apart_and_labels_come_back() -> None:
+    labels = Labels(np.array(sorted(['"; rm -rf', "<script>", "two\nlines", "größe\u202e", "n" * 300])))
+    names = ("a", "a", "a_2", "", "", "X")
+    model = models.predictor("classes", 6, feature_names=names, labels=labels)
+    proto = onnx_program(model)
+    inputs = [given.name for given in proto.graph.input]
+    assert len(set(inputs)) == 6
+    X = np.random.default_rng(7).normal(size=(500, 6))
+    found = run(proto, {name: X[:, [i]] for i, name in enumerate(inputs)})
+    assert found["label"].tolist() == model.predict(X).tolist()
+    assert len(set(found["label"].tolist())) > 2
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-6)
