@@ -97,7 +97,9 @@ def written(text: str, form: dict[str, Any]) -> str | None:
         return seconds(text)
     if form == form | {"decimal": ".", "thousands": "", "before": "", "after": ""}:
         return text if re.fullmatch(GRAMMAR["plain_number"], text, re.IGNORECASE) else None
-    known = next(n for n in GRAMMAR["numbers"] if (n["decimal"], n["thousands"]) == (form["decimal"], form["thousands"]))
+    known = next(
+        n for n in GRAMMAR["numbers"] if (n["decimal"], n["thousands"]) == (form["decimal"], form["thousands"])
+    )
     pattern = known["pattern"]
     for place in ("before", "after"):
         pattern = pattern.replace(place.upper(), re.escape(form[place]))

@@ -214,7 +214,7 @@ def test_the_bytes_of_flash_are_those_of_the_object(kind: str, tmp_path: Path) -
     told = subprocess.run(["size", "-A", "model.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     sections = {line.split()[0]: int(line.split()[1]) for line in told.splitlines() if line.startswith(".")}
     constants = sum(size for name, size in sections.items() if name.startswith((".rodata", ".data.rel.ro")))
-    # Pointers are counted with 4 bytes; numbers that stand in the code may be among the constants, and places are filled up.
+    # Pointers are counted with 4 bytes; numbers of the code may be among the constants, and places are filled up.
     assert 0 <= constants - source.flash_bytes <= 300
     assert sum(size for name, size in sections.items() if name in (".data", ".bss")) == 0
 
@@ -290,7 +290,7 @@ NASTY = ['"; rm -rf', "<script>", "a\\", "two\nlines", "??/ */ /*", "größe\u20
 def test_labels_come_back_byte_by_byte(tmp_path: Path) -> None:
     model = models.predictor("classes", 3, labels=Labels(np.array(sorted(NASTY))))
     to_c(model, tmp_path / "model.c")
-    print_all = "int main(void) { int k; for (k = 0; k < ABNET_CLASSES; k++) printf(\"%s|\", abnet_label(k)); return 0; }"
+    print_all = 'int main(void) { int k; for (k = 0; k < ABNET_CLASSES; k++) printf("%s|", abnet_label(k)); return 0; }'
     (tmp_path / "main.c").write_text(f'#include "model.c"\n#include <stdio.h>\n{print_all}\n')
     subprocess.run(["cc", *STRICT, "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run([str(tmp_path / "main")], capture_output=True, check=True)

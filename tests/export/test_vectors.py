@@ -61,12 +61,15 @@ def test_the_vectors_tell_classes_apart() -> None:
 
 FORMS = [
     ("1e3", {}), (" -7. ", {}), (".5", {}), ("+12", {}), ("1_0", {}), ("1,5", {}), ("nan", {}), ("1e400", {}),
-    ("Infinity", {}), ("?", {}), ("n.a.", {}), ("many", {}), ("0x10", {}), ("1.234,5", {"decimal": ",", "thousands": "."}),
+    ("Infinity", {}), ("?", {}), ("n.a.", {}), ("many", {}), ("0x10", {}),
+    ("1.234,5", {"decimal": ",", "thousands": "."}),
     ("1.23,5", {"decimal": ",", "thousands": "."}), ("1\u202f966", {"thousands": " "}), ("1’234.5", {"thousands": "'"}),
     ("-$1,966.50", {"thousands": ",", "before": "$"}), ("$ -3", {"before": "$"}), ("--$3", {"before": "$"}),
-    ("12 %", {"after": "%"}), ("12.5%", {"after": "%"}), ("7kg", {"after": "kg"}), ("7 lb", {"after": "kg"}), ("7", {"after": "kg"}),
+    ("12 %", {"after": "%"}), ("12.5%", {"after": "%"}), ("7kg", {"after": "kg"}), ("7 lb", {"after": "kg"}),
+    ("7", {"after": "kg"}),
     ("01:30:00", {"duration": True}), ("1:30", {"duration": True}), ("2 days 00:00:01.5", {"duration": True}),
-    ("1 h 30 min", {"duration": True}), ("-0:01", {"duration": True}), ("90", {"duration": True}), ("1:75", {"duration": True}),
+    ("1 h 30 min", {"duration": True}), ("-0:01", {"duration": True}), ("90", {"duration": True}),
+    ("1:75", {"duration": True}),
     (str(2**60 + 1), {"offset": 2**60}),
 ]  # fmt: skip
 
@@ -79,7 +82,7 @@ def test_numbers_are_read_as_the_page_says(cell: str, changes: dict[str, Any]) -
     try:
         expected = column.encode(as_table(pl.DataFrame({"x": [cell]})))[0][0]
     except CellError:
-        with pytest.raises(ValueError, match="is no number|is too large"):
+        with pytest.raises(ValueError, match=r"is no number|is too large"):
             by_the_book.encoded(record, cell)
     else:
         found = [by_the_book.single(value) for value in by_the_book.encoded(record, cell)]
@@ -90,8 +93,8 @@ DATES = [
     "2024-03-01", "2024/3/1", "2024.03.01 12:30", "2024-03-01T12:30:15.123456789Z", "2024-03-01 12:30+02:00",
     "2024-03-01 12:30:59 -0530", "2024-03-01 23:59 UTC", "2024-02-30", "1900-02-29", "2000-02-29", "31/12/1999",
     "12/31/1999", "3.4.2001 1:05 PM", "3-4-2001 12:00 am", "3-4-2001 13:00 am", "1 March 2024", "1-mar-2024",
-    "1 Sept. 2024", "Sep 1, 2024", "September 31 2024", "Marz 1 2024", "3/4/68", "3/4/69", "1-Jan-05", "2024-03", "3/2024",
-    "March 2024", "mar-2024", "2024", "20240301", "2024-03/01", "2024-03-01 24:00", "2024-03-01 12:60", "0000-01-01",
+    "1 Sept. 2024", "Sep 1, 2024", "September 31 2024", "Marz 1 2024", "3/4/68", "3/4/69", "1-Jan-05", "2024-03",
+    "3/2024", "March 2024", "mar-2024", "2024", "20240301", "2024-03/01", "2024-03-01 24:00", "2024-03-01 12:60", "0000-01-01",
     "2024-03-01 12:30 +16:00", "2024-03-01 12:30 ", "２０２４-03-01", "soon", "", "1 h 2", "9999-12-31 23:59:59.9",
 ]  # fmt: skip
 

@@ -83,7 +83,11 @@ def _cells(table: TableMap) -> pl.DataFrame:
 def golden_vectors() -> dict[str, Any]:
     """The content of the file."""
     books = code_books() | {"5/5": code_words(5, 5).tolist()}
-    return {"grammar": cell_grammar(), "codes": books, "models": {name: _vector(model, X) for name, (model, X) in golden_models().items()}}
+    return {
+        "grammar": cell_grammar(),
+        "codes": books,
+        "models": {name: _vector(model, X) for name, (model, X) in golden_models().items()},
+    }
 
 
 def _vector(model: Predictor, X: Any) -> dict[str, Any]:

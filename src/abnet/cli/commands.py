@@ -132,7 +132,10 @@ def export(
     if to == "c":
         link = "link with -lm" if record["libm"] else "no mathematical library needed"
         print(f"constants: {record['flash_bytes']:,} bytes of flash, beside the code")
-        print(f"working memory: {record['ram_bytes']:,} bytes of stack ({record['rows_ram_bytes']:,} for many rows); {link}")
+        print(
+            f"working memory: {record['ram_bytes']:,} bytes of stack ({record['rows_ram_bytes']:,} for many rows); "
+            f"{link}"
+        )
     else:
         print(f"inputs: {', '.join(record['inputs'])}")
         print(f"outputs: {', '.join(record['outputs'])}")

@@ -253,8 +253,10 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
         "    for (i = 0; i < 1 << ABNET_WIDTH; i++) scores[abnet_class[i]] += (double)joint[i];",
     ] if several else ["            scores[0] += (double)t[0];", "        }"]  # fmt: skip
     lines += [
-        "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= (double)ABNET_MEMBERS * ABNET_PATHS;", "    return 0;", "}",
-    ]  # fmt: skip
+        "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= (double)ABNET_MEMBERS * ABNET_PATHS;",
+        "    return 0;",
+        "}",
+    ]
     return "\n".join(line for line in lines if line)
 
 

@@ -191,7 +191,8 @@ static void abnet_many(const float *const *f, int *codes) {
     int i, j, k, r, n, member;
     for (i = 0; i < ABNET_BLOCK; i++) places[i] = (unsigned char)i;
     abnet_many_sums(f, z, norm);
-    for (r = 0; r < ABNET_ROWS; r++) norm[r] = norm[r] <= FLT_MAX ? (float)(1.0 / sqrt(2.0 * (double)norm[r])) : HUGE_VALF;
+    for (r = 0; r < ABNET_ROWS; r++)
+        norm[r] = norm[r] <= FLT_MAX ? (float)(1.0 / sqrt(2.0 * (double)norm[r])) : HUGE_VALF;
     for (i = 0; i < ABNET_UNITS; i++)
         for (r = 0; r < ABNET_ROWS; r++) z[i * ABNET_ROWS + r] = abnet_erf(z[i * ABNET_ROWS + r] * norm[r]);
     for (i = 0; i < ABNET_OUTPUTS * ABNET_ROWS; i++) scores[i] = 0.0f;

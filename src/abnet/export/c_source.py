@@ -154,7 +154,7 @@ def _accuracy(plan: ExportPlan, precision: str) -> str:
     if isinstance(plan.network, FixedPaths):
         members, paths, _ = plan.network.noise[0].shape
         return words + (
-            f"a sign of a path may differ where its sum is within {error:.1e} of zero, which changes a score by at most "
+            f"a sign of a path may differ where its sum is within {error:.1e} of zero, and change a score by at most "
             f"{2 / (members * paths):.1e}."
         )
     if isinstance(plan.network, VoteTable):

@@ -168,7 +168,8 @@ def _network(predictor: Predictor) -> Network:
         return FixedPaths(predictor.weights, predictor.biases, predictor.noise, table)
     raise ValueError(
         f"a {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures of an "
-        "ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the posterior."
+        "ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the "
+        "posterior."
     )
 
 
