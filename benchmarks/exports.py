@@ -1,8 +1,8 @@
 """Prediction of 17,500 images by the exports, against scikit-learn's network of equal size and our own, in one run.
 
 ``python benchmarks/run.py exports``. The images are MNIST's where the original files are (ABNET_DATA), else made up,
-with as many dark pixels. C is compiled for this machine and called through a shared library, all rows at once, on one core;
-scikit-learn, onnxruntime and NumPy use all cores.
+with as many dark pixels. C is compiled for this machine and called through a shared library, all rows at once. It runs
+on one core, while scikit-learn, onnxruntime and NumPy use all; so scikit-learn is also timed on one.
 """
 
 import ctypes
@@ -17,6 +17,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 from sklearn.neural_network import MLPClassifier
+from threadpoolctl import threadpool_limits
 
 import abnet
 from abnet.bam import BAM
@@ -97,14 +98,22 @@ def measured(name: str, model: Predictor, width: int, X: NDArray[np.float32], wh
     assert model.classes_[c(X)].tolist() == expected.tolist()
     assert onnx().tolist() == expected.tolist()
     repeat = 1 if sampled else 5
-    times = best_times(lambda: mlp.predict(X), lambda: c(X), onnx, lambda: model.predict(X), repeat=repeat)
+
+    def on_one_core() -> Any:
+        with threadpool_limits(1):
+            return mlp.predict(X)
+
+    jobs = (lambda: mlp.predict(X), lambda: c(X), onnx, lambda: model.predict(X), on_one_core)
+    *times, alone = best_times(*jobs, repeat=repeat)
     told = ", ".join(f"{n} {1000 * t:.1f} ms" for n, t in zip(("MLP", "C", "ONNX", "NumPy"), times, strict=True))
+    told += f", MLP on one core {1000 * alone:.1f} ms"
     told = f"{len(X):,} rows of {what}, MLP of {width} units; {told}"
     ratios = [time / times[0] for time in times[1:]]
     labels = [f"{name}: {export} / MLPClassifier.predict" for export in ("C", "onnxruntime", "NumPy")]
     # 400 paths through the upper layers cannot cost what one does: nothing is promised of them.
     first = stated(labels[0], ratios[0], told) if sampled else at_most(labels[0], ratios[0], 1.0, told)
-    return [first, *(stated(label, ratio, told) for label, ratio in zip(labels[1:], ratios[1:], strict=True))]
+    one = stated(f"{labels[0]} on one core", times[1] / alone, told)
+    return [first, one, *(stated(label, ratio, told) for label, ratio in zip(labels[1:], ratios[1:], strict=True))]
 
 
 def rows() -> Iterator[Row]:

@@ -54,7 +54,7 @@ def encoded(column: dict[str, Any], cell: str) -> list[float]:
     if kind == "numeric":
         return scaled(number(text, column["form"]), column)
     if kind == "date":
-        t = float(days(text, column["order"]))
+        t = days(text, column["order"])
         turn = 2 * pi * (t / 365.2425)
         season = [0.0, 0.0] if isnan(t) else [sin(turn), cos(turn)]
         value, *missing = scaled(t, column)
@@ -158,7 +158,7 @@ def day(name: str, part: dict[str, str], order: str) -> float:
         whole = (date(year, month, number) - date(1970, 1, 1)).days
     except ValueError:
         return nan
-    return (((whole * 24 + hour) * 60 + minute - zone) * 60 + second + Fraction(micro, 10**6)) / 86400
+    return float((((whole * 24 + hour) * 60 + minute - zone) * 60 + second + Fraction(micro, 10**6)) / 86400)
 
 
 # Networks

@@ -94,7 +94,8 @@ DATES = [
     "2024-03-01 12:30:59 -0530", "2024-03-01 23:59 UTC", "2024-02-30", "1900-02-29", "2000-02-29", "31/12/1999",
     "12/31/1999", "3.4.2001 1:05 PM", "3-4-2001 12:00 am", "3-4-2001 13:00 am", "1 March 2024", "1-mar-2024",
     "1 Sept. 2024", "Sep 1, 2024", "September 31 2024", "Marz 1 2024", "3/4/68", "3/4/69", "1-Jan-05", "2024-03",
-    "3/2024", "March 2024", "mar-2024", "2024", "20240301", "2024-03/01", "2024-03-01 24:00", "2024-03-01 12:60", "0000-01-01",
+    "3/2024", "March 2024", "mar-2024", "2024", "20240301", "2024-03/01", "2024-03-01 24:00", "2024-03-01 12:60",
+    "0000-01-01",
     "2024-03-01 12:30 +16:00", "2024-03-01 12:30 ", "２０２４-03-01", "soon", "", "1 h 2", "9999-12-31 23:59:59.9",
 ]  # fmt: skip
 
@@ -102,7 +103,7 @@ DATES = [
 @pytest.mark.parametrize("order", ["year-month-day", "day/month/year", "month/day/year"])
 def test_dates_are_read_as_the_page_says(order: str) -> None:
     expected = days(cells_of(DATES), order).x
-    found = [float(by_the_book.days(cell.strip(), order)) for cell in DATES]
+    found = [by_the_book.days(cell.strip(), order) for cell in DATES]
     np.testing.assert_array_equal(found, expected)
     assert 10 < np.isfinite(expected).sum() < len(DATES)
 
