@@ -14,7 +14,10 @@ import pytest
 from scipy.special import erf
 
 from abnet.bam import BAM
+from abnet.data.preparation import TableMap
+from abnet.data.preparation.columns import NumericColumn
 from abnet.data.preparation.unseen import UnseenWarning
+from abnet.data.tables.cells import NumberForm
 from abnet.export import c_program, to_c
 from abnet.export.c_rows import ERF_COEFFICIENTS, ERF_END, ERF_ERROR
 from abnet.export.c_source import single_precision_loss
@@ -141,6 +144,19 @@ def test_hostile_classes_in_the_certificate_stay_in_the_comment(tmp_path: Path) 
     check(model, tmp_path, np.random.default_rng(1).normal(size=(200, 3)).astype(np.float32))
     text = (tmp_path / "model.c").read_text()
     assert "* / int main" in text[: text.index("*/")]
+
+
+def test_columns_that_no_exporter_knows_are_named() -> None:
+    class Strange:
+        name, kind, features = "diary", "hashed", ("a",)
+
+    odd: Any = Strange()
+    model = models.predictor("compact", 1, preparation=TableMap((odd,), {}))
+    with pytest.raises(ValueError, match="column 'diary' is of kind 'hashed', which no exporter writes"):
+        c_program(model)
+    large = NumericColumn("id", 0.0, 0.0, 1.0, False, NumberForm(offset=2**60))
+    with pytest.raises(ValueError, match="whole numbers near"):
+        c_program(models.predictor("compact", 1, preparation=TableMap((large,), {})))
 
 
 def test_signs_need_no_mathematical_library() -> None:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from abnet.bam import BAM
 from abnet.cube import corners
 from abnet.data.preparation.coded import CodedMap, ThermometerMap, stored_form
-from abnet.data.preparation.columns import NumericColumn
+from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
 from abnet.data.preparation.table_map import Column, TableMap
+from abnet.data.preparation.words import WordsColumn
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
@@ -25,6 +26,9 @@ WIDEST_TABLE = 16
 
 MOST_VALUES = 2**22
 """Values of a table that is written out, at the most."""
+
+KNOWN = (NumericColumn, BooleanColumn, TextColumn, DateColumn, WordsColumn)
+"""Kinds of columns that exporters write."""
 
 Scaling = StandardMap | MinMaxMap | ThermometerMap
 
@@ -162,7 +166,8 @@ def _network(predictor: Predictor) -> Network:
         return _drawn(predictor)
     if isinstance(predictor, PathPredictor):
         parts = (predictor.weights, predictor.biases, predictor.noise)
-        return FixedPaths(*(tuple(array[None] for array in arrays) for arrays in parts), None)
+        weights, biases, noise = (tuple(array[None] for array in arrays) for arrays in parts)
+        return FixedPaths(weights, biases, noise, None)
     if isinstance(predictor, PathMixture):
         table = class_table(predictor.n_classes, predictor.biases[-1].shape[1])
         return FixedPaths(predictor.weights, predictor.biases, predictor.noise, table)
@@ -193,8 +198,12 @@ def _drawn(predictor: DrawnNetwork) -> BitTable | SignLayers:
 
 
 def _check_exact(preparation: TableMap) -> None:
-    """Refuse whole numbers that a float64 does not hold: their differences would be lost before they are read."""
+    """Refuse kinds of columns that no exporter knows, and whole numbers that a float64 does not hold."""
     for column in preparation.columns:
+        if not isinstance(column, KNOWN):
+            raise ValueError(
+                f"column {column.name!r} is of kind {column.kind!r}, which no exporter writes: learn without it."
+            )
         if isinstance(column, NumericColumn) and column.form.offset:
             raise ValueError(
                 f"column {column.name!r} holds whole numbers near {column.form.offset}, too large to be given as "
