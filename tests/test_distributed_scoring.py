@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import abnet
 from abnet.bounds import certify_test_set
 from abnet.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
 from abnet.predictors.predictor import Predictor
@@ -46,12 +47,26 @@ def test_parts_add_up_to_the_certificate_of_all_rows(kind: str) -> None:
     assert found.class_names == model.info.labels.names
 
 
+@pytest.mark.parametrize("kind", ["classes by paths", "paths", "map", "drawn"])
+def test_what_has_no_exact_shares_is_certified_by_its_errors(kind: str) -> None:
+    model = models.predictor(kind, 3)
+    X, y = rows(model)
+    parts = [partition_evidence(model, X[a:b], y[a:b]) for a, b in pairwise([0, 10, 10, 150, 400])]
+    found = certify_parts(model, parts, delta=0.05)
+    whole: Any = abnet.certify(model, X, y, delta=0.05)
+    assert found.vote_errors == whole.vote_errors == int((model.predict(X) != y).sum()) > 0
+    assert found.vote_error_bound == whole.vote_error_bound
+    by_name = [
+        {name: part.vote_error_bound for name, part in zip(c.class_names, c.per_class, strict=True)}
+        for c in (found, whole)
+    ]
+    assert by_name[0] == by_name[1]
+
+
 def test_wrong_rows_and_models_are_named() -> None:
     model = models.predictor("compact", 3)
     with pytest.raises(ValueError, match="the label '7'"):
         partition_evidence(model, np.zeros((1, 3)), [7])
-    with pytest.raises(ValueError, match="DrawnNetwork has no exact shares"):
-        partition_evidence(models.predictor("drawn", 3), np.zeros((1, 3)), [1])
     with pytest.raises(ValueError, match="no partitions"):
         certify_parts(model, [])
 
@@ -86,7 +101,10 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
             parted = dd.from_map(load, range(4), meta=frame.iloc[:0])
             certificate = certify_frame(model, parted, "target")
             scored = score_frame(model, parted[names]).compute().sort_index()
-    assert int(next(iter(marks.iterdir())).name) != os.getpid()
+    killed = int(next(iter(marks.iterdir())).name)
+    assert killed != os.getpid()
+    with pytest.raises(ProcessLookupError):
+        os.kill(killed, 0)
     assert certificate.n_examples == len(frame)
     assert certificate.vote_errors == int((model.predict(X) != y).sum())
     assert scored["label"].tolist() == model.predict(X).tolist()

@@ -5,7 +5,7 @@ Names are loaded when they are first used: prediction with a saved model never i
 
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names
+from abnet.lazy import lazy_names, offer
 
 if TYPE_CHECKING:
     from abnet import aggregation, bounds, data, explanation, export
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.large_tables import fit_table
+    from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
     from abnet.explanation.row_explanation import explain
     from abnet.files import load
@@ -46,6 +47,7 @@ __all__ = [
     "fit_table",
     "load",
     "load_certificate",
+    "register_skl2onnx",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -62,6 +64,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.decisions.monitor": ["Monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.large_tables": ["fit_table"],
+        "abnet.estimators.onnx_step": ["register_skl2onnx"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
         "abnet.explanation.row_explanation": ["explain"],
@@ -69,3 +72,5 @@ __getattr__, __dir__ = lazy_names(
         "abnet.predictors.compact": ["CompactABNet", "CompactMAP"],
     },
 )
+
+offer({"abnet.export": ["to_c", "to_onnx"]})

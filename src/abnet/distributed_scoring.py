@@ -59,7 +59,10 @@ def partition_evidence(predictor: Predictor, X: Any, y: Any) -> PartitionEvidenc
 
     Parameters
     ----------
-    predictor : CompactABNet or CompactMixture
+    predictor : Predictor
+        The loss of a row is the share of the vote that is against its label, where the shares are exact (compact
+        networks and mixtures of them); of others, such as means of sampled paths, it is the error, 0 or 1: a
+        deterministic classifier is a posterior of one point.
     X : frame or array
     y : labels, one for each row; one that the predictor does not know is an error
 
@@ -70,10 +73,6 @@ def partition_evidence(predictor: Predictor, X: Any, y: Any) -> PartitionEvidenc
     >>> found.rows, found.errors
     ((0, 2), (0, 1))
     """
-    if not isinstance(predictor, CompactABNet | CompactMixture):
-        raise ValueError(
-            f"a {type(predictor).__name__} has no exact shares of the vote; certify a compact network or a mixture."
-        )
     labels, given = predictor.info.labels, np.asarray(y)
     classes = range(labels.n_classes)
     if not len(given):
@@ -83,9 +82,11 @@ def partition_evidence(predictor: Predictor, X: Any, y: Any) -> PartitionEvidenc
     if (codes < 0).any():
         raise ValueError(f"y holds the label {str(given[codes < 0][0])!r}, which the model does not know.")
     scores = predictor.decision_function(X)
-    shares = predictor.shares_from_scores(scores)
-    losses = np.clip(1.0 - shares[np.arange(len(codes)), codes], 0.0, 1.0)
     wrong = labels.encode(labels.from_scores(scores)) != codes
+    if isinstance(predictor, CompactABNet | CompactMixture):
+        losses = np.clip(1.0 - predictor.shares_from_scores(scores)[np.arange(len(codes)), codes], 0.0, 1.0)
+    else:
+        losses = wrong.astype(np.float64)
     mine = [codes == k for k in classes]
     return PartitionEvidence(
         tuple(int(m.sum()) for m in mine),
@@ -100,7 +101,8 @@ def certify_parts(
 ) -> Certificate:
     """Certify a finished model by what all partitions of a test set show.
 
-    The certificate is that of `abnet.bounds.certify_test_set` for all rows at once, but for the last bits of two means.
+    The certificate is that of `abnet.bounds.certify_test_set` for all rows at once, but for the last bits of two means
+    (of `abnet.certify` for a predictor without exact shares).
     The rows must have had no part in learning, and be independent of each other.
     """
     evidence = PartitionEvidence.merge(parts)
@@ -116,7 +118,7 @@ def certify_frame(
 
     Parameters
     ----------
-    predictor : CompactABNet or CompactMixture
+    predictor : Predictor
     frame : dask.dataframe.DataFrame
     target : str
         Column of the labels.

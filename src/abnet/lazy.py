@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazy_names"]
+__all__ = ["lazy_names", "offer", "offered"]
 
 
 def lazy_names(
@@ -39,3 +39,29 @@ def lazy_names(
         return sorted({*vars(sys.modules[package]), *home})
 
     return get, names
+
+
+_OFFERED: dict[str, str] = {}
+
+
+def offer(homes: Mapping[str, Sequence[str]]) -> None:
+    """Tell where functions are that rooms above theirs offer as methods; the front door does so, and imports none.
+
+    Parameters
+    ----------
+    homes : mapping
+        From a module's full name to the names of its functions.
+    """
+    _OFFERED.update({name: module for module, names in homes.items() for name in names})
+
+
+def offered(name: str) -> Any:
+    """The function that was offered under a name.
+
+    Examples
+    --------
+    >>> offer({"json": ["dumps"]})
+    >>> offered("dumps")([1])
+    '[1]'
+    """
+    return getattr(import_module(_OFFERED[name]), name)

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,8 @@ def test_c_compiles_and_its_bytes_are_stated(run: Run, model: Path, tmp_path: Pa
     text = run("export", model, "--to", "c", "--output", tmp_path / "model.c").stdout
     assert "in place of an older file" in text
     assert f"constants: {record['flash_bytes']:,} bytes of flash" in text
-    assert f"working memory: {record['ram_bytes']:,} bytes of stack; link with -lm" in text
+    assert f"working memory: {record['ram_bytes']:,} bytes of stack (" in text
+    assert "link with -lm" in text
 
 
 def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
@@ -42,19 +44,45 @@ def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
 
 def test_a_model_is_not_overwritten_by_its_export(failure: Failure, model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
-    message = failure("export", model, "--to", "c", "--output", model)
-    assert "is the model file itself" in message
+    message = failure("export", model, "--to", "c", "--output", model, "--overwrite", code=2)
+    assert "which is read; name another file" in message
     link = tmp_path / "link.c"
     link.symlink_to(model)
-    assert "is the model file itself" in failure("export", model, "--to", "c", "--output", link)
+    assert "which is read" in failure("export", model, "--to", "c", "--output", link, "--overwrite", code=2)
     assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize("to", ["c", "onnx"])
+def test_files_of_another_kind_are_kept_unless_told_otherwise(
+    to: str, run: Run, failure: Failure, model: Path, tmp_path: Path
+) -> None:
+    if to == "onnx":
+        pytest.importorskip("onnx")
+    target = tmp_path / f"precious.{to}"
+    target.write_text("int main(void) { return 0; }")
+    message = failure("export", model, "--to", to, "--output", target, code=2)
+    assert "exists and is no exported" in message
+    assert "--overwrite" in message
+    assert target.read_text() == "int main(void) { return 0; }"
+    for options in (["--overwrite"], []):  # what the first wrote, the second may replace
+        assert "in place of an older file" in run("export", model, "--to", to, "--output", target, *options).stdout
+    assert target.stat().st_size > 500
+
+
+def test_without_the_package_the_error_says_how_to_install_it(
+    failure: Failure, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    message = failure("export", model, "--to", "onnx", "--output", tmp_path / "model.onnx")
+    assert "pip install 'abnet[onnx]'" in message
+    assert not (tmp_path / "model.onnx").exists()
 
 
 def test_wrong_words_are_named(failure: Failure, model: Path, tmp_path: Path) -> None:
     assert "--to must be 'c' or 'onnx', not 'java'" in failure("export", model, "--to", "java", code=2)
     wrong = failure("export", model, "--to", "c", "--precision", "half", code=2)
-    assert "--precision must be 'single' or 'double'" in wrong
-    save(predictor("paths", certificate=None), tmp_path / "paths.abnet")
-    message = failure("export", tmp_path / "paths.abnet", "--to", "c")
-    assert "a PathPredictor cannot be exported; what can be are compact networks" in message
-    assert not (tmp_path / "paths.c").exists()
+    assert "--precision must be 'auto', 'single' or 'double'" in wrong
+    save(predictor("mean field", certificate=None), tmp_path / "field.abnet")
+    message = failure("export", tmp_path / "field.abnet", "--to", "c")
+    assert "a MeanFieldNetwork cannot be exported; what can be are the networks" in message
+    assert not (tmp_path / "field.c").exists()

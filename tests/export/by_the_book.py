@@ -3,13 +3,15 @@
 import json
 import re
 import struct
-from datetime import datetime
+from datetime import date
+from fractions import Fraction
 from itertools import product
 from math import cos, erf, exp, inf, isnan, log, nan, pi, sin, sqrt
 from pathlib import Path
 from typing import Any
 
-GRAMMAR = json.loads((Path(__file__).parents[2] / "docs" / "model-format-vectors.json").read_text("utf-8"))["grammar"]
+VECTORS = json.loads((Path(__file__).parents[2] / "docs" / "model-format-vectors.json").read_text("utf-8"))
+GRAMMAR, CODES = VECTORS["grammar"], VECTORS["codes"]
 BLANK = set(GRAMMAR["blank"])
 NO_NUMBER = BLANK | set(GRAMMAR["doubtful"]) | set(GRAMMAR["gaps"])
 TRUTH = dict.fromkeys(GRAMMAR["true"], 1.0) | dict.fromkeys(GRAMMAR["false"], -1.0)
@@ -52,7 +54,7 @@ def encoded(column: dict[str, Any], cell: str) -> list[float]:
     if kind == "numeric":
         return scaled(number(text, column["form"]), column)
     if kind == "date":
-        t = days(text)
+        t = days(text, column["order"])
         turn = 2 * pi * (t / 365.2425)
         season = [0.0, 0.0] if isnan(t) else [sin(turn), cos(turn)]
         value, *missing = scaled(t, column)
@@ -80,28 +82,99 @@ def scaled(x: float, column: dict[str, Any]) -> list[float]:
 def number(text: str, form: dict[str, Any]) -> float:
     if text.lower() in NO_NUMBER:
         return nan
-    plain = text.replace(form["before"], "").replace(form["after"], "").replace(" ", "")
-    plain = plain.replace(form["thousands"], "") if form["thousands"] else plain
-    return float(plain.replace(form["decimal"], ".")) - form["offset"]
+    plain = written(text, form)
+    if plain is None:
+        raise ValueError(f"{text!r} is no number")
+    x = float(plain) if not form["offset"] else float(Fraction(plain) - form["offset"])
+    if abs(x) > GRAMMAR["largest"]:
+        raise ValueError(f"{text!r} is too large")
+    return x
 
 
-def days(text: str) -> float:
+def written(text: str, form: dict[str, Any]) -> str | None:
+    """The number as most programming languages write it."""
+    if form["duration"]:
+        return seconds(text)
+    if form == form | {"decimal": ".", "thousands": "", "before": "", "after": ""}:
+        return text if re.fullmatch(GRAMMAR["plain_number"], text, re.IGNORECASE) else None
+    known = next(
+        n for n in GRAMMAR["numbers"] if (n["decimal"], n["thousands"]) == (form["decimal"], form["thousands"])
+    )
+    pattern = known["pattern"]
+    for place in ("before", "after"):
+        pattern = pattern.replace(place.upper(), re.escape(form[place]))
+    match = re.fullmatch(pattern, text)
+    if match is None or (match[1] and match[2]):
+        return None
+    digits = re.sub(known["mark"], "", match[3]) if known["mark"] else match[3]
+    return match[1] + match[2] + digits.replace(form["decimal"], ".")
+
+
+def seconds(text: str) -> str | None:
+    clock, parts = (re.fullmatch(pattern, text, re.IGNORECASE) for pattern in GRAMMAR["durations"])
+    if clock:
+        sign, numbers = clock[1], [clock[2], clock[3], clock[4], (clock[5] or "0").replace(",", ".")]
+    elif parts and any(parts.groups()):
+        sign, numbers = "", list(parts.groups())
+    else:
+        return None
+    units = GRAMMAR["duration_seconds"]
+    total = sum(unit * Fraction(number or 0) for unit, number in zip(units, numbers, strict=True))
+    return sign + repr(float(total))
+
+
+def days(text: str, order: str) -> float:
+    if len(text) > GRAMMAR["longest_date"] or not text.isascii() or sum(map(str.isdigit, text)) < 3:
+        return nan
+    for name, pattern in GRAMMAR["dates"].items():
+        if match := re.fullmatch(pattern, text, re.ASCII | re.IGNORECASE):
+            return day(name, {key: value for key, value in match.groupdict().items() if value}, order)
+    return nan
+
+
+def day(name: str, part: dict[str, str], order: str) -> float:
+    """Days of the parts of a date, NaN where there is no such day or time."""
+    if "name" in part:
+        known = [i for i, month in enumerate(GRAMMAR["months"], 1) if month.startswith(part["name"].lower())]
+        month, number = (known or [0])[0], int(part.get("day", 1))
+    elif "first" in part:
+        if order == "year-month-day":
+            return nan
+        month, number = int(part["first"]), int(part["other"])
+        month, number = (number, month) if order == "day/month/year" else (month, number)
+    else:
+        month, number = int(part["month"]), int(part.get("day", 1))
+    year = int(part["year"]) if "year" in part else int(part["short"]) + (2000 if int(part["short"]) <= 68 else 1900)
+    hour, minute, second, ahead, minutes = (
+        int(part.get(key, 0)) for key in ("hour", "minute", "second", "zone_hour", "zone_minute")
+    )
+    if "half" in part:
+        hour = hour % 12 + 12 * (part["half"].upper() == "P") if 1 <= hour <= 12 else 99
+    if hour > 23 or minute > 59 or second > 59 or ahead > 15 or minutes > 59:
+        return nan
+    zone = (60 * ahead + minutes) * (-1 if part.get("sign") == "-" else 1)
+    micro = int(part.get("fraction", "0").ljust(9, "0")) // 1000
     try:
-        return (datetime.fromisoformat(text) - datetime(1970, 1, 1)).total_seconds() / 86400
+        whole = (date(year, month, number) - date(1970, 1, 1)).days
     except ValueError:
         return nan
+    return float((((whole * 24 + hour) * 60 + minute - zone) * 60 + second + Fraction(micro, 10**6)) / 86400)
 
 
 # Networks
 
 
-def scores(kind: str, arrays: dict[str, Any], x: list[float]) -> list[float]:
+def scores(kind: str, arrays: dict[str, Any], x: list[float], n_classes: int) -> list[float]:
     """One score for two classes, or one for each of several."""
     if kind == "drawn network":
         depth = sum(name.startswith("W_") for name in arrays)
         for k in range(1, depth + 1):
             x = [1.0 if z >= 0 else -1.0 for z in sums(arrays[f"W_{k}"], arrays[f"b_{k}"], x)]
         return x
+    if kind == "paths":
+        arrays = {name: [array] for name, array in arrays.items()}
+    if kind in ("paths", "mixture of paths"):
+        return mean_of_paths(arrays, x, n_classes)
     if kind == "compact MAP":
         place = int("".join("1" if z >= 0 else "0" for z in sums(arrays["W"], arrays["b"], x)), 2)
         return [1.0 if arrays["bits"][place // 8] >> (7 - place % 8) & 1 else -1.0]
@@ -110,6 +183,38 @@ def scores(kind: str, arrays: dict[str, Any], x: list[float]) -> list[float]:
     tables = [[value if isinstance(value, list) else [value] for value in H] for H in arrays["H"]]
     members = [expected(W, b, H, x) for W, b, H in zip(arrays["W"], arrays["b"], tables, strict=True)]
     return [sum(column) / len(members) for column in zip(*members, strict=True)]
+
+
+def mean_of_paths(arrays: dict[str, Any], x: list[float], n_classes: int) -> list[float]:
+    """Mean over members m and paths t; the last layer's means are decoded for several classes."""
+    depth = sum(name.startswith("W_") for name in arrays)
+    outputs = []
+    for m in range(len(arrays["W_1"])):
+        for t in range(len(arrays["noise_1"][m])):
+            s: list[float] = x
+            for k in range(1, depth):
+                z = layer(arrays, k, m, s)
+                s = [1.0 if value + e >= 0 else -1.0 for value, e in zip(z, arrays[f"noise_{k}"][m][t], strict=True)]
+            means = [erf(value / sqrt(2)) for value in layer(arrays, depth, m, s)]
+            outputs.append(means if n_classes == 2 else decoded(means, n_classes))
+    return [sum(column) / len(outputs) for column in zip(*outputs, strict=True)]
+
+
+def layer(arrays: dict[str, Any], k: int, m: int, s: list[float]) -> list[float]:
+    root = sqrt(sum(v * v for v in s) + 1)
+    return [z / root for z in sums(arrays[f"W_{k}"][m], arrays[f"b_{k}"][m], s)]
+
+
+def decoded(means: list[float], n_classes: int) -> list[float]:
+    words = CODES[f"{n_classes}/{len(means)}"]
+    shares = [0.0] * n_classes
+    for s in product((-1, 1), repeat=len(means)):
+        near = [sum(a * b for a, b in zip(word, s, strict=True)) for word in words]
+        p = 1.0
+        for sign, m in zip(s, means, strict=True):
+            p *= (1 + sign * m) / 2
+        shares[near.index(max(near))] += p
+    return shares
 
 
 def sums(W: Any, b: Any, x: list[float]) -> list[float]:

@@ -45,41 +45,54 @@ static double number(void) {
 }
 
 int main(void) {
-    int row, rows, code;
-%(declare)s
+    size_t row, rows;
+    int read, code, *codes;
+    %(type)s *all, *x;
     float p[ABNET_CLASSES] = {0};
-    if (fread(&rows, sizeof rows, 1, stdin) != 1) exit(2);
+    if (fread(&read, sizeof read, 1, stdin) != 1) exit(2);
+    rows = (size_t)read;
+    all = calloc((rows + 1) * %(each)s, sizeof *all);
+    codes = calloc(rows + 1, sizeof *codes);
     for (row = 0; row < rows; row++) {
+        x = all + row * %(each)s;
 %(read)s
+    }
+    abnet_predict_rows(all, rows, codes);
+    for (row = 0; row < rows; row++) {
+        x = all + row * %(each)s;
         code = abnet_predict(%(call)s);
+        if (code != codes[row]) exit(3); /* side by side, another label */
         fwrite(&code, sizeof code, 1, stdout);
         fwrite(p, sizeof p, 1, stdout);
 %(free)s
     }
+    free(all);
+    free(codes);
     if (0) { (void)text; (void)number; }
     return abnet_label(0) == NULL || abnet_label(-1) != NULL || abnet_label(ABNET_CLASSES) != NULL;
 }
 """
 
 
-def build(model: Predictor, folder: Path, *flags: str, precision: str = "single") -> tuple[Path, CSource]:
-    """The program around a model, compiled; the model alone is compiled for itself too."""
+def build(model: Predictor, folder: Path, *flags: str, precision: str = "auto") -> tuple[Path, CSource]:
+    """The program around a model, compiled with all warnings."""
     source = c_program(model, precision=precision)
     (folder / "model.c").write_text(source.text, encoding="ascii")
     fields = list(zip(source.members, _textual(model), strict=True)) if source.members else []
     parts = {
-        "declare": "    abnet_row x;" if fields else "    static float x[ABNET_COLUMNS];\n    int i;",
-        "read": "\n".join(f"        x.{name} = {'text' if is_text else 'number'}();" for name, is_text in fields)
-        or "        for (i = 0; i < ABNET_COLUMNS; i++) x[i] = (float)number();",
-        "call": ("&x" if fields else "x") + (", p" if model.shares else ""),
-        "free": "\n".join(f"        free((void *)x.{name});" for name, is_text in fields if is_text),
+        "type": "abnet_row" if fields else "float",
+        "each": "1" if fields else "ABNET_COLUMNS",
+        "read": "\n".join(f"        x->{name} = {'text' if is_text else 'number'}();" for name, is_text in fields)
+        or "        for (code = 0; code < ABNET_COLUMNS; code++) x[code] = (float)number();",
+        "call": "x" + (", p" if model.shares else ""),
+        "free": "\n".join(f"        free((void *)x->{name});" for name, is_text in fields if is_text),
     }
     (folder / "main.c").write_text(MAIN % parts, encoding="ascii")
     link = ["-lm"] if source.libm else []
     compiler = ["cc", *STRICT, *(flags or ("-O2",))]
-    for command in ([*compiler, "-c", "model.c", "-o", "model.o"], [*compiler, "main.c", "-o", "model", *link]):
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[:3000]
+    command = [*compiler, "main.c", "-o", "model", *link]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
     return folder / "model", source
 
 

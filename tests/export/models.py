@@ -14,7 +14,8 @@ from abnet.data.tables.cells import NumberForm
 from abnet.labels import Labels
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture
+from abnet.predictors.mixture import CompactMixture, PathMixture
+from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from files.predictors import certificate
 
@@ -46,13 +47,21 @@ def predictor(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **info
         return DrawnNetwork(network(25, 1), info=ModelInfo(**{**info, "certificate": None}))
     if kind == "mixture":
         return CompactMixture.from_networks([network(3, 1) for _ in range(4)], about)
-    assert kind == "classes"
+    if kind == "paths":
+        return PathPredictor.from_network(network(7, 1), rng, n_paths=9, info=about)
+    if kind == "mixture of paths":
+        return PathMixture.from_networks([network(1) for _ in range(2)], rng, n_paths=30, info=about)
     labels = info.pop("labels", vowels())
     about = ModelInfo(labels=labels, **{"certificate": certificate(), **info})
+    if kind == "classes by paths":
+        return PathMixture.from_networks([network(6, 5) for _ in range(3)], rng, n_paths=40, info=about)
+    assert kind == "classes"
     return CompactMixture.from_networks([network(4) for _ in range(3)], about)
 
 
-KINDS = ("compact", "map", "drawn", "wide drawn", "mixture", "classes")
+KINDS = (
+    "compact", "map", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",
+)  # fmt: skip
 
 
 def columns(names: tuple[str, ...] | None = None) -> TableMap:

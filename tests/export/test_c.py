@@ -1,6 +1,8 @@
 """Exported C against Python, compiled with all warnings as errors, also under the sanitizers."""
 
 import re
+import shutil
+import subprocess
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -9,22 +11,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import erf
 
 from abnet.bam import BAM
+from abnet.data.preparation import TableMap
+from abnet.data.preparation.columns import NumericColumn
 from abnet.data.preparation.unseen import UnseenWarning
+from abnet.data.tables.cells import NumberForm
 from abnet.export import c_program, to_c
-from abnet.export.c_network import (
-    c_comment,
-    c_identifiers,
-    c_plain,
-    c_string,
-)
+from abnet.export.c_rows import ERF_COEFFICIENTS, ERF_END, ERF_ERROR
 from abnet.export.c_source import single_precision_loss
+from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
 from abnet.export.plan import export_plan
-from abnet.predictors.paths import PathPredictor
+from abnet.labels import Labels
+from abnet.predictors.compact import CompactABNet, CompactMAP
+from abnet.predictors.paths import CompactUniform
 from abnet.predictors.predictor import ModelInfo, Predictor
 from export import models
-from export.compiled import SANITIZED, build, needs_compiler, run
+from export.compiled import SANITIZED, STRICT, build, needs_compiler, run
 from files.predictors import certificate
 
 pytestmark = needs_compiler
@@ -142,6 +146,19 @@ def test_hostile_classes_in_the_certificate_stay_in_the_comment(tmp_path: Path) 
     assert "* / int main" in text[: text.index("*/")]
 
 
+def test_columns_that_no_exporter_knows_are_named() -> None:
+    class Strange:
+        name, kind, features = "diary", "hashed", ("a",)
+
+    odd: Any = Strange()
+    model = models.predictor("compact", 1, preparation=TableMap((odd,), {}))
+    with pytest.raises(ValueError, match="column 'diary' is of kind 'hashed', which no exporter writes"):
+        c_program(model)
+    large = NumericColumn("id", 0.0, 0.0, 1.0, False, NumberForm(offset=2**60))
+    with pytest.raises(ValueError, match="whole numbers near"):
+        c_program(models.predictor("compact", 1, preparation=TableMap((large,), {})))
+
+
 def test_signs_need_no_mathematical_library() -> None:
     for kind in ("map", "drawn", "wide drawn"):
         source = c_program(models.predictor(kind, 6))
@@ -182,9 +199,9 @@ def test_no_text_ends_a_comment_or_a_literal() -> None:
 
 def test_what_cannot_be_exported_is_named() -> None:
     rng = np.random.default_rng(0)
-    paths = PathPredictor.from_network(BAM.init(rng, (3, 4, 1)), rng, n_paths=5, info=ModelInfo())
-    with pytest.raises(ValueError, match="PathPredictor cannot be exported; what can be are compact networks"):
-        c_program(paths)
+    drawn = CompactUniform.from_network(BAM.init(rng, (3, 4, 1)), rng, n_samples=5, info=ModelInfo())
+    with pytest.raises(ValueError, match="CompactUniform cannot be exported; what can be are the networks"):
+        c_program(drawn)
     with pytest.raises(ValueError, match="precision must be"):
         c_program(models.predictor("compact", 3), precision="half")
 
@@ -197,3 +214,106 @@ def test_every_kind_of_column_alone(name: str, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
         np.testing.assert_allclose(run(program, model, frame)[1], model.predict_proba(frame), atol=1e-6)
+
+
+def compiled_alone(folder: Path, *flags: str) -> None:
+    command = ["cc", *STRICT, *flags, "-c", "model.c", "-o", "model.o"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+
+
+@pytest.mark.skipif(shutil.which("size") is None, reason="there is no program size")
+@pytest.mark.parametrize("kind", ["compact", "map", "classes", "classes by paths"])
+def test_the_bytes_of_flash_are_those_of_the_object(kind: str, tmp_path: Path) -> None:
+    source = to_c(models.predictor(kind, 200, width=8), tmp_path / "model.c")
+    compiled_alone(tmp_path, "-Os")
+    told = subprocess.run(["size", "-A", "model.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    sections = {line.split()[0]: int(line.split()[1]) for line in told.splitlines() if line.startswith(".")}
+    constants = sum(size for name, size in sections.items() if name.startswith((".rodata", ".data.rel.ro")))
+    # Pointers are counted with 4 bytes; numbers of the code may be among the constants, and places are filled up.
+    assert 0 <= constants - source.flash_bytes <= 300
+    assert sum(size for name, size in sections.items() if name in (".data", ".bss")) == 0
+
+
+@pytest.mark.parametrize("kind", ["compact", "map", "wide drawn", "classes", "classes by paths"])
+@pytest.mark.parametrize("rows", [0, None], ids=["one row", "many rows"])
+def test_the_bytes_of_stack_are_those_of_the_functions(kind: str, rows: int | None, tmp_path: Path) -> None:
+    source = to_c(models.predictor(kind, 200, width=8), tmp_path / "model.c")
+    compiled_alone(tmp_path, "-O1", "-fno-inline", "-fstack-usage", *([] if rows is None else [f"-DABNET_ROWS={rows}"]))
+    frames = [line.split("\t") for line in (tmp_path / "model.su").read_text().splitlines()]
+    used = sum(int(size) for _, size, _ in frames)
+    stated = source.ram_bytes if rows == 0 else source.rows_ram_bytes
+    # Each function keeps some registers and counters on the stack as well.
+    assert stated <= used + 64
+    assert used <= stated + 160 * len(frames)
+
+
+def test_single_precision_settles_most_rows_and_no_tie(tmp_path: Path) -> None:
+    """Rows side by side: the labels of nearly all are sure, and where they are not, the row is computed again."""
+    model = models.predictor("classes", 100, width=8)
+    X = np.random.default_rng(4).normal(size=(4000, 100)).astype(np.float32)
+    program, _ = build(model, tmp_path, "-O3")
+    assert model.info.labels.decode(run(program, model, X)[0]).tolist() == model.predict(X).tolist()
+    (tmp_path / "probe.c").write_text(PROBE)
+    subprocess.run(["cc", *STRICT, "-O3", "probe.c", "-o", "probe", "-lm"], cwd=tmp_path, check=True)
+    done = subprocess.run([str(tmp_path / "probe")], input=X.tobytes(), capture_output=True, check=True)
+    assert 0 < int(done.stdout) < 0.05 * len(X)
+
+
+PROBE = """
+#include "model.c"
+#include <stdio.h>
+int main(void) {
+    static float x[ABNET_ROWS * ABNET_COLUMNS];
+    const float *f[ABNET_ROWS];
+    int codes[ABNET_ROWS], r, unsure = 0;
+    for (r = 0; r < ABNET_ROWS; r++) f[r] = x + r * ABNET_COLUMNS;
+    while (fread(x, sizeof x, 1, stdin) == 1) {
+        abnet_many(f, codes);
+        for (r = 0; r < ABNET_ROWS; r++) unsure += codes[r] < 0;
+    }
+    printf("%d", unsure);
+    return 0;
+}
+"""
+
+
+def test_rows_that_single_precision_cannot_tell_apart(tmp_path: Path) -> None:
+    """Sums that vanish but for the last bit of an input, above and below zero, and sums of exactly zero."""
+    rng = np.random.default_rng(6)
+    large = rng.normal(size=3000).astype(np.float32) * 1000
+    X = np.column_stack([large, np.nextafter(large, rng.choice([-np.inf, np.inf], 3000).astype(np.float32))])
+    X[:100, 1] = X[:100, 0]
+    net = CompactABNet(np.array([[1.0, -1.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    check(net, tmp_path, X)
+    bits = CompactMAP(net.W, net.b, np.array([0b01000000], np.uint8))
+    check(bits, tmp_path, X)
+
+
+def test_the_error_function_of_many_rows_is_within_its_bound() -> None:
+    x = np.linspace(0, 6, 600_001, dtype=np.float32)
+    a = np.minimum(x, np.float32(ERF_END))
+    u = a * a * np.float32(2 / ERF_END**2) - np.float32(1)
+    v = np.full_like(u, np.float32(ERF_COEFFICIENTS[-1]))
+    for coefficient in ERF_COEFFICIENTS[-2::-1]:
+        v = v * u + np.float32(coefficient)
+    assert np.abs(a * v - erf(x.astype(np.float64))).max() < ERF_ERROR / 5
+
+
+NASTY = ['"; rm -rf', "<script>", "a\\", "two\nlines", "??/ */ /*", "größe\u202e", "n" * 300, "%s%n"]
+
+
+def test_labels_come_back_byte_by_byte(tmp_path: Path) -> None:
+    model = models.predictor("classes", 3, labels=Labels(np.array(sorted(NASTY))))
+    to_c(model, tmp_path / "model.c")
+    print_all = 'int main(void) { int k; for (k = 0; k < ABNET_CLASSES; k++) printf("%s|", abnet_label(k)); return 0; }'
+    (tmp_path / "main.c").write_text(f'#include "model.c"\n#include <stdio.h>\n{print_all}\n')
+    subprocess.run(["cc", *STRICT, "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
+    done = subprocess.run([str(tmp_path / "main")], capture_output=True, check=True)
+    assert done.stdout.decode().split("|")[:-1] == sorted(NASTY)
+
+
+def test_columns_of_one_name_stay_apart(tmp_path: Path) -> None:
+    X = np.random.default_rng(8).normal(size=(300, 6))
+    model = models.predictor("compact", 6, feature_names=("a", "a", "a_2", "A", "", ""))
+    check(model, tmp_path, X)

@@ -17,7 +17,7 @@ from abnet.export import onnx_program, to_onnx
 from abnet.export.onnx_features import OnnxGraph
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
-from abnet.predictors.paths import PathPredictor
+from abnet.predictors.paths import CompactUniform
 from abnet.predictors.predictor import Predictor
 from export import models
 
@@ -151,9 +151,9 @@ def test_certificate_and_classes_are_in_the_properties() -> None:
 
 def test_what_cannot_be_exported_is_named() -> None:
     rng = np.random.default_rng(0)
-    paths = PathPredictor.from_network(BAM.init(rng, (3, 4, 1)), rng, n_paths=5)
-    with pytest.raises(ValueError, match="PathPredictor cannot be exported"):
-        onnx_program(paths)
+    drawn = CompactUniform.from_network(BAM.init(rng, (3, 4, 1)), rng, n_samples=5)
+    with pytest.raises(ValueError, match="CompactUniform cannot be exported"):
+        onnx_program(drawn)
 
 
 @pytest.mark.parametrize("name", models.lone_columns())
@@ -168,3 +168,17 @@ def test_every_kind_of_column_alone(name: str) -> None:
             check(model, frame)
             return
     raise AssertionError("no model tells the rows apart")
+
+
+def test_columns_of_one_name_stay_apart_and_labels_come_back() -> None:
+    labels = Labels(np.array(sorted(['"; rm -rf', "<script>", "two\nlines", "größe\u202e", "n" * 300])))
+    names = ("a", "a", "a_2", "", "", "X")
+    model = models.predictor("classes", 6, feature_names=names, labels=labels)
+    proto = onnx_program(model)
+    inputs = [given.name for given in proto.graph.input]
+    assert len(set(inputs)) == 6
+    X = np.random.default_rng(7).normal(size=(500, 6))
+    found = run(proto, {name: X[:, [i]] for i, name in enumerate(inputs)})
+    assert found["label"].tolist() == model.predict(X).tolist()
+    assert len(set(found["label"].tolist())) > 2
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-6)

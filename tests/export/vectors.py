@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from abnet.cube import code_words
 from abnet.data.preparation import TableMap
 from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.columns import TextColumn
 from abnet.data.preparation.unseen import UnseenWarning
-from abnet.data.tables.cells import BLANK, DOUBTFUL, GAPS, TRUTH, NumberForm
-from abnet.data.tables.date_shapes import FORMS
+from abnet.export.grammar import cell_grammar, code_books
 from abnet.files.model_file import config_text, kind_of
 from abnet.predictors.predictor import Predictor
 from export import models
@@ -29,7 +29,8 @@ def golden_models() -> dict[str, tuple[Predictor, Any]]:
     """Models by name, each with its rows: an array, or a table of cells as a file has them."""
     X = np.random.default_rng(11).normal(size=(8, 3)).round(3)
     found: dict[str, tuple[Predictor, Any]] = {
-        kind: (_lively(kind, X, None, width=3), X) for kind in ("compact", "map", "drawn", "mixture")
+        kind: (_lively(kind, X, None, width=3), X)
+        for kind in ("compact", "map", "drawn", "mixture", "paths", "mixture of paths", "classes by paths")
     }
     found["classes, calibrated"] = (_lively("classes", X, None, width=3, calibration=models.calibrated()), X)
     for name in ("standard", "clipped", "thermometer", "coded"):
@@ -81,19 +82,11 @@ def _cells(table: TableMap) -> pl.DataFrame:
 
 def golden_vectors() -> dict[str, Any]:
     """The content of the file."""
-    return {"grammar": grammar(), "models": {name: _vector(model, X) for name, (model, X) in golden_models().items()}}
-
-
-def grammar() -> dict[str, Any]:
-    """What cells of a table say, as data."""
-    marks = {"blank": BLANK, "doubtful": DOUBTFUL, "gaps": GAPS}
+    books = code_books() | {"5/5": code_words(5, 5).tolist()}
     return {
-        **{name: sorted(texts) for name, texts in marks.items()},
-        "true": sorted(text for text, truth in TRUTH.items() if truth),
-        "false": sorted(text for text, truth in TRUTH.items() if not truth),
-        "dates": FORMS,
-        "word": r"[^\W\d_]{2,}",
-        "number": NumberForm(thousands=",", before="$", after="kg").pattern,
+        "grammar": cell_grammar(),
+        "codes": books,
+        "models": {name: _vector(model, X) for name, (model, X) in golden_models().items()},
     }
 
 

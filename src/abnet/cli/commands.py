@@ -100,16 +100,19 @@ def export(
     precision: Annotated[
         str,
         typer.Option(
-            metavar="single|double",
-            help="Of the weights and tables in C: single takes half the flash, double gives Python's scores.",
+            metavar="auto|single|double",
+            help="Of the weights and tables in C: single takes half the flash, double gives Python's scores; auto is "
+            "double where every rounded sign would show (sampled paths), else single.",
         ),
-    ] = "single",
+    ] = "auto",
+    overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
     """Write a model for other programs, with its preparation, labels and certificate.
 
-    Compact networks, mixtures of them, MAP networks and networks drawn from the
-    posterior can be exported. What was written gives the labels of abnet predict.
+    Networks and mixtures of abnet fit, their MAP networks and networks drawn from
+    the posterior can be exported. What was written gives the labels of abnet
+    predict. ONNX needs the extra: pip install 'abnet[onnx]'.
 
     abnet export model.abnet --to c --output model.c
     abnet export model.abnet --to onnx
@@ -118,9 +121,9 @@ def export(
 
     if to not in ("c", "onnx"):
         raise UsageError(f"--to must be 'c' or 'onnx', not {to!r}.")
-    if precision not in ("single", "double"):
-        raise UsageError(f"--precision must be 'single' or 'double', not {precision!r}.")
-    record = export_model(model, to, output, precision=precision)
+    if precision not in ("auto", "single", "double"):
+        raise UsageError(f"--precision must be 'auto', 'single' or 'double', not {precision!r}.")
+    record = export_model(model, to, output, precision=precision, overwrite=overwrite)
     if json:
         console.as_json(record)
         return
@@ -129,7 +132,10 @@ def export(
     if to == "c":
         link = "link with -lm" if record["libm"] else "no mathematical library needed"
         print(f"constants: {record['flash_bytes']:,} bytes of flash, beside the code")
-        print(f"working memory: {record['ram_bytes']:,} bytes of stack; {link}")
+        print(
+            f"working memory: {record['ram_bytes']:,} bytes of stack ({record['rows_ram_bytes']:,} for many rows); "
+            f"{link}"
+        )
     else:
         print(f"inputs: {', '.join(record['inputs'])}")
         print(f"outputs: {', '.join(record['outputs'])}")

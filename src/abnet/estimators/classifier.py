@@ -197,6 +197,16 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             predictor = without_background(predictor)
         save(predictor, path)
 
+    def to_c(self, path: str | Path, *, precision: str = "auto") -> Any:
+        """Write the fitted predictor, with its preparation, as one file of C99: see `abnet.export.to_c`."""
+        check_is_fitted(self, "predictor_")
+        return self.predictor_.to_c(path, precision=precision)
+
+    def to_onnx(self, path: str | Path) -> Any:
+        """Write the fitted predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
+        check_is_fitted(self, "predictor_")
+        return self.predictor_.to_onnx(path)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False

@@ -17,13 +17,7 @@ from abnet.data.preparation.columns import (
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
 from abnet.data.preparation.words import WordsColumn
 from abnet.data.tables.cells import BLANK
-from abnet.export.c_network import (
-    CPart,
-    c_array,
-    c_number,
-    c_plain,
-    c_string,
-)
+from abnet.export.c_text import CPart, c_array, c_number, c_plain, c_string
 from abnet.export.plan import ExportPlan
 
 __all__ = ["feature_code"]

@@ -1,146 +1,13 @@
-"""The network in C: names, texts and numbers as C writes them, and the functions that compute a score from features."""
-
-import re
-import textwrap
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+"""The network in C: the functions that compute a score, and probabilities, from features."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.export.plan import BitTable, ExportPlan, SignLayers, VoteTable
+from abnet.export.c_text import CPart, c_array, c_number, c_size
+from abnet.export.plan import BitTable, ExportPlan, FixedPaths, SignLayers, VoteTable
 from abnet.predictors.predictor import Calibration
 
-__all__ = [
-    "CPart",
-    "c_array",
-    "c_comment",
-    "c_identifiers",
-    "c_number",
-    "c_plain",
-    "c_string",
-    "network_code",
-    "probability_code",
-]
-
-
-_RESERVED = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        auto break case char const continue default do double else enum extern float for goto if inline int long
-        register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-        bool true false class delete new private protected public template this throw try catch virtual namespace using
-        operator friend explicit export mutable typename and or not xor bitand bitor compl and_eq or_eq xor_eq not_eq
-        asm errno stdin stdout stderr linux unix typeof wchar_t constexpr nullptr alignas alignof static_assert
-        thread_local noexcept decltype concept requires signbit complex imaginary
-        """,
-    )
-)
-"""Words of C and C++, and macros in small letters, which no member of a record may be called."""
-_LONGEST = 40
-_ASCII = {"≤": "<=", "≥": ">=", "–": "-", "—": "-", "δ": "delta", "×": "x", "±": "+-", "’": "'", "‘": "'", "…": "..."}
-
-
-def c_identifiers(names: Sequence[str]) -> list[str]:
-    """A different identifier for every name, as like it as C allows.
-
-    Examples
-    --------
-    >>> c_identifiers(["mean radius", "Mean-Radius", "2nd", "float", "*/ }", ""])
-    ['mean_radius', 'mean_radius_2', 'x2nd', 'float_', 'x', 'x_2']
-    """
-    taken: set[str] = set()
-    found = []
-    for name in names:
-        stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:_LONGEST].rstrip("_") or "x"
-        stem = f"x{stem}" if stem[0].isdigit() else stem
-        stem = f"{stem}_" if stem in _RESERVED else stem
-        candidate, number = stem, 1
-        while candidate in taken:
-            number += 1
-            candidate = f"{stem}_{number}"
-        taken.add(candidate)
-        found.append(candidate)
-    return found
-
-
-def c_plain(text: str, most: int | None = None) -> str:
-    """Text in printable ASCII that can neither end a comment nor begin one, nor continue a line.
-
-    Examples
-    --------
-    >>> c_plain("a */ b ??/ ≤ é")
-    'a * / b ? ?/ <= \\\\xe9'
-    """
-    folded = " ".join(text.split()) if most is not None else text
-    ascii_only = "".join(_ASCII.get(c, c) if ord(c) > 126 else (c if ord(c) > 31 else " ") for c in folded)
-    written = ascii_only.encode("ascii", "backslashreplace").decode().replace("\x7f", " ")
-    for pair in ("*/", "/*", "??"):
-        while pair in written:
-            written = written.replace(pair, f"{pair[0]} {pair[1]}")
-    written = written if most is None or len(written) <= most else written[: most - 3] + "..."
-    return written + "." if written.endswith("\\") else written
-
-
-def c_comment(paragraphs: Iterable[str], width: int = 114) -> str:
-    """A block comment of paragraphs; lines that are set in (with blanks) are kept as they are."""
-    lines: list[str] = []
-    for paragraph in paragraphs:
-        for line in paragraph.split("\n"):
-            plain = c_plain(line)
-            indent = " " * (len(plain) - len(plain.lstrip()))
-            wrapped = textwrap.wrap(plain, width, subsequent_indent=indent, break_on_hyphens=False)
-            lines += [plain] if len(plain) <= width else wrapped
-    # Wrapping may bring a star to the end of a line and a stroke to the start of the next: the " * " keeps them apart.
-    return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
-
-
-def c_string(text: str) -> str:
-    """A string literal; everything but letters, digits and blanks is written in octal.
-
-    Examples
-    --------
-    >>> print(c_string('say "hi" ??/'))
-    "say \\042hi\\042 \\077\\077\\057"
-    """
-    safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,"
-    content = text.encode("utf-8", "surrogatepass")
-    return '"' + "".join(chr(byte) if byte in safe else f"\\{byte:03o}" for byte in content) + '"'
-
-
-def c_number(value: float, *, single: bool) -> str:
-    """A number that C reads as exactly this float, or as the nearest of single precision.
-
-    Examples
-    --------
-    >>> c_number(0.1, single=True), c_number(0.1, single=False), c_number(2.0, single=True)
-    ('0.100000001f', '0.10000000000000001', '2.0f')
-    """
-    text = f"{np.float32(value):.9g}" if single else f"{value:.17g}"
-    text = text if re.search("[.e]", text) else f"{text}.0"
-    return f"{text}f" if single else text
-
-
-def c_array(kind: str, name: str, values: NDArray[np.generic] | Sequence[float], *, size: str = "") -> str:
-    """A constant array of numbers of a C type, filled row by row, whatever its declared shape."""
-    flat = np.asarray(values).ravel()
-    if kind in ("float", "double"):
-        items = [c_number(float(value), single=kind == "float") for value in flat]
-    else:
-        items = [str(int(value)) for value in flat]
-    body = textwrap.fill(", ".join(items), 116, initial_indent="    ", subsequent_indent="    ")
-    return f"static const {kind} {name}[{size or len(items)}] = {{\n{body}\n}};"
-
-
-@dataclass(frozen=True)
-class CPart:
-    """A piece of C, the bytes of its constants and of its arrays on the stack, and whether it needs libm."""
-
-    code: str
-    flash: int = 0
-    ram: int = 0
-    libm: bool = False
+__all__ = ["network_code", "probability_code"]
 
 
 def network_code(plan: ExportPlan, real: str) -> CPart:
@@ -148,6 +15,8 @@ def network_code(plan: ExportPlan, real: str) -> CPart:
     network = plan.network
     if isinstance(network, VoteTable):
         return _vote(network, real)
+    if isinstance(network, FixedPaths):
+        return _paths(network, real)
     return _bits(network, real) if isinstance(network, BitTable) else _layers(network, real)
 
 
@@ -183,10 +52,10 @@ def _leading(W: NDArray[np.float64], b: NDArray[np.float64], real: str) -> tuple
     arrays = [c_array(real, "abnet_W", W.T), c_array(real, "abnet_b", b)]
     defines = [f"#define ABNET_UNITS {len(b)}", f"#define ABNET_BLOCK {BLOCK}"]
     code = "\n".join([*defines, *arrays, _SUMS % {"real": real}])
-    return code, (W.size + b.size) * _size(real)
+    return code, (W.size + b.size) * c_size(real)
 
 
-_VOTE = """
+_CORNERS = """
 /* Probabilities of the 2^d corners of a cube whose coordinates are independent with means m. */
 static void abnet_corners(const abnet_real *m, int d, abnet_real *p) {
     const abnet_real half = (abnet_real)0.5;
@@ -198,7 +67,9 @@ static void abnet_corners(const abnet_real *m, int d, abnet_real *p) {
             p[j] *= half - half * m[i];
         }
 }
+"""
 
+_VOTE = """
 static int abnet_scores(const float *f, double *scores) {
     abnet_real z[ABNET_UNITS];
     abnet_real m[ABNET_WIDTH], first[1 << ABNET_FIRST], second[1 << ABNET_SECOND];
@@ -232,9 +103,9 @@ def _vote(network: VoteTable, real: str) -> CPart:
     leading, flash = _leading(network.W.reshape(-1, n), network.b.reshape(-1), real)
     sizes = {"MEMBERS": members, "WIDTH": width, "FIRST": first, "SECOND": width - first, "OUTPUTS": outputs}
     defines = [f"#define ABNET_{name} {value}" for name, value in sizes.items()]
-    code = "\n".join([*defines, leading, c_array(real, "abnet_H", network.H), _VOTE % {"real": real}])
+    code = "\n".join([*defines, leading, c_array(real, "abnet_H", network.H), _CORNERS, _VOTE % {"real": real}])
     ram = BLOCK + 8 * (members * width + width + 2**first + (1 + outputs) * 2 ** (width - first))
-    return CPart(code, flash + network.H.size * _size(real), ram, libm=True)
+    return CPart(code, flash + network.H.size * c_size(real), ram, libm=True)
 
 
 _BITS = """
@@ -297,7 +168,96 @@ def _layers(network: SignLayers, real: str) -> CPart:
     ]
     code = "\n".join(["#define ABNET_OUTPUTS 1", leading, *above, _LAYER % {"real": real}, *function])
     numbers = sum(W.size + len(W) for W in network.weights[1:])
-    return CPart(code, flash + numbers * _size(real), BLOCK + 8 * widths[0] + 2 * widest)
+    return CPart(code, flash + numbers * c_size(real), BLOCK + 8 * widths[0] + 2 * widest)
+
+
+_PATH_LAYER = """
+/* (W s + b) / sqrt(n + 1) of a layer that reads n signs; w holds the weights of all units sign by sign. */
+static void abnet_above(
+    const abnet_real *s, int n, const %(real)s *w, const %(real)s *b, int units, abnet_real scale, abnet_real *z) {
+    int i, u;
+    for (u = 0; u < units; u++) z[u] = (abnet_real)b[u];
+    for (i = 0; i < n; i++, w += units)
+        for (u = 0; u < units; u++) z[u] += s[i] * (abnet_real)w[u];
+    for (u = 0; u < units; u++) z[u] *= scale;
+}
+
+/* The signs of units whose sums are z and whose noise is e. */
+static void abnet_signs(const abnet_real *z, const %(real)s *e, int units, abnet_real *s) {
+    int u;
+    for (u = 0; u < units; u++) s[u] = z[u] + (abnet_real)e[u] >= 0 ? (abnet_real)1 : (abnet_real)-1;
+}
+"""
+
+
+def _paths(network: FixedPaths, real: str) -> CPart:
+    """A loop over members and paths: signs layer by layer, the last layer's means, and what they stand for."""
+    members, paths, first = network.noise[0].shape
+    widths = [b.shape[1] for b in network.biases]
+    leading, flash = _leading(network.weights[0].reshape(members * first, -1), network.biases[0].reshape(-1), real)
+    arrays = [c_array(real, f"abnet_noise{k + 1}", noise) for k, noise in enumerate(network.noise)]
+    for k in range(1, len(widths)):
+        arrays.append(c_array(real, f"abnet_W{k + 1}", network.weights[k].transpose(0, 2, 1)))
+        arrays.append(c_array(real, f"abnet_b{k + 1}", network.biases[k]))
+    sizes = {"MEMBERS": members, "PATHS": paths, "OUTPUTS": network.n_outputs, "WIDTH": widths[-1]}
+    sizes |= {"FIRST": widths[-1] // 2, "SECOND": widths[-1] - widths[-1] // 2}
+    defines = [f"#define ABNET_{name} {value}" for name, value in sizes.items()]
+    above = range(1, len(widths))
+    numbers = sum(network.weights[k].size + network.biases[k].size for k in above) + sum(e.size for e in network.noise)
+    flash, ram = flash + numbers * c_size(real), BLOCK + 8 * (members * first + 2 * max(widths))
+    helpers = [_PATH_LAYER % {"real": real}]
+    if network.table is not None:
+        arrays.append(c_array("unsigned short", "abnet_class", network.table.argmax(axis=1)))
+        helpers.insert(0, _CORNERS)
+        flash += 2 * len(network.table)
+        ram += 8 * (len(network.table) + 2 ** sizes["FIRST"] + 2 ** sizes["SECOND"])
+    code = [*defines, leading, *arrays, *helpers, _path_scores(network, widths)]
+    return CPart("\n".join(code), flash, ram, libm=True)
+
+
+def _path_scores(network: FixedPaths, widths: list[int]) -> str:
+    several = network.table is not None
+    lines = [
+        "static int abnet_scores(const float *f, double *scores) {",
+        f"    abnet_real z[ABNET_UNITS], s[{max(widths)}], t[{max(widths)}];",
+        "    abnet_real low[1 << ABNET_FIRST], high[1 << ABNET_SECOND], joint[1 << ABNET_WIDTH];" if several else "",
+        "    double root;",
+        "    const double norm = abnet_sums(f, z);",
+        f"    int member, path, i{', j' * several};",
+        "    if (norm < 0.0) return -1;",
+        "    root = sqrt(norm + 1.0);",
+        "    for (i = 0; i < ABNET_UNITS; i++) z[i] = (abnet_real)((double)z[i] / root);",
+        "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = 0.0;",
+        "    for (i = 0; i < 1 << ABNET_WIDTH; i++) joint[i] = 0;" if several else "",
+        "    for (member = 0; member < ABNET_MEMBERS; member++)",
+        "        for (path = 0; path < ABNET_PATHS; path++) {",
+        "            const int place = member * ABNET_PATHS + path;",
+    ]
+    for k in range(1, len(widths)):
+        below, units = widths[k - 1], widths[k]
+        scale = c_number((below + 1) ** -0.5, single=False)
+        sums = f"z + member * {below}" if k == 1 else "t"
+        lines += [
+            f"            abnet_signs({sums}, abnet_noise{k} + place * {below}, {below}, s);",
+            f"            abnet_above(s, {below}, abnet_W{k + 1} + (size_t)member * {below * units}, "
+            f"abnet_b{k + 1} + member * {units}, {units}, (abnet_real){scale}, t);",
+        ]
+    root_half = c_number(0.5**0.5, single=False)
+    lines.append(f"            for (i = 0; i < ABNET_WIDTH; i++) t[i] = (abnet_real)erf({root_half} * (double)t[i]);")
+    lines += [
+        "            abnet_corners(t, ABNET_FIRST, low);",
+        "            abnet_corners(t + ABNET_FIRST, ABNET_SECOND, high);",
+        "            for (i = 0; i < 1 << ABNET_FIRST; i++)",
+        "                for (j = 0; j < 1 << ABNET_SECOND; j++) joint[(i << ABNET_SECOND) + j] += low[i] * high[j];",
+        "        }",
+        "    for (i = 0; i < 1 << ABNET_WIDTH; i++) scores[abnet_class[i]] += (double)joint[i];",
+    ] if several else ["            scores[0] += (double)t[0];", "        }"]  # fmt: skip
+    lines += [
+        "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= (double)ABNET_MEMBERS * ABNET_PATHS;",
+        "    return 0;",
+        "}",
+    ]
+    return "\n".join(line for line in lines if line)
 
 
 _SHARES = """
@@ -358,7 +318,3 @@ static void abnet_clip(double *p) {
 def _calibrate(calibration: Calibration) -> str:
     power, floor = (c_number(value, single=False) for value in (calibration.power, calibration.floor))
     return _CALIBRATE % {"power": power, "floor": floor}
-
-
-def _size(real: str) -> int:
-    return {"float": 4, "double": 8}[real]

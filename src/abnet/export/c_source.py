@@ -1,7 +1,7 @@
 """A predictor as one self-contained file of C99: no allocation, no tables built at run time, no files."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,21 +10,15 @@ from numpy.typing import NDArray
 from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 from abnet.export.c_features import feature_code
-from abnet.export.c_network import (
-    CPart,
-    c_comment,
-    c_identifiers,
-    c_plain,
-    c_string,
-    network_code,
-    probability_code,
-)
-from abnet.export.plan import BitTable, ExportPlan, VoteTable, export_plan
+from abnet.export.c_network import network_code, probability_code
+from abnet.export.c_rows import rows_code
+from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string
+from abnet.export.plan import BitTable, ExportPlan, FixedPaths, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["CSource", "c_program", "to_c"]
 
-PRECISIONS = {"single": "float", "double": "double"}
+PRECISIONS = ("auto", "single", "double")
 
 
 @dataclass(frozen=True)
@@ -38,6 +32,8 @@ class CSource:
         Constants; the code itself comes on top, a few kilobytes.
     ram_bytes : int
         Arrays on the stack during a prediction, without the caller's row.
+    rows_ram_bytes : int
+        The same for `abnet_predict_rows`, which computes many rows side by side.
     libm : bool
         Whether it must be linked with the mathematical library.
     members : tuple of str
@@ -47,11 +43,12 @@ class CSource:
     text: str
     flash_bytes: int
     ram_bytes: int
+    rows_ram_bytes: int
     libm: bool
     members: tuple[str, ...]
 
 
-def to_c(predictor: Predictor, path: str | os.PathLike[str], *, precision: str = "single") -> CSource:
+def to_c(predictor: Predictor, path: str | os.PathLike[str], *, precision: str = "auto") -> CSource:
     """Write a predictor with its preparation as one file of C99, atomically.
 
     Parameters
@@ -59,10 +56,11 @@ def to_c(predictor: Predictor, path: str | os.PathLike[str], *, precision: str =
     predictor : Predictor
         ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
-    precision : {"single", "double"}
+    precision : {"auto", "single", "double"}
         Of the stored weights and tables. "single" takes half the flash; the file says by how much a score may
         differ from Python's, about 1e-7, and only rows as close to a tie as that can have another label. Sums are in
-        double precision either way.
+        double precision either way. "auto" is "double" for sampled paths, where every rounded sign would show, else
+        "single".
 
     Returns
     -------
@@ -85,21 +83,24 @@ def to_c(predictor: Predictor, path: str | os.PathLike[str], *, precision: str =
     return source
 
 
-def c_program(predictor: Predictor, *, precision: str = "single") -> CSource:
+def c_program(predictor: Predictor, *, precision: str = "auto") -> CSource:
     """The C of a predictor, as `to_c` writes it."""
     if precision not in PRECISIONS:
-        raise ValueError(f"precision must be one of 'single', 'double'; got {precision!r}.")
-    plan, real = export_plan(predictor), PRECISIONS[precision]
+        raise ValueError(f"precision must be one of 'auto', 'single', 'double'; got {precision!r}.")
+    plan = export_plan(predictor)
+    double = precision == "double" or (precision == "auto" and isinstance(plan.network, FixedPaths))
+    precision, real = ("double", "double") if double else ("single", "float")
     members = [] if plan.names is None else c_identifiers(plan.names)
-    parts = [feature_code(plan, members), network_code(plan, real), probability_code(plan)]
-    labels = _labels(plan)
-    flash, ram = sum(part.flash for part in (*parts, labels)), sum(part.ram for part in parts) + 8 * _outputs(plan)
+    parts = [feature_code(plan, members), network_code(plan, real), probability_code(plan), _labels(plan)]
+    declared, many = rows_code(plan, real, _argument(plan), bool(parts[0].code))
+    flash, ram = sum(part.flash for part in (*parts, many)), sum(part.ram for part in parts) + 8 * _outputs(plan)
     libm = any(part.libm for part in parts)
+    made = CSource("", flash, ram, ram + many.ram, libm, tuple(members))
     includes = ["float.h", "stddef.h", *(["string.h"] if "strlen" in parts[0].code else []), *["math.h"] * libm]
     sizes = {"COLUMNS": plan.n_columns, "FEATURES": plan.n_features, "CLASSES": predictor.n_classes}
     text = "\n".join(
         [
-            c_comment(_heading(plan, precision, flash, ram, libm)),
+            c_comment(_heading(plan, precision, made)),
             *(f"#include <{name}>" for name in includes),
             "",
             *(f"#define ABNET_{name} {value}" for name, value in sizes.items()),
@@ -110,30 +111,34 @@ def c_program(predictor: Predictor, *, precision: str = "single") -> CSource:
             "",
             _record(plan, members),
             _prototypes(plan),
+            declared,
             *(part.code for part in parts),
-            labels.code,
             _predict(plan, bool(parts[0].code)),
-            "",
+            many.code,
         ]
     )
-    return CSource(text, flash, ram, libm, tuple(members))
+    return replace(made, text=text)
 
 
 def _outputs(plan: ExportPlan) -> int:
-    return plan.network.H.shape[2] if isinstance(plan.network, VoteTable) else 1
+    network = plan.network
+    if isinstance(network, FixedPaths):
+        return network.n_outputs
+    return network.H.shape[2] if isinstance(network, VoteTable) else 1
 
 
-def _heading(plan: ExportPlan, precision: str, flash: int, ram: int, libm: bool) -> list[str]:
+def _heading(plan: ExportPlan, precision: str, made: CSource) -> list[str]:
     info = plan.predictor.info
     promise = "This model has no certificate." if info.certificate is None else _promise(info.certificate)
-    link = "Link with the mathematical library (-lm)." if libm else "Needs no mathematical library."
+    link = "Link with the mathematical library (-lm)." if made.libm else "Needs no mathematical library."
     named = [f"  {code}: {name[:200]}" for code, name in enumerate(info.labels.names)]
     return [
         "A classifier written by abnet: C99, no allocation, no state. docs/model-format.md of abnet has the formulas.",
         "",
         promise,
         "",
-        f"Constants: {flash} bytes of flash, beside a few kB of code. Working memory: {ram} bytes of stack. {link}",
+        f"Constants: {made.flash_bytes} bytes of flash, beside a few kB of code. Working memory of abnet_predict: "
+        f"{made.ram_bytes} bytes of stack; of abnet_predict_rows: {made.rows_ram_bytes}. {link}",
         _accuracy(plan, precision),
         "",
         "Classes, by the number that abnet_predict returns (-1: the row is refused, since a number is not finite):",
@@ -146,6 +151,12 @@ def _accuracy(plan: ExportPlan, precision: str) -> str:
         return "Weights, tables and sums are in double precision."
     words = "Weights and tables are in single precision, sums in double precision: "
     error = single_precision_loss(plan)
+    if isinstance(plan.network, FixedPaths):
+        members, paths, _ = plan.network.noise[0].shape
+        return words + (
+            f"a sign of a path may differ where its sum is within {error:.1e} of zero, and change a score by at most "
+            f"{2 / (members * paths):.1e}."
+        )
     if isinstance(plan.network, VoteTable):
         return words + f"a score is within {error:.1e} of the original's, and only scores as close to a tie may differ."
     return words + (
@@ -165,6 +176,12 @@ def single_precision_loss(plan: ExportPlan) -> float:
     if isinstance(network, VoteTable):
         units = np.hypot(np.linalg.norm(_rounding(network.W), axis=2), _rounding(network.b))
         return float(units.sum(axis=1).mean() * np.sqrt(2 / np.pi) + np.abs(_rounding(network.H)).max() + 1e-9)
+    if isinstance(network, FixedPaths):
+        units = [
+            np.hypot(np.linalg.norm(_rounding(W), axis=2), _rounding(b)).max()
+            for W, b in zip(network.weights, network.biases, strict=True)
+        ]
+        return float(max(units) + max(np.abs(_rounding(noise)).max() for noise in network.noise) + 1e-9)
     layers = (
         [(network.W, network.b)] if isinstance(network, BitTable) else zip(network.weights, network.biases, strict=True)
     )
@@ -211,7 +228,7 @@ def _unit(column: Any) -> str:
 
 
 def _argument(plan: ExportPlan) -> str:
-    return "const abnet_row *row" if plan.names is not None else "const float *row"
+    return "const abnet_row *" if plan.names is not None else "const float *"
 
 
 def _prototypes(plan: ExportPlan) -> str:
@@ -224,7 +241,7 @@ def _prototypes(plan: ExportPlan) -> str:
     return "\n".join(
         [
             words,
-            f"int abnet_predict({_argument(plan)}{probabilities});",
+            f"int abnet_predict({_argument(plan)}row{probabilities});",
             "",
             "/* The name of a class, in UTF-8; NULL for a number that is none. */",
             "const char *abnet_label(int code);",
@@ -247,7 +264,7 @@ def _labels(plan: ExportPlan) -> CPart:
 def _predict(plan: ExportPlan, prepared: bool) -> str:
     shares = plan.predictor.shares
     arguments = ", float *probabilities" if shares else ""
-    lines = [f"int abnet_predict({_argument(plan)}{arguments}) {{"]
+    lines = [f"int abnet_predict({_argument(plan)}row{arguments}) {{"]
     lines += ["    float f[ABNET_FEATURES];"] * prepared
     lines += ["    double scores[ABNET_OUTPUTS];", "    int best = 0;"]
     several = plan.predictor.n_classes > 2

@@ -132,25 +132,33 @@ class OnnxGraph:
         """The tensor in another shape; 0 keeps a length, -1 is what is left."""
         return self.node("Reshape", x, self.constant(shape, np.int64))
 
-    def labels(self, codes: str, classes: NDArray[Any], out: str) -> str:
+    def labels(self, codes: str, classes: NDArray[Any]) -> str:
         """The label of every code; labels of mixed types as text."""
         kinds: dict[str, Any] = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}
         dtype = kinds.get(classes.dtype.kind, object)
         values = [str(label) for label in classes.tolist()] if dtype is object else classes
-        return self.node("Gather", self.constant(values, dtype), codes, out=out, axis=0)
+        return self.node("Gather", self.constant(values, dtype), codes, axis=0)
 
 
 _LETTER = r"\pL\p{Nl}\p{No}"
 """What Python's ``[^\\W\\d_]`` matches, for RE2."""
 
 
-def onnx_features(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, str]:
-    """Features (N, n) in float64, rounded to float32 before, and whether each row is one that Python takes, (N,)."""
+def onnx_features(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, str]:
+    """Features (N, n) in float64, rounded to float32 before, and whether each row is one that Python takes, (N,).
+
+    Parameters
+    ----------
+    inputs : list of str
+        A tensor (N, 1) for each column, or one matrix of all columns of an array.
+    double : bool
+        Whether the numbers of an array are float64, not float32; those of a table are.
+    """
     if plan.columns is not None:
         features, taken = _table(graph, plan, inputs)
     else:
-        raw = graph.node("Concat", *inputs, axis=1) if plan.names is not None else inputs[0]
-        features, taken = _array(graph, plan, raw), _finite(graph, raw, plan.names is not None)
+        raw = graph.node("Concat", *inputs, axis=1) if len(inputs) > 1 else inputs[0]
+        features, taken = _array(graph, plan, raw, double), _finite(graph, raw, double)
     rounded = graph.cast(graph.cast(features, "FLOAT"), "DOUBLE")
     if plan.n_codes:
         signs = _signs(graph, rounded, plan.coded)
@@ -177,30 +185,30 @@ def _signs(graph: OnnxGraph, x: str, coded: list[tuple[int, float]]) -> str:
 
 
 # Arrays
-def _array(graph: OnnxGraph, plan: ExportPlan, raw: str) -> str:
+def _array(graph: OnnxGraph, plan: ExportPlan, raw: str, double: bool) -> str:
     """Features of an array, in its own precision, with the steps that NumPy takes."""
-    scaling, named = plan.scaling, plan.names is not None
-    own: Any = np.float64 if named else np.float32
+    scaling = plan.scaling
+    own: Any = np.float64 if double else np.float32
     if isinstance(scaling, StandardMap):
         return graph.node(
             "Div", graph.node("Sub", raw, graph.constant(scaling.mean, own)), graph.constant(scaling.scale, own)
         )
     if isinstance(scaling, MinMaxMap):
-        return _minmax(graph, scaling, raw, named)
+        return _minmax(graph, scaling, raw, double)
     if isinstance(scaling, ThermometerMap):
         coded = [(place, t) for place, thresholds in enumerate(scaling.thresholds) for t in thresholds]
         return _signs(graph, graph.cast(raw, "DOUBLE"), coded)
     return raw
 
 
-def _minmax(graph: OnnxGraph, scaling: MinMaxMap, raw: str, named: bool) -> str:
+def _minmax(graph: OnnxGraph, scaling: MinMaxMap, raw: str, double: bool) -> str:
     x = graph.cast(raw, "DOUBLE")
     for op, values in (("Mul", scaling.scale), ("Add", scaling.shift)):
         x = graph.node(op, x, graph.constant(values))
-        x = x if named else graph.cast(graph.cast(x, "FLOAT"), "DOUBLE")
+        x = x if double else graph.cast(graph.cast(x, "FLOAT"), "DOUBLE")
     if scaling.limits is None:
         return x
-    limits = [float(np.float32(limit)) if not named else limit for limit in scaling.limits]
+    limits = [limit if double else float(np.float32(limit)) for limit in scaling.limits]
     return graph.node("Clip", x, *map(graph.constant, limits))
 
 

@@ -11,10 +11,10 @@ from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, TextColumn
 from abnet.data.preparation.words import WordsColumn
 from abnet.export.onnx_features import OnnxGraph, import_onnx, onnx_features
-from abnet.export.plan import BitTable, ExportPlan, SignLayers, VoteTable, export_plan
+from abnet.export.plan import BitTable, ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["onnx_program", "to_onnx"]
+__all__ = ["add_predictor", "onnx_program", "to_onnx"]
 
 IR_VERSIONS = {18: 8, 20: 9}
 """Version of the file format that belongs to each version of the operators: the oldest that will do."""
@@ -61,12 +61,9 @@ def onnx_program(predictor: Predictor) -> Any:
     names = ["X"] if plan.names is None else _input_names(plan.names)
     graph = OnnxGraph([*names, ""])
     outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid")}
-    features, valid = onnx_features(graph, plan, names)
-    scores = _scores(graph, plan, features)
-    graph.node("Identity", valid, out=outputs["valid"])
-    _label(graph, plan, scores, outputs["label"])
-    if predictor.shares:
-        graph.cast(_probabilities(graph, plan, scores), "FLOAT", out=outputs["probabilities"])
+    for name, made in zip(outputs, add_predictor(graph, plan, names, double=plan.names is not None), strict=True):
+        if made:
+            graph.node("Identity", made, out=outputs[name])
     model = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes, "abnet", _inputs(plan, names), _outputs(plan, outputs), graph.constants,
@@ -80,6 +77,18 @@ def onnx_program(predictor: Predictor) -> Any:
     onnx.helper.set_model_props(model, _properties(plan, names))
     onnx.checker.check_model(model)
     return model
+
+
+def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, str, str]:
+    """Put a predictor into a graph: tensors of label, probabilities (empty if it has none) and valid.
+
+    `inputs` and `double` are those of `onnx_features`.
+    """
+    features, valid = onnx_features(graph, plan, inputs, double=double)
+    scores = _scores(graph, plan, features)
+    label = _label(graph, plan, scores)
+    shares = graph.cast(_probabilities(graph, plan, scores), "FLOAT") if plan.predictor.shares else ""
+    return label, shares, valid
 
 
 def _input_names(names: tuple[str, ...]) -> list[str]:
@@ -143,6 +152,8 @@ def _scores(graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     network = plan.network
     if isinstance(network, VoteTable):
         return _vote(graph, network, x)
+    if isinstance(network, FixedPaths):
+        return _paths(graph, network, x)
     return _bits(graph, network, x) if isinstance(network, BitTable) else _layers(graph, network, x)
 
 
@@ -171,6 +182,38 @@ def _vote(graph: OnnxGraph, network: VoteTable, x: str) -> str:
     return graph.node("ReduceMean", total, graph.constant([0], np.int64), keepdims=0)
 
 
+def _paths(graph: OnnxGraph, network: FixedPaths, x: str) -> str:
+    """The mean over members and paths: signs layer by layer, the last layer's means, and what they stand for."""
+    members, paths, _ = network.noise[0].shape
+    norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
+    root = graph.node("Sqrt", graph.node("Add", norm, graph.constant(1.0)))
+    total = ""
+    for m in range(members):
+        z = graph.node("Div", _sums(graph, network.weights[0][m], network.biases[0][m], x), root)
+        z = graph.node("Unsqueeze", z, graph.constant([1], np.int64))
+        for W, b, noise in zip(network.weights[1:], network.biases[1:], network.noise, strict=True):
+            reached = graph.node("GreaterOrEqual", graph.node("Add", z, graph.constant(noise[m])), graph.constant(0.0))
+            signs = graph.choose(reached, 1.0, -1.0)
+            z = graph.node("Mul", _sums(graph, W[m], b[m], signs), graph.constant((W.shape[2] + 1) ** -0.5))
+        means = graph.erf(graph.node("Mul", z, graph.constant(0.5**0.5)))
+        outputs = _decoded(graph, network, means)
+        total = graph.node("Add", total, outputs) if total else outputs
+    return graph.node("Div", total, graph.constant(float(members * paths)))
+
+
+def _decoded(graph: OnnxGraph, network: FixedPaths, means: str) -> str:
+    """Sums over the paths (N, C) of the outputs (N, T, c), or of the probabilities of the classes they stand for.
+
+    ``Σ_t Π_i P_t[s_i]`` is a product of two halves of the cube, summed over the paths before it is decoded.
+    """
+    if network.table is None:
+        return graph.node("ReduceSum", means, graph.constant([1], np.int64), keepdims=0)
+    width = network.biases[-1].shape[1]
+    halves = [graph.corners(means, places) for places in (range(width // 2), range(width // 2, width))]
+    joint = graph.node("MatMul", graph.node("Transpose", halves[0], perm=[0, 2, 1]), halves[1])
+    return graph.node("MatMul", graph.reshape(joint, -1, 2**width), graph.constant(network.table))
+
+
 def _bits(graph: OnnxGraph, network: BitTable, x: str) -> str:
     width = len(network.b)
     reached = graph.node("GreaterOrEqual", _sums(graph, network.W, network.b, x), graph.constant(0.0))
@@ -187,13 +230,13 @@ def _layers(graph: OnnxGraph, network: SignLayers, x: str) -> str:
     return x
 
 
-def _label(graph: OnnxGraph, plan: ExportPlan, scores: str, out: str) -> None:
+def _label(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
     if plan.predictor.n_classes == 2:
         reached = graph.node("GreaterOrEqual", scores, graph.constant(0.0))
         codes = graph.reshape(graph.cast(reached, "INT64"), -1)
     else:
         codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
-    graph.labels(codes, plan.predictor.classes_, out)
+    return graph.labels(codes, plan.predictor.classes_)
 
 
 def _probabilities(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:

@@ -9,21 +9,26 @@ from numpy.typing import NDArray
 from abnet.bam import BAM
 from abnet.cube import corners
 from abnet.data.preparation.coded import CodedMap, ThermometerMap, stored_form
-from abnet.data.preparation.columns import NumericColumn
+from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
 from abnet.data.preparation.table_map import Column, TableMap
+from abnet.data.preparation.words import WordsColumn
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture
+from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
+from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["BitTable", "ExportPlan", "SignLayers", "VoteTable", "export_plan"]
+__all__ = ["BitTable", "ExportPlan", "FixedPaths", "Network", "SignLayers", "VoteTable", "export_plan"]
 
 WIDEST_TABLE = 16
 """Leading layers up to this width get a table of bits (8 kB); wider networks are exported layer by layer."""
 
 MOST_VALUES = 2**22
 """Values of a table that is written out, at the most."""
+
+KNOWN = (NumericColumn, BooleanColumn, TextColumn, DateColumn, WordsColumn)
+"""Kinds of columns that exporters write."""
 
 Scaling = StandardMap | MinMaxMap | ThermometerMap
 
@@ -55,13 +60,34 @@ class SignLayers:
 
 
 @dataclass(frozen=True, eq=False)
+class FixedPaths:
+    """Mean output of sampled paths whose randomness is fixed: W_k (M, d_k, d_{k-1}), b_k (M, d_k), ε_k (M, T, d_k).
+
+    `table` (2**d_L, K) says which class an output of several neurons stands for; None for two classes.
+    """
+
+    weights: tuple[NDArray[np.float64], ...]
+    biases: tuple[NDArray[np.float64], ...]
+    noise: tuple[NDArray[np.float64], ...]
+    table: NDArray[np.float64] | None
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores."""
+        return 1 if self.table is None else int(self.table.shape[1])
+
+
+Network = VoteTable | BitTable | SignLayers | FixedPaths
+
+
+@dataclass(frozen=True, eq=False)
 class ExportPlan:
     """A predictor taken apart.
 
     Attributes
     ----------
     predictor : Predictor
-    network : VoteTable, BitTable or SignLayers
+    network : VoteTable, BitTable, SignLayers or FixedPaths
     names : tuple of str or None
         Columns of the input; None for an array whose columns have no names.
     columns : tuple of columns or None
@@ -73,7 +99,7 @@ class ExportPlan:
     """
 
     predictor: Predictor
-    network: VoteTable | BitTable | SignLayers
+    network: Network
     names: tuple[str, ...] | None
     columns: tuple[Column, ...] | None
     scaling: Scaling | None
@@ -108,7 +134,7 @@ class ExportPlan:
 
         A network of signs knows two rows of probabilities only, so that they are constants of the export.
         """
-        if isinstance(self.network, VoteTable) or not self.predictor.shares:
+        if not isinstance(self.network, BitTable | SignLayers) or not self.predictor.shares:
             return None
         return self.predictor.probabilities_from_scores(np.array([-1.0, 1.0]))
 
@@ -128,7 +154,7 @@ def export_plan(predictor: Predictor) -> ExportPlan:
     return ExportPlan(predictor, network, predictor.info.feature_names, None, preparation, thresholds)
 
 
-def _network(predictor: Predictor) -> VoteTable | BitTable | SignLayers:
+def _network(predictor: Predictor) -> Network:
     if isinstance(predictor, CompactABNet):
         return _sized(VoteTable(predictor.W[None], predictor.b[None], predictor.H[None, :, None]))
     if isinstance(predictor, CompactMixture):
@@ -138,9 +164,17 @@ def _network(predictor: Predictor) -> VoteTable | BitTable | SignLayers:
         return BitTable(predictor.W, predictor.b, predictor.bits)
     if isinstance(predictor, DrawnNetwork):
         return _drawn(predictor)
+    if isinstance(predictor, PathPredictor):
+        parts = (predictor.weights, predictor.biases, predictor.noise)
+        weights, biases, noise = (tuple(array[None] for array in arrays) for arrays in parts)
+        return FixedPaths(weights, biases, noise, None)
+    if isinstance(predictor, PathMixture):
+        table = class_table(predictor.n_classes, predictor.biases[-1].shape[1])
+        return FixedPaths(predictor.weights, predictor.biases, predictor.noise, table)
     raise ValueError(
-        f"a {type(predictor).__name__} cannot be exported; what can be are compact networks and mixtures of them "
-        "(aggregation='exact', layers of up to 20 units), their MAP network, and networks drawn from the posterior."
+        f"a {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures of an "
+        "ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the "
+        "posterior."
     )
 
 
@@ -164,8 +198,12 @@ def _drawn(predictor: DrawnNetwork) -> BitTable | SignLayers:
 
 
 def _check_exact(preparation: TableMap) -> None:
-    """Refuse whole numbers that a float64 does not hold: their differences would be lost before they are read."""
+    """Refuse kinds of columns that no exporter knows, and whole numbers that a float64 does not hold."""
     for column in preparation.columns:
+        if not isinstance(column, KNOWN):
+            raise ValueError(
+                f"column {column.name!r} is of kind {column.kind!r}, which no exporter writes: learn without it."
+            )
         if isinstance(column, NumericColumn) and column.form.offset:
             raise ValueError(
                 f"column {column.name!r} holds whole numbers near {column.form.offset}, too large to be given as "

@@ -182,7 +182,7 @@ def single_precision_rows(n_inputs: int, width: int) -> int:
     return max(min(BLOCK_ENTRIES // n_inputs, BLOCK_TABLE // 2 ** ((width + 1) // 2)), 16)
 
 
-def single_precision_error(W: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def single_precision_error(W: NDArray[np.float64], b: NDArray[np.float64], *, terms: int | None = None) -> float:
     """A bound on the error of ``Σ_s H[s] P_1(x)[s]`` computed in float32, over all rows of float32 inputs.
 
     With ``γ_n = n u/(1 - n u)``, a sum of n products in any order is off by at most ``γ_n Σ|w_j x_j|`` (Higham,
@@ -195,13 +195,16 @@ def single_precision_error(W: NDArray[np.float64], b: NDArray[np.float64]) -> fl
     ----------
     W : array (d_1, d_0)
     b : array (d_1,)
+    terms : int, optional
+        How often a product is added to others, at the most: d_0, but fewer where sums of blocks are added up.
     """
     d, n = W.shape
-    gamma = _gamma(n + 8)
+    off = gamma((terms or n) + 8)
     with np.errstate(over="ignore"):
-        means = np.hypot(np.linalg.norm(W, axis=1), b) * (2 * gamma) * np.sqrt(2 / np.pi) + 4 * UNIT
-    return float(means.sum() + 2 * _gamma(2 * 2 ** ((d + 1) // 2) + 4 * d))
+        means = np.hypot(np.linalg.norm(W, axis=1), b) * (2 * off) * np.sqrt(2 / np.pi) + 4 * UNIT
+    return float(means.sum() + 2 * gamma(2 * 2 ** ((d + 1) // 2) + 4 * d))
 
 
-def _gamma(n: int) -> Any:
+def gamma(n: int) -> Any:
+    """``γ_n = n u/(1 - n u)``, which bounds the relative error of n roundings to float32."""
     return n * UNIT / (1 - n * UNIT) if n * UNIT < 0.1 else np.inf

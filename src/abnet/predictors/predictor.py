@@ -4,6 +4,7 @@ With it the leading hidden layer, where the data meet the network, in single or 
 the calibration, a map of two numbers from shares of the vote to probabilities that leaves every vote as it is.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from abnet.bam import BAM
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
 from abnet.labels import Labels, winners
+from abnet.lazy import offered
 from abnet.records import check_array
 
 __all__ = [
@@ -362,6 +364,14 @@ class Predictor(ABC):
             return scores
         p = 0.5 + 0.5 * scores
         return np.stack([1 - p, p], axis=1)
+
+    def to_c(self, path: str | os.PathLike[str], *, precision: str = "auto") -> Any:
+        """Write this predictor, with its preparation, as one file of C99: see `abnet.export.to_c`."""
+        return offered("to_c")(self, path, precision=precision)
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> Any:
+        """Write this predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
+        return offered("to_onnx")(self, path)
 
     def check_shares(self) -> None:
         """ValueError if this predictor has scores but no probabilities."""

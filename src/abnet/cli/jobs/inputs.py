@@ -134,6 +134,8 @@ def in_options(note: "Note") -> str:
 
 
 MODEL, CSV, OTHER = "model", "CSV", "other"
+EXPORTED = {"c": "exported C", "onnx": "exported ONNX"}
+"""Kinds of files by what `abnet export --to` is told."""
 _ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
 
@@ -143,7 +145,7 @@ def check_output(output: Path, kind: str, *, inputs: Iterable[Path], overwrite: 
     Parameters
     ----------
     output : path
-    kind : {"model", "CSV"}
+    kind : {"model", "CSV", "exported C", "exported ONNX"}
         What will be written.
     inputs : iterable of path
         What the command reads; ``-`` is standard input.
@@ -174,7 +176,7 @@ def _same_file(first: Path, second: Path) -> bool:
 
 
 def kind_of_file(path: Path) -> str:
-    """What a file holds: "model", "CSV", "other", or nothing at all ("").
+    """What a file holds: "model", "CSV", "exported C", "exported ONNX", "other", or nothing at all ("").
 
     Examples
     --------
@@ -190,6 +192,10 @@ def kind_of_file(path: Path) -> str:
             return ""
         if _is_model(start[:8], path.stat().st_size) and _says_abnet(start[8:] + file.read(_header_size(start))):
             return MODEL
+    if start.startswith(b"/*\n * A classifier written by abnet"):
+        return EXPORTED["c"]
+    if b"\x12\x05abnet" in start[:16]:  # the producer of a ModelProto
+        return EXPORTED["onnx"]
     text = path.name.lower().endswith(_ENDINGS) or start.startswith(b"prediction")
     return CSV if text and (start.startswith(b"\x1f\x8b") or b"\0" not in start) else OTHER
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from abnet.bounds.certificate_file import is_certificate_file
 from abnet.cli.console import certificate_text
+from abnet.cli.jobs.inputs import EXPORTED, check_output
 from abnet.data.preparation.coded import CodedMap
 from abnet.decisions.certify_model import AnyCertificate, load_certificate
 from abnet.export import to_c, to_onnx
@@ -18,18 +19,19 @@ __all__ = ["export_model", "inspect_certificate", "inspect_file"]
 SUFFIXES = {"c": ".c", "onnx": ".onnx"}
 
 
-def export_model(model: Path, to: str, output: Path | None = None, *, precision: str = "single") -> dict[str, Any]:
+def export_model(
+    model: Path, to: str, output: Path | None = None, *, precision: str = "auto", overwrite: bool = False
+) -> dict[str, Any]:
     """Write the export; a record of what was written and what it takes."""
-    predictor = load(model)
     target = output or model.with_suffix(SUFFIXES[to])
-    if target.exists() and target.samefile(model):
-        raise ValueError(f"{target} is the model file itself; name another file with --output.")
+    check_output(target, EXPORTED[to], inputs=[model], overwrite=overwrite)
+    predictor = load(model)
     replaced = target.exists()
     if to == "c":
         source = to_c(predictor, target, precision=precision)
         about = {
-            "flash_bytes": source.flash_bytes, "ram_bytes": source.ram_bytes, "libm": source.libm,
-            "precision": precision, "columns": list(source.members),
+            "flash_bytes": source.flash_bytes, "ram_bytes": source.ram_bytes, "rows_ram_bytes": source.rows_ram_bytes,
+            "libm": source.libm, "precision": precision, "columns": list(source.members),
         }  # fmt: skip
     else:
         graph = to_onnx(predictor, target).graph

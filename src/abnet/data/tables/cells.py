@@ -18,6 +18,7 @@ __all__ = [
     "BLANKS",
     "CellError",
     "DOUBTFUL",
+    "DURATIONS",
     "GAPS",
     "MISSING",
     "Note",
@@ -236,6 +237,8 @@ _PARTS = re.compile(
     re.IGNORECASE,
 )
 _UNITS = (86_400, 3_600, 60, 1)
+DURATIONS = (_CLOCK.pattern, _PARTS.pattern)
+"""Patterns of durations, in letters of any case: a clock, and numbers with units."""
 
 
 def seconds(text: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FORMS", "WIDTH", "WrittenDates", "matrix", "read_dates", "read_matrix"]
+__all__ = ["FORMS", "MONTHS", "WIDTH", "WrittenDates", "matrix", "read_dates", "read_matrix"]
 
 WIDTH = 40
 """Characters of the longest text that may be a date."""
@@ -21,7 +21,7 @@ DAY = 86_400_000_000
 
 _LAST_SHORT = 68  # a year of two digits up to this is 20.., as POSIX has it
 _FARTHEST_ZONE = 15  # hours
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
            "november", "december")  # fmt: skip
 
 _TIME = (
@@ -193,7 +193,7 @@ def _places(shape: bytes) -> _Places | None:
 
 def _month(name: str) -> int | None:
     """The number of a month's English name, or of its beginning."""
-    known = [number for number, month in enumerate(_MONTHS, 1) if month.startswith(name.lower())]
+    known = [number for number, month in enumerate(MONTHS, 1) if month.startswith(name.lower())]
     return known[0] if known else 9 if name.lower() == "sept" else None
 
 

@@ -1,0 +1,115 @@
+"""Pipelines with our classifiers for skl2onnx: a converter that puts the predictor's own graph into theirs."""
+
+from typing import Any
+
+from abnet.data.preparation.columns import TextColumn
+from abnet.data.preparation.words import WordsColumn
+from abnet.estimators.abnet import ABNetClassifier
+from abnet.estimators.search import ABNetSearch
+from abnet.export.onnx_features import OnnxGraph
+from abnet.export.onnx_model import add_predictor
+from abnet.export.plan import ExportPlan, export_plan
+
+__all__ = ["register_skl2onnx"]
+
+_TEXTS = ("StringTensorType",)
+_DOUBLES = ("DoubleTensorType", "Int64TensorType", "Int32TensorType")
+"""Types of inputs that are computed with in float64; others are numbers in float32."""
+
+
+def register_skl2onnx() -> None:
+    """Let skl2onnx convert `ABNetClassifier` and `ABNetSearch`, alone or as the last step of a pipeline.
+
+    Labels and probabilities are those of `predict` and `predict_proba`, as far as the steps before give the same
+    numbers: skl2onnx computes them in float32 unless the inputs are declared as float64. A row that `predict` would
+    refuse, since a number is not finite, gets a label that means nothing; `clf.to_onnx` marks such rows. Options of
+    skl2onnx: ``zipmap`` (True, False or "columns") and ``output_class_labels``.
+
+    Raises
+    ------
+    ImportError
+        Without the package skl2onnx (``pip install 'abnet[onnx]'``).
+    """
+    try:
+        from skl2onnx import update_registered_converter
+    except ImportError as error:
+        raise ImportError("converting pipelines needs the package skl2onnx: pip install 'abnet[onnx]'.") from error
+    options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False]}
+    for kind in (ABNetClassifier, ABNetSearch):
+        update_registered_converter(kind, f"Abnet{kind.__name__}", _shapes, _convert, options=options)
+
+
+def _shapes(operator: Any) -> None:
+    """Types of label and probabilities."""
+    from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
+
+    rows, classes = operator.inputs[0].get_first_dimension(), operator.raw_operator.classes_
+    label = Int64TensorType if classes.dtype.kind in "biuf" else StringTensorType
+    operator.outputs[0].set_type(label([rows]))
+    operator.outputs[1].set_type(FloatTensorType([rows, len(classes)]))
+
+
+class _StepGraph(OnnxGraph):
+    """A graph whose names are also those of a larger one."""
+
+    def __init__(self, scope: Any) -> None:
+        super().__init__()
+        self._scope = scope
+
+    def fresh(self, stem: str) -> str:
+        """A name that no tensor has yet."""
+        return str(self._scope.get_unique_variable_name(f"abnet_{stem}"))
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    plan = export_plan(operator.raw_operator.compact())
+    graph = _StepGraph(scope)
+    inputs, double = _inputs(graph, plan, operator.inputs)
+    label, shares, _ = add_predictor(graph, plan, inputs, double=double)
+    if container.target_opset < graph.opset:
+        raise ValueError(f"this model needs opset {graph.opset}; convert with target_opset={graph.opset} or above.")
+    kind = plan.predictor.classes_.dtype.kind
+    if kind == "f" and not (plan.predictor.classes_ % 1 == 0).all():
+        raise ValueError("skl2onnx takes labels for whole numbers or text; clf.to_onnx(path) writes others too.")
+    made, probabilities = (variable.onnx_name for variable in operator.outputs)
+    if kind in "bf":
+        graph.cast(label, "INT64", out=made)
+    else:
+        graph.node("Identity", label, out=made)
+    graph.node("Identity", shares, out=probabilities)
+    for node in graph.nodes:
+        node.name = scope.get_unique_operator_name(f"abnet_{node.op_type}")
+        container.nodes.append(node)
+        container.node_domain_version_pair_sets.add((node.domain, 3 if node.domain else graph.opset))
+    container.initializers.extend(graph.constants)
+
+
+def _inputs(graph: OnnxGraph, plan: ExportPlan, given: list[Any]) -> tuple[list[str], bool]:
+    """Tensors of the columns or of the whole array, in the types that the predictor takes; whether in float64."""
+    kinds = {type(variable.type).__name__ for variable in given}
+    if plan.columns is None:
+        double = bool(kinds.intersection(_DOUBLES))
+        return [graph.cast(variable.onnx_name, "DOUBLE" if double else "FLOAT") for variable in given], double
+    if len(given) == 1 and len(plan.columns) > 1 and not kinds.intersection(_TEXTS):
+        matrix = graph.cast(given[0].onnx_name, "DOUBLE")
+        tensors = [graph.take(matrix, [place]) for place in range(len(plan.columns))]
+        known: dict[str, Any] = {}
+    else:
+        by_name = {variable.raw_name: variable for variable in given}
+        named = set(by_name).issuperset(plan.names or ())
+        if not named and len(given) != len(plan.columns):
+            raise ValueError(
+                f"the model reads {len(plan.columns)} columns, and skl2onnx was told of {len(given)} inputs: declare "
+                "one for each column, with its name."
+            )
+        chosen = [by_name[name] for name in plan.names or ()] if named else given
+        known = {column.name: variable for column, variable in zip(plan.columns, chosen, strict=True)}
+        tensors = [variable.onnx_name for variable in chosen]
+    found = []
+    for column, tensor in zip(plan.columns, tensors, strict=True):
+        textual = isinstance(column, TextColumn | WordsColumn)
+        if textual != (column.name in known and type(known[column.name].type).__name__ in _TEXTS):
+            wanted = "text (StringTensorType)" if textual else "a number (DoubleTensorType)"
+            raise ValueError(f"column {column.name!r} must be declared to skl2onnx as {wanted}.")
+        found.append(tensor if textual else graph.cast(tensor, "DOUBLE"))
+    return found, True

@@ -1,0 +1,64 @@
+"""What the cells of a table say, as data: for readers in other languages, which need not know Python's code."""
+
+from typing import Any
+
+from abnet.cube import code_length, code_words
+from abnet.data.preparation.columns import CLIP, LARGEST, YEAR
+from abnet.data.tables.cells import BLANK, DOUBTFUL, DURATIONS, GAPS, THOUSANDS, TRUTH, NumberForm
+from abnet.data.tables.date_shapes import FORMS, MONTHS, WIDTH
+
+__all__ = ["cell_grammar", "code_books"]
+
+_PLAIN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)"
+
+
+def cell_grammar() -> dict[str, Any]:
+    """The grammar of cells in plain values, ready for JSON; docs/model-format.md says what each stands for.
+
+    Examples
+    --------
+    >>> grammar = cell_grammar()
+    >>> grammar["true"], grammar["numbers"][0]["decimal"], grammar["months"][0]
+    (['1', 'true', 'yes'], '.', 'january')
+    """
+    marks = {"blank": BLANK, "doubtful": DOUBTFUL, "gaps": GAPS}
+    forms = [(decimal, mark) for decimal in ".," for mark in THOUSANDS if mark != decimal]
+    return {
+        **{name: sorted(texts) for name, texts in marks.items()},
+        "true": sorted(text for text, truth in TRUTH.items() if truth),
+        "false": sorted(text for text, truth in TRUTH.items() if not truth),
+        "dates": FORMS,
+        "word": r"[^\W\d_]{2,}",
+        "number": NumberForm(thousands=",", before="$", after="kg").pattern,
+        "plain_number": _PLAIN,
+        "numbers": [
+            {"decimal": decimal, "thousands": mark, "mark": THOUSANDS[mark], "pattern": _pattern(decimal, mark)}
+            for decimal, mark in forms
+        ],
+        "durations": list(DURATIONS),
+        "duration_seconds": [86_400, 3_600, 60, 1],
+        "months": list(MONTHS),
+        "longest_date": WIDTH,
+        "clip": CLIP,
+        "largest": LARGEST,
+        "year": YEAR,
+    }
+
+
+def _pattern(decimal: str, thousands: str) -> str:
+    """The pattern of a number between the texts BEFORE and AFTER."""
+    return NumberForm(decimal, thousands, "BEFORE", "AFTER").pattern
+
+
+def code_books(most: int = 26) -> dict[str, list[list[int]]]:
+    """The code words of 3 to `most` classes with as many output neurons as "auto" gives them, by "classes/neurons".
+
+    Examples
+    --------
+    >>> list(code_books(4)), len(code_books(4)["3/8"][0])
+    (['3/8', '4/8'], 8)
+    """
+    return {
+        f"{classes}/{code_length(classes)}": code_words(classes, code_length(classes)).tolist()
+        for classes in range(3, most + 1)
+    }
