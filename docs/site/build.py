@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 
-GUIDE = ["tables", "decisions", "certificates", "distributed"]
+GUIDE = ["tables", "decisions", "explanation", "certificates", "distributed"]
 BACKGROUND = ["theory", "theory-wide", "architecture", "reproduction", "model-format"]
 BESIDE = ["results/README", "CONTRIBUTING", "CHANGELOG"]
 
@@ -32,6 +32,7 @@ PACKAGES = [
     "abnet.data.tables",
     "abnet.data.preparation",
     "abnet.files",
+    "abnet.explanation",
     "abnet.export",
     "abnet.distributed_scoring",
     "abnet.aggregation",

@@ -38,8 +38,8 @@ class ColumnImportance:
     ----------
     column : str
     contribution, contribution_error : float
-        Mean of |contribution| to the score; of several classes, half the sum over the classes: how much of the vote is
-        moved.
+        Mean of ``|contribution|`` to the score; of several classes, half the sum over the classes: how much of the vote
+        is moved.
     error_growth, error_growth_error : float or None
         How much more often the model errs when the column is taken from other rows; None without labels.
     """
