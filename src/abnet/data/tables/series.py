@@ -355,7 +355,8 @@ def days(cells: Cells, order: str) -> Days:
 def days_of(cells: Cells, dates: Dates | None, order: str) -> Days:
     """`days` of a column whose texts have been read."""
     x = np.full(len(cells), np.nan) if dates is None else dates.rows(dates.written.days(order))
-    return Days(x, unreadable(cells, np.isnan(x)))
+    strange = unreadable(cells, np.isnan(x))
+    return Days(x, {text: count for text, count in strange.items() if not is_gap(text)})
 
 
 def unreadable(cells: Cells, wrong: NDArray[np.bool_]) -> dict[str, int]:
