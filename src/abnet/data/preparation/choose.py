@@ -10,9 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.preparation.choose_text import MOSTLY, Chosen, ManyTexts, choose_text, settle_texts
-from abnet.data.preparation.columns import YEAR, BooleanColumn, DateColumn, NumericColumn, Rules, centre, checked
+from abnet.data.preparation.columns import (
+    YEAR,
+    BooleanColumn,
+    DateColumn,
+    NumericColumn,
+    Rules,
+    TextColumn,
+    centre,
+    checked,
+)
+from abnet.data.preparation.many_texts import Chosen, ManyTexts, many_texts, settle_texts
+from abnet.data.preparation.words import common_words
 from abnet.data.tables.cells import (
+    BLANK,
     MARKED,
     MISSING,
     PLAIN,
@@ -38,6 +49,7 @@ from abnet.data.tables.series import (
     NumberCells,
     Numbers,
     days_of,
+    perhaps_no_text,
     unreadable,
 )
 from abnet.errors import NamesParameters, Parameter
@@ -188,6 +200,8 @@ def settled_mark(cells: Cells, column: NumericColumn) -> str:
     return "" if cells.all_match(other.pattern) else form.decimal
 
 
+MOSTLY = 0.9
+"""Share of a column's values from which on the others are strays."""
 FEW = 0.01
 """Share of the rows that may settle the order of day and month without being strays."""
 
@@ -301,8 +315,8 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
         word = {".": "point", ",": "comma"}[next(iter(marks))]
         remark = f"has numbers such as {doubt.marked!r}, read with a decimal {word} as those of other columns are"
         chosen[name] = replace(settled, remarks=(remark, *settled.remarks))
-    many = [choice for choice in found.values() if isinstance(choice, ManyTexts)]
-    chosen |= settle_texts(many, [choice.column for choice in chosen.values() if choice.column], table, y)
+    if many := [choice for choice in found.values() if isinstance(choice, ManyTexts)]:
+        chosen |= settle_texts(many, [choice.column for choice in chosen.values() if choice.column], table, y)
     return {name: chosen[name] for name in table.columns}
 
 
@@ -333,7 +347,7 @@ def _choose(name: str, table: Table, rules: Rules) -> Chosen | Undecided | ManyT
         choose_numbers(name, table, cells, rules)
         or _boolean(name, cells)
         or choose_dates(name, cells)
-        or choose_text(name, cells, rules)
+        or _text(name, cells, rules)
     )
 
 
@@ -357,3 +371,34 @@ def _boolean(name: str, cells: Cells) -> Chosen | None:
     if len({TRUTH[text] for text in present}) == 1 and present == texts:
         return Chosen(None, f"constant ({next(iter(cells.counts()))})")
     return Chosen(BooleanColumn(name, present != texts))
+
+
+_RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
+
+
+def _text(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
+    """A column of text, fitted, or what it may become if its values are many.
+
+    A text that differs in every row and has no words that come again is an identifier: its characters might count the
+    rows as a number does.
+    """
+    counts = {text: count for text, count in cells.counts().items() if text.lower() not in BLANK}
+    total, wanted = sum(counts.values()), name in rules.use
+    blanks = len(cells) > total
+    if len(counts) == 1 and not blanks:
+        text = next(iter(counts))
+        return Chosen(None, f"constant ({text if len(text) < len(quoted(text)) else quoted(text)})")
+    ordered = sorted(counts, key=lambda category: (-counts[category], category))
+    # The feature for the rare ones counts as a category, so that max_categories limits the width.
+    kept = ordered if len(ordered) <= rules.max_categories else ordered[: rules.max_categories - 1]
+    rare = ordered[len(kept) :]
+    shared = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
+    categories = TextColumn(name, tuple(sorted(kept)), shared, blanks)
+    perhaps = perhaps_no_text(counts)
+    remarks = (f"is treated as text, since {perhaps}",) if perhaps else ()
+    many = 2 * sum(counts[category] for category in kept) < total
+    if rare and len(counts) == total and not wanted and not (many and common_words(counts)):
+        return Chosen(None, f"an identifier: all {total} values differ; use={name!r} takes it in", remarks)
+    if not many:
+        return Chosen(categories, remarks=remarks)
+    return replace(many_texts(name, counts, categories, wanted=wanted), remarks=remarks)

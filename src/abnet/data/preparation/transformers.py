@@ -48,7 +48,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     Text with many values (of which the commonest make up less than half of the rows) becomes categories, words or
     hashed words and characters, whichever tells most about labels that the other columns leave open: in rows kept
-    aside among those given (`choose_text`). It is left out if none helps. Without labels it becomes words where words
+    aside among those given (`many_texts`). It is left out if none helps. Without labels it becomes words where words
     come again, and else categories.
 
     Columns are left out that have no name, no value or one value only, that hold a text of its own in every row, or

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 
 from abnet import ABNetClassifier
 from abnet.data.preparation import TablePreparation, preparation_from_dict
-from abnet.data.preparation.choose_text import gains, unexplained
+from abnet.data.preparation.many_texts import gains, unexplained
 from abnet.data.preparation.words import HashedColumn, tokens_of
 from abnet.data.tables.frames import as_table
 from abnet.export import to_c, to_onnx
