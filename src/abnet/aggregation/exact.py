@@ -29,8 +29,8 @@ MAX_WIDTH = 20
 """Widest layer computed exactly: one pair of such layers costs 2^41 operations."""
 
 
-def lift(x: Any) -> Any:
-    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``.
+def lift(x: Any, out: Any = None) -> Any:
+    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``; of NumPy, written to `out` if given.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def lift(x: Any) -> Any:
            [0.66666667, 0.66666667, 0.33333333]])
     """
     if isinstance(x, np.ndarray) and x.dtype.kind == "f":
-        return _lifted_in_blocks(x)
+        return _lifted_in_blocks(x, np.empty((len(x), x.shape[1] + 1), x.dtype) if out is None else out)
     xp = namespace(x)
     # A row is divided by its largest entry first: squares of entries above 1e19 overflow float32.
     largest = xp.maximum(xp.max(xp.abs(x), axis=1, keepdims=True, initial=0), x.dtype.type(1))
@@ -51,9 +51,8 @@ def lift(x: Any) -> Any:
 _LIFTED_ROWS = 64
 
 
-def _lifted_in_blocks(x: NDArray[Any]) -> NDArray[Any]:
+def _lifted_in_blocks(x: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
     """`lift`, with what comes between in the cache: the memory of large temporaries takes longer than the sums."""
-    out = np.empty((len(x), x.shape[1] + 1), x.dtype)
     buffer = np.empty((_LIFTED_ROWS, x.shape[1] + 1), x.dtype)
     for first in range(0, len(x), _LIFTED_ROWS):
         rows, lifted = x[first : first + _LIFTED_ROWS], out[first : first + _LIFTED_ROWS]

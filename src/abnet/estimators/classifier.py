@@ -17,7 +17,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from abnet.data.preparation.unseen import UnseenWarning
 from abnet.data.tables.cells import CellError
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.errors import Parameter, ParameterError
@@ -375,6 +374,8 @@ def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: An
     ours = (type(None), str, TablePreparation, ThermometerCodes)
     if type(preprocessor) in ours:
         return True
+    from abnet.data.preparation.unseen import UnseenWarning
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # the fit has told of them
         reason = fits_anew(preprocessor) or check_row_by_row(transform, X)

@@ -136,12 +136,14 @@ def bucket(n: int, *, least: int = 256) -> int:
 
 
 def pad_rows(inputs: NDArray[Any], targets: NDArray[Any], weights: NDArray[Any] | None = None) -> Rows:
-    """Rows padded with zeros to their bucket, in float32."""
-    given = (inputs, targets, np.ones(len(inputs)) if weights is None else weights)
-    return Rows(*jax.device_put(tuple(_padded(array, bucket(len(inputs))) for array in given)))
+    """Rows padded with zeros to their bucket, in float32; inputs may have been padded before."""
+    given = (inputs, targets, np.ones(len(targets)) if weights is None else weights)
+    return Rows(*jax.device_put(tuple(_padded(array, bucket(len(targets))) for array in given)))
 
 
 def _padded(array: NDArray[Any], total: int) -> NDArray[np.float32]:
+    if len(array) == total and array.dtype == np.float32:
+        return array
     padded = np.zeros((total, *array.shape[1:]), np.float32)
     padded[: len(array)] = array
     return padded

@@ -353,9 +353,11 @@ def learn_linear(trainer: Trainer, network: BAM, train: Span, watch: Span, rate:
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
     """Prepared inputs lifted, padded and on the device."""
     from abnet.aggregation.exact import lift
-    from abnet.training.loop import pad_rows
+    from abnet.training.loop import bucket, pad_rows
 
-    return pad_rows(lift(np.asarray(X, np.float32)), y, weights)
+    padded = np.zeros((bucket(len(y)), X.shape[1] + 1), np.float32)
+    lift(np.asarray(X, np.float32), out=padded[: len(y)])
+    return pad_rows(padded, y, weights)
 
 
 def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | None:
