@@ -1,7 +1,8 @@
 """Where the time of `abnet fit` goes: cumulative seconds of its steps, for one table.
 
-``python benchmarks/fit_profile.py table.csv label`` prints them; without arguments, for the table of a million rows of
-`tables_io.py`. Training is what the goal of that benchmark leaves out.
+``python benchmarks/fit_profile.py table.csv label`` prints them, further options go to `abnet fit`; without arguments,
+for the table of a million rows of `tables_io.py`. Training is what the goal of that benchmark leaves out, and
+``--teacher linear`` makes it short.
 """
 
 import contextlib
@@ -41,23 +42,24 @@ def seconds(stats: pstats.Stats, file: str, function: str) -> float:
     return max(found, default=0.0)
 
 
-def profile(table: Path, target: str, folder: Path) -> pstats.Stats:
+def profile(table: Path, target: str, folder: Path, *options: str) -> pstats.Stats:
     """`abnet fit` with two epochs, under cProfile."""
     from abnet.cli import main
 
     sys.argv = ["abnet", "fit", str(table), "--target", target, "-o", str(folder / "m.abnet"), "-q", "--max-iter", "2"]
+    sys.argv += options
     profiler = cProfile.Profile()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         profiler.runcall(main)
     return pstats.Stats(profiler)
 
 
-def show(table: Path, target: str, folder: Path) -> None:
+def show(table: Path, target: str, folder: Path, *options: str) -> None:
     """The steps, in seconds and as multiples of Polars' read as text."""
     begin = time.perf_counter()
     pl.read_csv(table, infer_schema=False)
     as_text = time.perf_counter() - begin
-    stats = profile(table, target, folder)
+    stats = profile(table, target, folder, *options)
     print(f"Polars' read as text: {as_text:.2f} s")
     for words, file, function in STEPS:
         taken = seconds(stats, file, function)
@@ -66,8 +68,8 @@ def show(table: Path, target: str, folder: Path) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as own:
-        if len(sys.argv) == 3:
-            show(Path(sys.argv[1]), sys.argv[2], Path(own))
+        if len(sys.argv) >= 3:
+            show(Path(sys.argv[1]), sys.argv[2], Path(own), *sys.argv[3:])
         else:
             from tables_io import write_table
 

@@ -85,19 +85,23 @@ def test_no_other_command_replaces_a_file_of_another_kind_unless_asked(
 ) -> None:
     copy = tmp_path / "copy.abnet"
     copy.write_bytes(model.read_bytes())
-    for command in (
+    commands: list[list[object]] = [
         ["certify", model, own, "--save"], ["export", model, "--to", "c", "--output"],
         ["export", model, "--to", "onnx", "--output"], ["data", "breast_cancer", "--output"],
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for command in commands:
         assert "add --overwrite" in failure(*command, copy, code=2)
         run(*command, copy, "--overwrite")
         copy.write_bytes(model.read_bytes())
-    for output, command in {
-        "a.json": ["certify", model, own, "--save"], "a.c": ["export", model, "--to", "c", "--output"],
-        "a.onnx": ["export", model, "--to", "onnx", "--output"], "a.csv": ["data", "breast_cancer", "--output"],
-    }.items():  # fmt: skip
-        for _ in range(2):  # the second replaces a file of its own kind
-            run(*command, tmp_path / output)
+    run("certify", model, own, "--save", tmp_path / "a.json")
+    for kind in ("c", "onnx"):
+        run("export", model, "--to", kind, "--output", tmp_path / f"a.{kind}")
+    run("data", "breast_cancer", "--output", tmp_path / "a.csv")
+    # Once more: each replaces a file of its own kind.
+    run("certify", model, own, "--save", tmp_path / "a.json")
+    for kind in ("c", "onnx"):
+        run("export", model, "--to", kind, "--output", tmp_path / f"a.{kind}")
+    run("data", "breast_cancer", "--output", tmp_path / "a.csv")
 
 
 def test_notes_of_certify_are_in_json_too(run: Run, model: Path, own: Path) -> None:
