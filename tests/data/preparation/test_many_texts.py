@@ -160,9 +160,8 @@ def test_exporters_refuse_hashed_text_and_say_what_to_do(tmp_path: Path) -> None
     model = ABNetClassifier((2,), preprocessor=TablePreparation(), max_iter=1, random_state=0)
     model.fit(pl.DataFrame({"x": X, "t": CODES}), Y)
     for export in (to_c, to_onnx):
-        with pytest.raises(ValueError, match="column 't' is text read by hashed words and characters") as caught:
+        with pytest.raises(ValueError, match="column 't' is of kind 'hashed', which no exporter writes: learn without"):
             export(model.compact(), tmp_path / "model")
-        assert "abnet predict" in str(caught.value)
 
 
 def test_missing_text_has_a_feature_of_its_own() -> None:

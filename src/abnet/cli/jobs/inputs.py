@@ -192,7 +192,7 @@ def _same_file(first: Path, second: Path) -> bool:
 
 
 def kind_of_file(path: Path) -> str:
-    """What a file holds: "model", "CSV", "JSON", "picture", what `abnet export` writes, "other", or nothing at all ("").
+    """What a file holds: "model", "CSV", "JSON", "picture", an export, "other", or nothing at all ("").
 
     Examples
     --------

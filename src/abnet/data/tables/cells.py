@@ -250,13 +250,10 @@ _CLOCK = re.compile(
     r"\s*([+-]?)(?:([0-9]+) ?d(?:ays?)?,? ?)?([0-9]+):([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]+)?))?\s*", re.IGNORECASE
 )
 _PARTS = re.compile(
-    r"\s*(?:([0-9]+(?:\.[0-9]+)?) ?(?:days?|d),? ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:hours?|hrs?|h),? ?)?"
+    r"\s*P?(?:([0-9]+(?:\.[0-9]+)?) ?(?:days?|d),? ?)?T?(?:([0-9]+(?:\.[0-9]+)?) ?(?:hours?|hrs?|h),? ?)?"
     r"(?:([0-9]+(?:\.[0-9]+)?) ?(?:minutes?|mins?|m),? ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:seconds?|secs?|s))?\s*",
     re.IGNORECASE,
 )
-_ISO = re.compile(
-    r"\s*P(?:([0-9]+)D)?(?:T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?)?\s*", re.IGNORECASE
-)  # no years and months, whose length is not known
 _UNITS = (86_400, 3_600, 60, 1)
 DURATIONS = (_CLOCK.pattern, _PARTS.pattern)
 """Patterns of durations, in letters of any case: a clock, and numbers with units."""
@@ -278,7 +275,7 @@ def seconds(text: str) -> str | None:
     if clock := _CLOCK.fullmatch(text):
         sign = clock[1]
         numbers: tuple[str, ...] = (clock[2], clock[3], clock[4], (clock[5] or "0").replace(",", "."))
-    elif (parts := _PARTS.fullmatch(text) or _ISO.fullmatch(text)) and any(parts.groups()):
+    elif (parts := _PARTS.fullmatch(text)) and any(parts.groups()):
         sign, numbers = "", parts.groups()
     else:
         return None
