@@ -69,19 +69,63 @@ CELLS = {
     "percent": (["84.4%", "2.5%", "3.1%"], "read as 84.4"),
     "kilograms": (["12.3 kg", "1.1 kg", "8.7 kg"], "read as 12.3"),
     "durations": (["01:30:00", "00:45:00", "02:10:30"], "seconds"),
-    "gaps": (["12.5", "unknown", "3.5", "4.5", "5.5"], "count as missing"),
-}
+    "durations by their letters": (["PT1H30M", "PT45M", "PT2H10M30S"], "seconds"),
+    "gaps": (["12.5", "3.5", "4.5", "5.5", "6.5", "unknown", "7.5", "8.5", "9.5", "1.5", "2.5", "missing", "n.a."],
+             "which count as missing"),
+    "other gaps": (["12.5", "3.5", "4.5", "5.5", "to come"], "values are not numbers (such as 'to come')"),
+    "gaps among dates": (["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "unknown"], "count as missing"),
+    "other gaps among dates": (["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "soon"], "not dates"),
+    "a long cell": (["a", "b", "a", "b", "z" * 200_000], "'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…' (200,000 characters)"),
+    "nothing": ([""], "is left out: no value"),
+    "one value": (["7"], "is left out: constant (7)"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("cells", "told"), CELLS.values(), ids=CELLS.keys())
 def test_notes_are_in_json_and_on_stderr(run: Run, tmp_path: Path, cells: list[str], told: str) -> None:
-    rows = "".join(f'"{cells[i % len(cells)]}",{i % 2}\n' for i in range(40))
-    (tmp_path / "t.csv").write_text("x,y\n" + rows)
+    # The long cell stands in one row alone, which the seed gives to the bound part.
+    lines = [cells[i % len(cells)] if len(cells[i % len(cells)]) < 99 or i == 4 else "a" for i in range(40)]
+    (tmp_path / "t.csv").write_text("x,z,y\n" + "".join(f'"{cell}",{i % 7},{i % 2}\n' for i, cell in enumerate(lines)))
     options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
     result = run("fit", tmp_path / "t.csv", *options, "--json")
     notes = json.loads(result.stdout)["notes"]
     assert any(told in note for note in notes)
     assert result.stderr.splitlines() == [f"note: {note}" for note in notes]
+
+
+SHOWN = {
+    "month first": (["05/31/20", "06/01/20", "07/04/19"], "date (month/day/year, year in two digits)"),
+    "months": (["2020-05", "2020-06", "2019-11"], "date (year-month)"),
+    "names of months": (["05-Jan-2020", "07-Feb-2020", "31-Dec-2019"], "date (day, name of the month, year)"),
+    "large": ([str(2**60 + i * i) for i in range(40)], "numeric, 1 feature"),
+}
+
+
+@pytest.mark.parametrize(("cells", "kind"), SHOWN.values(), ids=SHOWN.keys())
+def test_inspect_names_what_was_read(run: Run, tmp_path: Path, cells: list[str], kind: str) -> None:
+    rows = "".join(f"{cells[i % len(cells)]}|{i % 7}|{i % 2}\n" for i in range(40))  # the separator is found
+    (tmp_path / "t.csv").write_text("when|z|y\n" + rows)
+    options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
+    run("fit", tmp_path / "t.csv", *options)
+    assert f"  when: {kind}" in run("inspect", tmp_path / "m.abnet").stdout
+
+
+def test_names_that_differ_in_every_row_and_counts_of_rows_are_left_out(run: Run, tmp_path: Path) -> None:
+    rows = "".join(f"{i + 1},person-{i},{i % 7},{i % 2}\n" for i in range(80))
+    (tmp_path / "t.csv").write_text("number,name,z,y\n" + rows)
+    options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
+    notes = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)["notes"]
+    assert notes == [
+        "column 'number' is left out: whole numbers that never repeat, as if they counted the rows; --use number takes "
+        "it in",
+        "column 'name' is left out: an identifier: all 40 values differ; --use name takes it in",
+    ]
+    assert (
+        "name: left out, an identifier: all 40 values differ; --use name" in run("inspect", tmp_path / "m.abnet").stdout
+    )
+    assert json.loads(run("fit", tmp_path / "t.csv", *options, "--json", "--use", "number", "--use", "name").stdout)[
+        "notes"
+    ] == ["column 'name' has 40 different texts; its words and characters are hashed into 64 features"]
 
 
 @pytest.mark.parametrize("labels", [["1", "0"], ["1.0", "0"], ["1", "0.00"]], ids=str)

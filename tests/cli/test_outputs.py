@@ -62,6 +62,55 @@ def test_neither_model_nor_table_is_replaced_by_predictions(
     assert (model.read_bytes(), own.read_text()) == (content, csv_text())
 
 
+def test_no_other_command_replaces_what_it_reads(
+    failure: Failure, model: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, copy = model.read_bytes(), tmp_path / "m.abnet"
+    copy.write_bytes(content)
+    for source in (copy, own):
+        folder = tmp_path / source.stem
+        folder.mkdir()
+        for output in [source, *spellings(source, folder, monkeypatch)[1:3]]:
+            assert "which is read" in failure("certify", copy, own, "--save", output, code=2)
+            assert "which is read" in failure("monitor", copy, own, "--state", output, code=2)
+            picture = ["--state", tmp_path / "new.json", "--picture", output]
+            assert "which is read" in failure("monitor", copy, own, *picture, code=2)
+    for answers in ([own, "--truth", "mood today", "--prediction", "sold"],):
+        assert "which is read" in failure("certify", *answers, "--save", own, code=2)
+    assert (copy.read_bytes(), own.read_text()) == (content, csv_text())
+
+
+def test_no_other_command_replaces_a_file_of_another_kind_unless_asked(
+    run: Run, failure: Failure, model: Path, own: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.abnet"
+    copy.write_bytes(model.read_bytes())
+    commands: list[list[object]] = [
+        ["certify", model, own, "--save"], ["export", model, "--to", "c", "--output"],
+        ["export", model, "--to", "onnx", "--output"], ["data", "breast_cancer", "--output"],
+    ]  # fmt: skip
+    for command in commands:
+        assert "add --overwrite" in failure(*command, copy, code=2)
+        run(*command, copy, "--overwrite")
+        copy.write_bytes(model.read_bytes())
+    run("certify", model, own, "--save", tmp_path / "a.json")
+    for kind in ("c", "onnx"):
+        run("export", model, "--to", kind, "--output", tmp_path / f"a.{kind}")
+    run("data", "breast_cancer", "--output", tmp_path / "a.csv")
+    # Once more: each replaces a file of its own kind.
+    run("certify", model, own, "--save", tmp_path / "a.json")
+    for kind in ("c", "onnx"):
+        run("export", model, "--to", kind, "--output", tmp_path / f"a.{kind}")
+    run("data", "breast_cancer", "--output", tmp_path / "a.csv")
+
+
+def test_notes_of_certify_are_in_json_too(run: Run, model: Path, own: Path) -> None:
+    result = run("certify", model, own, "--json")
+    notes = json.loads(result.stdout)["notes"]
+    assert any("the model was fitted on" in note for note in notes)
+    assert result.stderr.splitlines() == [f"note: {note}" for note in notes]
+
+
 def test_a_file_of_another_kind_is_replaced_only_if_asked(
     run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
 ) -> None:

@@ -30,7 +30,7 @@ def test_a_transformer_that_cannot_be_saved_is_named_at_fit(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("wrong", ["minmax", 3, StandardScaler], ids=str)
 def test_preprocessor_errors_list_what_is_accepted(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=r"None, 'standardise', or an unfitted transformer.*TablePreparation"):
+    with pytest.raises(ParameterError, match=r"None, 'standardise', or an unfitted .*TablePreparation.*'table'"):
         fit(preprocessor=wrong)
 
 
@@ -52,6 +52,12 @@ def test_training_that_ended_too_early_says_so() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit(preprocessor="standardise", max_iter=200)
+
+
+def test_a_taught_mixture_that_ended_too_early_says_so() -> None:
+    settings: dict[str, Any] = {"n_estimators": 2, "teacher": "linear", "preprocessor": "standardise"}
+    with pytest.warns(ConvergenceWarning, match="larger max_iter than 1 "):
+        fit(**settings, max_iter=1)
 
 
 CURVES = {

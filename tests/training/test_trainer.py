@@ -7,8 +7,8 @@ import pytest
 
 from abnet.bam import BAM
 from abnet.training import trainer as learning
-from abnet.training.learners import AggregationLearner, Objective
-from abnet.training.loop import Limits, Rows, Span
+from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.training.loop import Limits, Rows, Span, epoch, open_runs
 from abnet.training.trainer import (
     NEVER,
     Trainer,
@@ -16,8 +16,10 @@ from abnet.training.trainer import (
     learn_posterior,
     learn_prior,
     lifted_rows,
+    new_keys,
     prior_spans,
     scaled_weights,
+    stack,
     two_parts,
 )
 
@@ -53,8 +55,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
     """Stages that are asked for, none of them run: each returns the network that it got."""
     made: list[Call] = []
 
-    def stage(self: Trainer, *arguments: Any) -> BAM:
-        made.append(Call(zip(Call.NAMES, arguments, strict=True)))
+    def stage(self: Trainer, *arguments: Any, **options: Any) -> BAM:
+        made.append(Call(zip(Call.NAMES, arguments, strict=True), **options))
         return arguments[2]
 
     monkeypatch.setattr(Trainer, "stage", stage)
@@ -196,3 +198,39 @@ def test_weights_of_either_part_have_mean_one(rng: np.random.Generator) -> None:
     assert heavier == pytest.approx(scaled)
     assert scaled_weights(np.zeros(10), 4) == pytest.approx(np.zeros(10))
     assert scaled_weights(None, 4) is None
+
+
+@pytest.mark.parametrize(("n", "seen"), [(60, False), (19_999, False), (20_000, True)])
+def test_many_rows_are_watched_in_the_training_pass(calls: list[Call], n: int, seen: bool) -> None:
+    learn_posterior(trainer(Rows(None, None, None)), network(), Span(0, n), 0.01)
+    assert calls[0]["seen"] is seen
+    assert calls[0]["train"] == calls[0]["watch"] == Span(0, n)
+
+
+def test_what_the_pass_met_is_what_is_monitored(rng: np.random.Generator) -> None:
+    """Step by step by hand: the outputs of each minibatch before its step, the divergence after the last one."""
+    X, y = problem(rng)
+    rows, learner = lifted_rows(X, y, None), AggregationLearner(SIZES)
+    state = start(network(), network(2), Objective.BOUND, 40, 0.05)
+    runs = open_runs(stack([state]), [0.05], new_keys(rng, 1))
+    order = np.zeros(len(rows.targets) + 16, np.int32)
+    order[:40] = 10 + rng.permutation(40)
+    limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(10), np.int32(40))
+    count = np.int32(40)
+    options: dict[str, Any] = {"batch_size": 16, "seen": True}
+    first = epoch((learner,), (runs,), rows, order, count, span, limits, **options)
+    (run,) = epoch((learner,), first, rows, order, count, span, limits, **options)
+
+    inputs, targets = np.asarray(rows.inputs), np.asarray(rows.targets)
+    outputs = np.zeros(len(targets), np.float32)
+    for start_at in range(0, 40, 16):
+        batch = order[start_at : min(start_at + 16, 40)]
+        outputs[batch] = learner.output(state, inputs[batch], None)
+        state = learner.step(state, inputs[batch], targets[batch], np.ones(len(batch), np.float32), 0.05, None)
+    watched = np.zeros(len(targets), np.float32)
+    watched[10:50] = 1
+    np.testing.assert_allclose(run.state.theta[0], state.theta, atol=1e-5)
+    np.testing.assert_allclose(run.value[0], learner.monitor(state, outputs, targets, watched), atol=1e-5)
+    before = learner.output(start(network(), network(2), Objective.BOUND, 40, 0.05), inputs, None)
+    looked = learner.monitor(start(network(), network(2), Objective.BOUND, 40, 0.05), before, targets, watched)
+    np.testing.assert_allclose(first[0].value[0], looked, atol=1e-5)  # the start is looked at, in a pass of its own

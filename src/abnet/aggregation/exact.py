@@ -7,6 +7,9 @@ one formula.
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from abnet.bam import BAM
 from abnet.cube import BLOCK, corners, erf, map_blocks, multilinear, namespace
 
@@ -26,8 +29,8 @@ MAX_WIDTH = 20
 """Widest layer computed exactly: one pair of such layers costs 2^41 operations."""
 
 
-def lift(x: Any) -> Any:
-    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``.
+def lift(x: Any, out: Any = None) -> Any:
+    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``; of NumPy, written to `out` if given.
 
     Examples
     --------
@@ -36,11 +39,29 @@ def lift(x: Any) -> Any:
     array([[0.        , 0.        , 1.        ],
            [0.66666667, 0.66666667, 0.33333333]])
     """
+    if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+        return _lifted_in_blocks(x, np.empty((len(x), x.shape[1] + 1), x.dtype) if out is None else out)
     xp = namespace(x)
     # A row is divided by its largest entry first: squares of entries above 1e19 overflow float32.
     largest = xp.maximum(xp.max(xp.abs(x), axis=1, keepdims=True, initial=0), x.dtype.type(1))
     homogeneous = xp.concatenate([x / largest, 1 / largest], axis=1)
     return homogeneous / xp.sqrt(xp.sum(homogeneous**2, axis=1, keepdims=True))
+
+
+_LIFTED_ROWS = 64
+
+
+def _lifted_in_blocks(x: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
+    """`lift`, with what comes between in the cache: the memory of large temporaries takes longer than the sums."""
+    buffer = np.empty((_LIFTED_ROWS, x.shape[1] + 1), x.dtype)
+    for first in range(0, len(x), _LIFTED_ROWS):
+        rows, lifted = x[first : first + _LIFTED_ROWS], out[first : first + _LIFTED_ROWS]
+        spare = buffer[: len(rows)]
+        largest = np.maximum(np.max(np.abs(rows, out=spare[:, :-1]), axis=1, keepdims=True, initial=0), x.dtype.type(1))
+        np.divide(rows, largest, out=lifted[:, :-1])
+        np.divide(1, largest, out=lifted[:, -1:])
+        lifted /= np.sqrt(np.sum(np.square(lifted, out=spare), axis=1, keepdims=True))
+    return out
 
 
 def mean_activation(V: Any, lifted: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import UsageError, guarded, note
+from abnet.cli.console import UsageError, guarded, said, say
 
 __all__ = ["certify", "monitor"]
 
@@ -46,6 +46,7 @@ def certify(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON; `abnet inspect` reads it.")
     ] = None,
+    overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
     """Certify a finished model on labelled rows that had no part in learning.
@@ -58,14 +59,15 @@ def certify(
     abnet certify model.abnet fresh.csv --group patient --save certificate.json
     abnet certify predictions.csv --truth diagnosis --prediction answer
     """
-    from abnet.atomic import check_writable
+    from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.judge_table import judge_model_file, judge_predictions
     from abnet.decisions.certify_model import certify_judged
 
     if by is not None and group is not None:
         raise UsageError("give --by or --group, not both: no bound for populations of groups is offered.")
     if save is not None:
-        check_writable(save)
+        inputs = [path for path in (model, table) if path is not None]
+        check_output(save, "JSON", inputs=inputs, overwrite=overwrite, option="--save")
     columns = tuple(name for name in (by, group) if name is not None)
     if prediction is not None:
         if table is not None or truth is None:
@@ -84,13 +86,12 @@ def certify(
         judged.unanswered > 0
     )
     for notice in (*rows.notices, *unanswered):
-        note(f"note: {notice}")
+        say(notice)
     if save is not None:
         certificate.save(save)
     if json:
-        console.as_json(
-            {"certificate": certificate.to_dict(), "unlabelled": rows.unlabelled, "fitted_rows": rows.fitted}
-        )
+        about = {"unlabelled": rows.unlabelled, "fitted_rows": rows.fitted, "notes": said()}
+        console.as_json({"certificate": certificate.to_dict(), **about})
         return
     print(certificate.describe())
     if save is not None:
@@ -135,13 +136,17 @@ def monitor(
     abnet monitor model.abnet monday.csv --state watch.json
     abnet monitor model.abnet tuesday.csv --state watch.json --picture evidence.png
     """
+    from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.judge_table import watch_model
 
+    check_output(state, "JSON", inputs=(model, table), option="--state")
+    if picture is not None:
+        check_output(picture, "picture", inputs=(model, table, state), option="--picture")
     outcome = watch_model(model, table, state, error=error, alpha=alpha, truth=truth, picture=picture)
     for notice in outcome.notices:
-        note(f"note: {notice}")
+        say(notice)
     if json:
-        console.as_json(outcome.to_dict())
+        console.as_json({**outcome.to_dict(), "notes": said()})
     else:
         print(outcome.monitor.describe())
     if outcome.monitor.alarm:

@@ -22,6 +22,7 @@ def data(
         typer.Option(metavar="FOLDER", help="Folder with the original files, tried before ABNET_DATA."),
     ] = None,
     download: Annotated[bool, typer.Option("--download", metavar="", help="Fetch missing files from OpenML.")] = False,
+    overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
     """List the data sets known by name, or write one to a CSV file.
@@ -43,6 +44,10 @@ def data(
                 ["name", "files needed"], [[key, ", ".join(files) or "none"] for key, files in listing.items()], left=2
             )
         return
+    if output is not None:
+        from abnet.cli.jobs.inputs import check_output
+
+        check_output(output, "CSV", overwrite=overwrite)
     record = write_dataset(name, output, data_dir=data_dir, download=download)
     if json:
         console.as_json(record)

@@ -191,6 +191,16 @@ def row_marks(X: NDArray[Any]) -> NDArray[np.uint64]:
     return marks
 
 
+_LOOK = 32
+
+
+def _mostly_single(X: NDArray[Any]) -> bool:
+    """Whether some columns alone show that too many rows occur once for a regular multiplicity."""
+    few = X[:, np.unique(np.linspace(0, X.shape[1] - 1, _LOOK).astype(np.intp))]
+    once = np.count_nonzero(np.unique(row_marks(few), return_counts=True)[1] == 1)
+    return bool(once > (1 - REGULAR) * len(X))
+
+
 def copies(X: NDArray[Any]) -> int:
     """How often nearly every row of X occurs, if that is more than once; 1 otherwise.
 
@@ -203,6 +213,8 @@ def copies(X: NDArray[Any]) -> int:
     >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
     (1, 4)
     """
+    if X.shape[1] > 2 * _LOOK and _mostly_single(X):
+        return 1
     often = np.unique(row_marks(X), return_counts=True)[1]
     if len(often) < FEWEST_DISTINCT:
         return 1

@@ -29,7 +29,7 @@ from abnet.estimators.classifier import (
     take_rows,
     training_bar,
 )
-from abnet.estimators.recipe import Recipe, prior_share, recipe_for
+from abnet.estimators.recipe import Recipe, prior_share, recipe_for, warn_of_unfinished
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS
@@ -303,6 +303,8 @@ class MixtureClassifier(AggregatedClassifier):
         self.loss_curve_ = members.curve
         self.n_iter_ = max(len(members.curve) - 1, 0) + max(len(self.bound_curve_) - 1, 0)
         self.recipe_text_ = recipe.describe(members.taught_by)
+        if not members.interrupted and members.taught_by:  # of two halves in one curve neither end can be told
+            warn_of_unfinished({"networks, log loss": members.curve}, self.max_iter)
         if members.interrupted:
             warnings.warn(
                 "Training was interrupted: the best networks so far are kept, and what is certified is their vote.",

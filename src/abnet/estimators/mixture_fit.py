@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
+from threadpoolctl import threadpool_limits
 
 from abnet.aggregation.exact import kl as divergence
 from abnet.aggregation.exact import lift
@@ -343,6 +344,12 @@ def _losses(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.
     return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
 
 
+# Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
+# machine that is busy twenty times as long.
+_ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
+
+
+@_ONE_THREAD
 def certify_mixture(
     scorer: Predictor,
     networks: tuple[BAM, ...],
@@ -389,6 +396,7 @@ def certify_mixture(
     return certify_trained(risks, codes, kl, wrong=wrong, n_classes=n_codes, **terms)
 
 
+@_ONE_THREAD
 def draw_member(
     networks: tuple[BAM, ...],
     priors: tuple[BAM, ...],

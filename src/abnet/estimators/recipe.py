@@ -172,7 +172,8 @@ def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
 
 
 ACCEPTED = "None, 'standardise', or an unfitted transformer with fit and transform, such as a StandardScaler for "
-ACCEPTED += "numbers or an abnet.data.preparation.TablePreparation for mixed frames"
+ACCEPTED += "numbers or an abnet.data.preparation.TablePreparation for mixed frames (ABNetClassifier also takes 'auto' "
+ACCEPTED += "and 'table')"
 APART = 1000.0
 """Ratio of deviations from which on columns count as unscaled."""
 STILL = 0.02

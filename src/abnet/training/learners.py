@@ -90,12 +90,20 @@ class AggregationLearner(Aggregating):
 
     def step(self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> State:
         """One step of Adam on the objective of one minibatch (its loss on the rows, its KL in full)."""
+        return self.step_seen(state, inputs, targets, weights, rate, key)[0]
 
-        def loss(theta: Any) -> Any:
-            return self._objective(state._replace(theta=theta), self._output(theta, inputs, key), targets, weights)
+    def step_seen(
+        self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any
+    ) -> tuple[State, Any]:
+        """`step`, and the outputs of the rows before it."""
 
-        update, adam = ADAM.update(jax.grad(loss)(state.theta), state.adam)
-        return state._replace(theta=state.theta - rate * update, adam=adam)
+        def loss(theta: Any) -> tuple[Any, Any]:
+            outputs = self._output(theta, inputs, key)
+            return self._objective(state._replace(theta=theta), outputs, targets, weights), outputs
+
+        gradient, outputs = jax.grad(loss, has_aux=True)(state.theta)
+        update, adam = ADAM.update(gradient, state.adam)
+        return state._replace(theta=state.theta - rate * update, adam=adam), outputs
 
     def output(self, state: State, inputs: Any, key: Any) -> Any:
         """``F_A`` on lifted inputs, as the method computes it."""

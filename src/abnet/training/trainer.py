@@ -133,6 +133,7 @@ def run_stage(
     limits: Limits,
     report: Report | None = None,
     shrink: bool = False,
+    seen: bool = False,
 ) -> StageOutcome:
     """Train all runs until each has stopped; Ctrl-C ends the stage and keeps the best of every run so far.
 
@@ -148,6 +149,8 @@ def run_stage(
     shrink
         Whether finished runs leave the program once they are half of it. The networks are the same up to rounding; each
         smaller program has to be compiled.
+    seen
+        Whether the rows are watched in the training pass itself (`abnet.training.loop.one_epoch`); `watch` is `train`.
     """
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
@@ -163,7 +166,9 @@ def run_stage(
             live = [stack for stack in stacks if stack.places.size]
             order[: train.size] = train.first + rng.permutation(train.size)
             names, now = tuple(stack.learner for stack in live), tuple(stack.run for stack in live)
-            done = compiled_epoch(names)(names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh)
+            done = compiled_epoch(names)(
+                names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh, seen=seen
+            )
             # An interrupt here leaves the epoch before; and the order must not change while it is read.
             jax.block_until_ready(done)
             for stack, run in zip(live, done, strict=True):
@@ -256,6 +261,8 @@ class Trainer:
         watch: Span,
         rate: float,
         limits: Limits,
+        *,
+        seen: bool = False,
     ) -> BAM:
         """The best network of one stage that starts at `network`."""
         if self.interrupted:
@@ -265,6 +272,7 @@ class Trainer:
         outcome = run_stage(
             (self.learner,), (runs,), self.rows, train, watch,
             rng=self.rng, batch_size=self.batch_size, limits=limits, report=self._reporter(name, limits.max_epochs),
+            seen=seen,
         )  # fmt: skip
         self.curves[name] = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
         self.interrupted = outcome.interrupted
@@ -323,9 +331,18 @@ def prior_spans(part: Span, validation_fraction: float) -> tuple[Span, Span]:
     return Span(part.first, part.size - held), Span(part.first + part.size - held, held)
 
 
+MANY_ROWS = 20_000
+"""Rows from which on a posterior is watched in the training pass: fewer take less time than another program."""
+
+
 def learn_posterior(trainer: Trainer, prior: BAM, part: Span, rate: float) -> BAM:
-    """The posterior that minimises Catoni's bound on the part, starting at the prior."""
-    return trainer.stage("bound", Objective.BOUND, prior, prior, part, part, rate, trainer.limits)
+    """The posterior that minimises Catoni's bound on the part, starting at the prior.
+
+    Which epoch is kept is decided by the bound on all rows after it, as in the paper's protocol; from `MANY_ROWS` on by
+    the losses that the pass itself met. The bound that is certified is computed of the finished network.
+    """
+    many = part.size >= MANY_ROWS
+    return trainer.stage("bound", Objective.BOUND, prior, prior, part, part, rate, trainer.limits, seen=many)
 
 
 def learn_linear(trainer: Trainer, network: BAM, train: Span, watch: Span, rate: float) -> BAM:
@@ -336,9 +353,11 @@ def learn_linear(trainer: Trainer, network: BAM, train: Span, watch: Span, rate:
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
     """Prepared inputs lifted, padded and on the device."""
     from abnet.aggregation.exact import lift
-    from abnet.training.loop import pad_rows
+    from abnet.training.loop import bucket, pad_rows
 
-    return pad_rows(lift(np.asarray(X, np.float32)), y, weights)
+    padded = np.zeros((bucket(len(y)), X.shape[1] + 1), np.float32)
+    lift(np.asarray(X, np.float32), out=padded[: len(y)])
+    return pad_rows(padded, y, weights)
 
 
 def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | None:

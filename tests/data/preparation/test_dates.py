@@ -231,3 +231,12 @@ def test_a_model_learns_dates_from_its_prior_part_and_keeps_them_in_its_file(tmp
     everything = TablePreparation().fit(frame).to_dict()["columns"][0]
     assert (stored["kind"], stored["season"]) == ("date", True)
     assert stored["mean"] != everything["mean"]
+
+
+def test_words_for_missing_values_among_dates_are_gaps_with_a_note() -> None:
+    values = [*calendar(80), *["unknown"] * 10, *["missing"] * 6, *["n.a."] * 4]
+    preparation = fitted(values)
+    assert [str(note) for note in preparation.notes_] == [
+        "column 'when' has 20 cells such as 'unknown' or 'missing' or 'n.a.', which count as missing"
+    ]
+    assert preparation.transform({"when": ["unknown"]})[0, -1] == 1

@@ -327,7 +327,7 @@ class _Contest:
     def random_prior(self, name: str) -> Contender:
         """The preparation must not see the bound rows, so that some rows go to it alone."""
         first, rest = two_random_parts(len(self.learn.y), PREPARATION_SHARE, self.settings["random_state"])
-        preparation = self.preparation().fit(take(self.learn, first).X)
+        preparation = self.preparation().fit(*take(self.learn, first))
         learn, test = (Labelled(preparation.transform(part.X), part.y) for part in (take(self.learn, rest), self.test))
         return certified(name, self.network(None, prior="init"), learn, test, preparation)
 

@@ -207,7 +207,7 @@ def _fit_whole(classifier: Any, part: Learning) -> None:
         classifier.fit(part.X, part.y)
         return
     first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state)
-    preparation = classifier.preprocessor.fit(part.X[first])
+    preparation = classifier.preprocessor.fit(part.X[first], part.y[first])
     classifier.set_params(preprocessor=None)
     classifier.fit(preparation.transform(part.X[rest]), part.y[rest])
     classifier.preprocessor_ = preparation
@@ -246,7 +246,7 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
         first, second = two_random_parts(len(data.y), 0.5, classifier.random_state)
-        preparation = clone(preparation).fit(data.X[first])
+        preparation = clone(preparation).fit(data.X[first], data.y[first])
     few = first[:LOGISTIC_ROWS]  # they are in random order
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit

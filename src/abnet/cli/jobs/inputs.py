@@ -25,6 +25,7 @@ __all__ = [
     "Labelled",
     "check_output",
     "check_use",
+    "described",
     "in_options",
     "kind_of_file",
     "make_estimator",
@@ -130,27 +131,41 @@ def in_options(note: "Note") -> str:
     >>> in_options(Note("row id", "is left out: it has no name; use='row id' takes it in"))
     "column 'row id' is left out: it has no name; --use 'row id' takes it in"
     """
-    return str(note).replace(f"use={note.column!r} takes", f"--use {shlex.quote(note.column)} takes")
+    return str(note).replace(f"use={note.column!r} takes", _use(note.column))
+
+
+def described(column: str, line: str) -> str:
+    """A line of `TableMap.describe` in the words of the command line."""
+    return line.replace(f"use={column!r} takes", _use(column))
+
+
+def _use(column: str) -> str:
+    return f"--use {shlex.quote(column)} takes"
 
 
 MODEL, CSV, OTHER = "model", "CSV", "other"
 EXPORTED = {"c": "exported C", "onnx": "exported ONNX"}
 """Kinds of files by what `abnet export --to` is told."""
+_BEGINNINGS = {b"{": "JSON", b"\x89PNG": "picture", b"<?xml": "picture", b"<svg": "picture", b"%PDF": "picture"}
 _ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
 
-def check_output(output: Path, kind: str, *, inputs: Iterable[Path], overwrite: bool) -> None:
+def check_output(
+    output: Path, kind: str, *, inputs: Iterable[Path] = (), overwrite: bool | None = None, option: str = "--output"
+) -> None:
     """Refuse an output before anything is read.
 
     Parameters
     ----------
     output : path
-    kind : {"model", "CSV", "exported C", "exported ONNX"}
+    kind : {"model", "CSV", "JSON", "picture", "exported C", "exported ONNX"}
         What will be written.
     inputs : iterable of path
         What the command reads; ``-`` is standard input.
-    overwrite : bool
-        Whether an older file of another kind may be replaced; one of the inputs never is.
+    overwrite : bool, optional
+        Whether an older file of another kind may be replaced; one of the inputs never is. None where nobody can ask.
+    option : str
+        The option that named it.
 
     Raises
     ------
@@ -161,10 +176,11 @@ def check_output(output: Path, kind: str, *, inputs: Iterable[Path], overwrite: 
     """
     for source in inputs:
         if _same_file(output, source):
-            raise UsageError(f"--output: {output} is {source}, which is read; name another file.")
+            raise UsageError(f"{option}: {output} is {source}, which is read; name another file.")
     check_writable(output)
     if output.exists() and not overwrite and kind_of_file(output) not in (kind, ""):
-        raise UsageError(f"--output: {output} exists and is no {kind} file; name another, or add --overwrite.")
+        ask = "" if overwrite is None else ", or add --overwrite"
+        raise UsageError(f"{option}: {output} exists and is no {kind} file; name another{ask}.")
 
 
 def _same_file(first: Path, second: Path) -> bool:
@@ -176,7 +192,7 @@ def _same_file(first: Path, second: Path) -> bool:
 
 
 def kind_of_file(path: Path) -> str:
-    """What a file holds: "model", "CSV", "exported C", "exported ONNX", "other", or nothing at all ("").
+    """What a file holds: "model", "CSV", "JSON", "picture", an export, "other", or nothing at all ("").
 
     Examples
     --------
@@ -196,6 +212,9 @@ def kind_of_file(path: Path) -> str:
         return EXPORTED["c"]
     if b"\x12\x05abnet" in start[:16]:  # the producer of a ModelProto
         return EXPORTED["onnx"]
+    for beginning, kind in _BEGINNINGS.items():
+        if start.startswith(beginning):
+            return kind
     text = path.name.lower().endswith(_ENDINGS) or start.startswith(b"prediction")
     return CSV if text and (start.startswith(b"\x1f\x8b") or b"\0" not in start) else OTHER
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from abnet.bounds.certificate_file import is_certificate_file
 from abnet.cli.console import certificate_text
-from abnet.cli.jobs.inputs import EXPORTED, check_output
+from abnet.cli.jobs.inputs import EXPORTED, check_output, described
 from abnet.data.preparation.coded import CodedMap
 from abnet.decisions.certify_model import AnyCertificate, load_certificate
 from abnet.export import to_c, to_onnx
@@ -77,7 +77,8 @@ def _columns(model: Predictor) -> list[str]:
     base = preparation.base if isinstance(preparation, CodedMap) else preparation
     codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
     if base is not None and base.to_dict()["kind"] == "table":
-        return [*base.describe(), *codes]
+        names = (*(column.name for column in base.columns), *base.dropped)
+        return [*(described(name, line) for name, line in zip(names, base.describe(), strict=True)), *codes]
     scaled = "" if base is None else f": numeric, {KINDS[base.to_dict()['kind']]}"
     return [*(f"{name}{scaled}" for name in names or ()), *codes]
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,11 @@ from abnet.data.preparation.columns import (
     centre,
     checked,
 )
-from abnet.data.preparation.table_map import Column
-from abnet.data.preparation.words import WordsColumn, common_words
+from abnet.data.preparation.many_texts import Chosen, ManyTexts, many_texts, settle_texts
+from abnet.data.preparation.words import common_words
 from abnet.data.tables.cells import (
     BLANK,
-    BLANKS,
+    MARKED,
     MISSING,
     PLAIN,
     THOUSANDS,
@@ -32,9 +33,8 @@ from abnet.data.tables.cells import (
     TableError,
     is_gap,
     is_missing,
-    listed,
+    quoted,
     seconds,
-    to_number,
     to_text,
 )
 from abnet.data.tables.csv_files import UNNAMED
@@ -49,20 +49,12 @@ from abnet.data.tables.series import (
     NumberCells,
     Numbers,
     days_of,
+    perhaps_no_text,
     unreadable,
 )
 from abnet.errors import NamesParameters, Parameter
 
-__all__ = ["DecimalMarkError", "MOSTLY", "choose_all", "choose_dates", "choose_numbers", "settled_mark", "unit_of"]
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A column kept (or None), why it was dropped if it was, and remarks."""
-
-    column: Column | None
-    dropped: str = ""
-    remarks: tuple[str, ...] = ()
+__all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "settled_mark"]
 
 
 @dataclass(frozen=True)
@@ -73,15 +65,6 @@ class Undecided:
     plain: str
 
 
-_CURRENCY = (
-    r"(?:US|A|C|NZ|HK|S|R)?\$|[€£¥₹₩₽₺₫₴฿]|USD|EUR|GBP|CHF|JPY|CNY|INR|BRL|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|Rs\.?"
-)
-_PARTS = re.compile(
-    rf"[+-]?{BLANKS}*(?P<before>{_CURRENCY})?{BLANKS}*[+-]?"
-    rf"(?P<number>[0-9.,]+(?:(?:{BLANKS}|['’])[0-9.,]+)*(?:[eE][+-]?[0-9]+)?)"
-    rf"{BLANKS}*(?P<after>[^0-9.,+\s-][^0-9]{{0,15}})?"
-)
-"""A number with marks of any sort, and the text around it; a unit has no digits, and codes such as A1 have no unit."""
 _ENGLISH = ("$", "£", "US$", "USD", "GBP", "₹", "INR")
 """Currencies of countries that write a decimal point."""
 _CODE = r"^[ \t]*[+-]?0[0-9]"
@@ -135,7 +118,7 @@ def _plain(name: str, table: Table, cells: Cells, found: Numbers, rules: Rules) 
 
 def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | Undecided | None:
     """The form of numbers with marks for thousands, a decimal comma, or a unit; durations."""
-    units = {(match["before"] or "", match["after"] or "") if (match := _PARTS.fullmatch(t)) else None for t in texts}
+    units = {(match["before"] or "", match["after"] or "") if (match := MARKED.fullmatch(t)) else None for t in texts}
     unit = units.pop() if len(units) == 1 else None
     if unit is None:
         return NumberForm(duration=True) if _all_durations(cells, texts) else None
@@ -156,12 +139,6 @@ def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | U
     marked = next(text for text in cells.counts() if re.search("[0-9][.,][0-9]", text))
     bare = (text for text in cells.counts() if re.fullmatch("[^.,]*[0-9][^.,]*", text))
     return Undecided(marked, next(bare, marked))
-
-
-def unit_of(text: str) -> str:
-    """The unit of a number; empty where there is none, or no number."""
-    match = _PARTS.fullmatch(text)
-    return "" if match is None else match["before"] or (match["after"] or "").rstrip()
 
 
 def _all_durations(cells: Cells, texts: list[str]) -> bool:
@@ -185,8 +162,7 @@ def _fitted_numbers(
         x = cells.numbers(form).x
     gaps = unreadable(cells, np.isnan(x)) if not isinstance(cells, NumberCells) else {}
     if gaps:
-        said = " or ".join(repr(word) for word in sorted(gaps, key=lambda word: (-gaps[word], word))[:3])
-        remarks = (*remarks, f"has {sum(gaps.values())} cells such as {said}, which count as missing")
+        remarks = (*remarks, _gap_remark(gaps))
     found = centre(x)
     if found.constant:
         return Chosen(None, f"constant ({to_text(found.fill + form.offset)})")
@@ -251,7 +227,7 @@ def choose_dates(name: str, cells: Cells) -> Chosen | None:
     present = rows[order] + sum(found.strange.values())
     if rows[order] < MOSTLY * present:
         return None
-    remarks = []
+    remarks = _date_gaps(cells, found)
     settling = rows[order] - min(rows["day/month/year"], rows["month/day/year"]) if len(orders) > 1 else present
     if order != ORDERS[0] and settling <= FEW * present:
         place = int(np.argmax(open_order))
@@ -268,6 +244,17 @@ def choose_dates(name: str, cells: Cells) -> Chosen | None:
             "wrong, write all digits"
         )
     return _fitted_dates(name, cells, found, order, _in_words(form[np.isfinite(found.x)], order), remarks)
+
+
+def _date_gaps(cells: Cells, found: Days) -> list[str]:
+    """A remark on words for missing values among dates."""
+    gaps = {text: count for text, count in unreadable(cells, np.isnan(found.x)).items() if is_gap(text)}
+    return [_gap_remark(gaps)] if gaps else []
+
+
+def _gap_remark(gaps: Mapping[str, int]) -> str:
+    said = " or ".join(repr(word) for word in sorted(gaps, key=lambda word: (-gaps[word], word))[:3])
+    return f"has {sum(gaps.values())} cells such as {said}, which count as missing"
 
 
 def _in_words(forms: NDArray[np.int8], order: str) -> str:
@@ -290,7 +277,7 @@ def _fitted_dates(name: str, cells: Cells, found: Days, order: str, written: str
         example, count = max(strange, key=lambda text: strange[text]), sum(strange.values())
         remarks = [
             *remarks,
-            f"has {count} values that cannot be read as dates (such as {example!r}), and count as missing",
+            f"has {count} values that cannot be read as dates (such as {quoted(example)}), and count as missing",
         ]
     numbers = centre(t)
     if numbers.constant:
@@ -301,18 +288,16 @@ def _fitted_dates(name: str, cells: Cells, found: Days, order: str, written: str
     return Chosen(kept, remarks=tuple(remarks))
 
 
-_RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
-
-
 class DecimalMarkError(NamesParameters, TableError):
     """Numbers whose marks can be read in two ways."""
 
 
-def choose_all(table: Table, rules: Rules) -> dict[str, Chosen]:
+def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
     """The decisions on all columns.
 
     Numbers in which a mark may be the decimal one or one for thousands are read as the other columns are written; where
-    these do not tell either, that is an error which asks for `decimal`.
+    these do not tell either, that is an error which asks for `decimal`. What becomes of text with many values is
+    decided last, by the labels `y`.
     """
     found = {name: _choose(name, table, rules) for name in table.columns}
     undecided = {name: choice for name, choice in found.items() if isinstance(choice, Undecided)}
@@ -330,6 +315,8 @@ def choose_all(table: Table, rules: Rules) -> dict[str, Chosen]:
         word = {".": "point", ",": "comma"}[next(iter(marks))]
         remark = f"has numbers such as {doubt.marked!r}, read with a decimal {word} as those of other columns are"
         chosen[name] = replace(settled, remarks=(remark, *settled.remarks))
+    if many := [choice for choice in found.values() if isinstance(choice, ManyTexts)]:
+        chosen |= settle_texts(many, [choice.column for choice in chosen.values() if choice.column], table, y)
     return {name: chosen[name] for name in table.columns}
 
 
@@ -339,7 +326,7 @@ def _marks(table: Table, chosen: Mapping[str, Chosen]) -> set[str]:
     return {settled_mark(table.cells(column.name), column) for column in columns} - {""}
 
 
-def _choose(name: str, table: Table, rules: Rules) -> Chosen | Undecided:
+def _choose(name: str, table: Table, rules: Rules) -> Chosen | Undecided | ManyTexts:
     """Decide the kind of a column and fit it, by the first of these rules that applies.
 
     1. No name in the header, or no value at all: dropped.
@@ -347,7 +334,7 @@ def _choose(name: str, table: Table, rules: Rules) -> Chosen | Undecided:
        zero, such as ``00123``, is a code, and its column text.
     3. Only true/false or yes/no, or a boolean type: boolean.
     4. Dates, nine in ten of the values or more, or a type of dates: date.
-    5. Anything else: text, as categories or words.
+    5. Anything else: text, as categories; with many different values, as what helps to tell the labels.
 
     Columns of one value are dropped, unless some cells are missing; so are those that only name the rows.
     """
@@ -386,56 +373,32 @@ def _boolean(name: str, cells: Cells) -> Chosen | None:
     return Chosen(BooleanColumn(name, present != texts))
 
 
-def _text(name: str, cells: Cells, rules: Rules) -> Chosen:
+_RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
+
+
+def _text(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
+    """A column of text, fitted, or what it may become if its values are many.
+
+    A text that differs in every row and has no words that come again is an identifier: its characters might count the
+    rows as a number does.
+    """
     counts = {text: count for text, count in cells.counts().items() if text.lower() not in BLANK}
-    total = sum(counts.values())
+    total, wanted = sum(counts.values()), name in rules.use
     blanks = len(cells) > total
     if len(counts) == 1 and not blanks:
-        return Chosen(None, f"constant ({next(iter(counts))})")
+        text = next(iter(counts))
+        return Chosen(None, f"constant ({text if len(text) < len(quoted(text)) else quoted(text)})")
     ordered = sorted(counts, key=lambda category: (-counts[category], category))
     # The feature for the rare ones counts as a category, so that max_categories limits the width.
     kept = ordered if len(ordered) <= rules.max_categories else ordered[: rules.max_categories - 1]
-    if 2 * sum(counts[category] for category in kept) < total:
-        words = common_words(counts)
-        if words:
-            remark = f"has {len(counts)} different texts; its {len(words)} commonest words are the features"
-            return Chosen(WordsColumn(name, tuple(words), blanks), remarks=(remark,))
-    if name not in rules.use and len(counts) == total > rules.max_categories:
-        return Chosen(None, f"an identifier: all {len(counts)} values differ; use={name!r} takes it in")
     rare = ordered[len(kept) :]
     shared = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
-    return Chosen(TextColumn(name, tuple(sorted(kept)), shared, blanks), remarks=_nearly_something(counts, total))
-
-
-def _nearly_something(counts: Mapping[str, int], total: int) -> tuple[str, ...]:
-    """A remark on a column of text that was perhaps meant to be numbers or dates."""
-    for told in (_nearly_numbers(counts, total), _many_units(counts, total), _short_dates(counts, total)):
-        if told:
-            return (f"is treated as text, since {told}",)
-    return ()
-
-
-def _nearly_numbers(counts: Mapping[str, int], total: int) -> str:
-    words = {text: count for text, count in counts.items() if to_number(text) is None}
-    if not words or sum(words.values()) > (1 - MOSTLY) * total:
-        return ""
-    example = max(words, key=lambda text: words[text])
-    return (
-        f"{sum(words.values())} of its {total} values are not numbers (such as {example!r}); if it should be numeric, "
-        "correct these cells or leave them empty"
-    )
-
-
-def _many_units(counts: Mapping[str, int], total: int) -> str:
-    found = {text: unit_of(text) for text in counts}
-    units = sorted({unit for unit in found.values() if unit})
-    if not 2 <= len(units) <= 5 or sum(counts[text] for text, unit in found.items() if unit) < MOSTLY * total:
-        return ""
-    return f"its numbers have several units ({listed(units)}); if it should be numeric, write all with one unit"
-
-
-def _short_dates(counts: Mapping[str, int], total: int) -> str:
-    short = [text for text in counts if re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}", text)]
-    if sum(counts[text] for text in short) < MOSTLY * total:
-        return ""
-    return f"dates such as {short[0]!r} do not tell where the year stands; if they are dates, write all its digits"
+    categories = TextColumn(name, tuple(sorted(kept)), shared, blanks)
+    perhaps = perhaps_no_text(counts)
+    remarks = (f"is treated as text, since {perhaps}",) if perhaps else ()
+    many = 2 * sum(counts[category] for category in kept) < total
+    if rare and len(counts) == total and not wanted and not (many and common_words(counts)):
+        return Chosen(None, f"an identifier: all {total} values differ; use={name!r} takes it in", remarks)
+    if not many:
+        return Chosen(categories, remarks=remarks)
+    return replace(many_texts(name, counts, categories, wanted=wanted), remarks=remarks)

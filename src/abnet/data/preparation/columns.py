@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import records
-from abnet.data.tables.cells import PLAIN, THOUSANDS, TRUTH, CellError, NumberForm, is_blank, is_missing, to_text
+from abnet.data.tables.cells import (
+    PLAIN,
+    THOUSANDS,
+    TRUTH,
+    CellError,
+    NumberForm,
+    is_blank,
+    is_missing,
+    quoted,
+    to_text,
+)
 from abnet.data.tables.frames import Table
 from abnet.data.tables.series import ORDERS, Cells, Distinct, Numbers, days
 
@@ -54,7 +64,7 @@ def checked(table: Table, name: str, cells: Cells, found: Numbers) -> NDArray[np
         first = int(wrong.argmax())
         raise CellError(
             name, first, table.row(first),
-            f"{to_text(cells.cell(first))!r} is not a finite number (below {LARGEST:g}); correct the cell or leave it "
+            f"{quoted(cells.cell(first))} is not a finite number (below {LARGEST:g}); correct the cell or leave it "
             "empty.",
         )  # fmt: skip
     return x

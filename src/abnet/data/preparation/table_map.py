@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from abnet import records
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
@@ -23,12 +23,12 @@ VERSION = 2
 """Of the stored form; 1, without forms of numbers, words and notes, is read too."""
 
 
-Column = NumericColumn | BooleanColumn | DateColumn | TextColumn | WordsColumn
+Column = NumericColumn | BooleanColumn | DateColumn | TextColumn | WordsColumn | HashedColumn
 """Each has a `name`, the names of its `features`, `encode` for them, and `raw` for the numbers behind them, if any."""
 
 
 _KINDS: dict[str, type[Column]] = {
-    kind.kind: kind for kind in (NumericColumn, BooleanColumn, DateColumn, TextColumn, WordsColumn)
+    kind.kind: kind for kind in (NumericColumn, BooleanColumn, DateColumn, TextColumn, WordsColumn, HashedColumn)
 }  # fmt: skip
 
 

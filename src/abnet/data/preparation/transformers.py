@@ -38,12 +38,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 numbers with a leading zero (zip codes) are text
     words       a 0-1 feature for each of the commonest words (50 at the most), one for missing as above: where most
                 rows have a text of their own, and words come again
+    hashed      64 0-1 features that share out words and triples of characters, one for missing as above
     ==========  ==================================================================================================
 
     Empty cells, NaN, ``nan``, ``null``, ``#N/A`` are missing everywhere; ``NA``, ``None``, ``?``, ``-``, ``.`` among
     numbers, booleans and dates, while in text columns they are categories; ``unknown``, ``missing``, ``n.a.`` and the
     like among numbers. A category that fitting never met is 0 in every feature, or counts among the rare ones, with a
     warning.
+
+    Text with many values (of which the commonest make up less than half of the rows) becomes categories, words or
+    hashed words and characters, whichever tells most about labels that the other columns leave open: in rows kept
+    aside among those given (`many_texts`). It is left out if none helps. Without labels it becomes words where words
+    come again, and else categories.
 
     Columns are left out that have no name, no value or one value only, that hold a text of its own in every row, or
     whole numbers that never repeat (a count of the rows: in a sorted table it would tell the class, and in new rows
@@ -96,7 +102,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.use = use
 
     def fit(self, X: Any, y: Any = None) -> "TablePreparation":
-        """Decide the kind of every column and learn its numbers; `y` is ignored."""
+        """Decide the kind of every column and learn its numbers; labels `y` decide about text with many values."""
         rules = self._rules()
         table = as_table(X)
         if table.n_rows == 0 or not table.columns:
@@ -106,7 +112,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         unknown = sorted(rules.use - set(table.columns))
         if unknown:
             raise UnknownColumnError(f"use: no column {listed(unknown)}; the columns are {listed(table.columns)}.")
-        choices = choose_all(table, rules)
+        choices = choose_all(table, rules, y)
         dropped = {name: choice.dropped for name, choice in choices.items() if choice.column is None}
         columns = tuple(choice.column for choice in choices.values() if choice.column is not None)
         if not columns:

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from abnet.data.tables.cells import TableError, to_text
+import numpy as np
+
+from abnet.data.tables.cells import TableError, quoted, to_text
 from abnet.data.tables.frames import Table
 from abnet.errors import NamesParameters, Parameter
 
@@ -55,7 +57,7 @@ class Unseen:
     def __str__(self) -> str:
         """One line for a person."""
         most = Counter(self.rows).most_common(_SHOWN)
-        shown = ", ".join(f"{value!r} ({_count(count)})" for value, count in most)
+        shown = ", ".join(f"{quoted(value)} ({_count(count)})" for value, count in most)
         more = len(self.rows) - len(most)
         also = f" and {more} more" if more else ""
         if self.order:
@@ -88,14 +90,14 @@ def refuse_unseen(table: Table, reports: Iterable[Unseen]) -> None:
     """An error for the first category that training never saw, or date that cannot be read, with its place."""
     for report in reports:
         value = next(iter(report.rows))
-        texts = table.cells(report.column).distinct().lookup(to_text)
-        position = int((texts == value).argmax())
+        codes, values = table.cells(report.column).distinct()
+        position = int(np.isin(codes, [i for i, cell in enumerate(values) if to_text(cell) == value]).argmax())
         wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
         rest = "missing" if report.order else "unknown"
         raise UnseenValueError(
-            "column {!r}, {}: {!r} {}; correct it, or use {} to treat such values as {}: a certificate is about all "
+            "column {!r}, {}: {} {}; correct it, or use {} to treat such values as {}: a certificate is about all "
             "rows, those with new values included.",
-            report.column, table.row(position), value, wrong, Parameter("unseen", "warn"), rest,
+            report.column, table.row(position), quoted(value), wrong, Parameter("unseen", "warn"), rest,
         )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
-"""Text that says something different in every row, as the words that come again."""
+"""Text that says something different in every row: as the words that come again, or as hashed words and characters."""
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from abnet.data.preparation.columns import Features, UnseenRows
 from abnet.data.tables.cells import is_blank, to_text
 from abnet.data.tables.frames import Table
 
-__all__ = ["MOST_WORDS", "WordsColumn", "common_words", "words_of"]
+__all__ = ["HashedColumn", "MOST_WORDS", "WordsColumn", "common_words", "tokens_of", "words_of"]
 
 MOST_WORDS = 50
 """Features of a column of words, at the most."""
@@ -90,3 +91,77 @@ class WordsColumn:
         if not fields["words"]:
             raise ValueError(f"{where} makes no feature (no word).")
         return cls(**fields)
+
+
+BUCKETS = 64
+"""Features of hashed text: few texts fill them, and they are less than those of most tables."""
+
+_DIGIT = re.compile(r"\d")
+
+
+def tokens_of(text: str) -> set[str]:
+    """The words of a text, and all triples of characters in it, in small letters and with every digit a 0.
+
+    A number inside a text may count the rows of a table; what it counts would tell the label of a sorted table, and
+    nothing of new rows.
+
+    Examples
+    --------
+    >>> sorted(tokens_of("No 17"))
+    [' 00', ' no', '00 ', 'no', 'no ', 'o 0']
+    """
+    plain = _DIGIT.sub("0", " ".join(text.casefold().split()))
+    padded = f" {plain} "
+    return words_of(plain) | {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+@dataclass(frozen=True)
+class HashedColumn:
+    """`buckets` 0-1 features: whether a word or a triple of characters falls into the bucket; and one for missing.
+
+    The bucket of a token is ``crc32(token in UTF-8) mod buckets``, the same in every release and on every machine.
+
+    Examples
+    --------
+    >>> from abnet.data.tables.frames import as_table
+    >>> features, _ = HashedColumn("t", 8, False).encode(as_table({"t": ["ab", "AB", ""]}))
+    >>> features.astype(int).tolist()
+    [[1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]
+    """
+
+    kind: ClassVar[str] = "hashed"
+    name: str
+    buckets: int
+    missing: bool
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        own = tuple(f"{self.name} (bucket {place})" for place in range(self.buckets))
+        return own + (f"{self.name} (missing)",) * self.missing
+
+    def raw(self, table: Table) -> None:
+        """There are no numbers behind words."""
+
+    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
+        """Features of every row; new words are nothing unusual, and not reported."""
+        distinct = table.cells(self.name).distinct()
+        lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
+        for row, value in enumerate(distinct.values):
+            if is_blank(value):
+                lookup[row, self.buckets :] = 1
+            else:
+                lookup[row, [zlib.crc32(token.encode()) % self.buckets for token in tokens_of(to_text(value))]] = 1
+        return lookup[distinct.codes], {}
+
+    @classmethod
+    def from_dict(cls, record: Any, where: str, version: int) -> "HashedColumn":
+        """The column stored in a record, after checking it."""
+        fields = records.take(where, record, name=records.text, buckets=_buckets, missing=records.flag)
+        return cls(**fields)
+
+
+def _buckets(where: str, value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= 4096:
+        raise records.refusal(where, "be a whole number from 1 to 4096", value)
+    return value

@@ -20,6 +20,7 @@ __all__ = [
     "DOUBTFUL",
     "DURATIONS",
     "GAPS",
+    "MARKED",
     "MISSING",
     "Note",
     "NumberForm",
@@ -32,11 +33,13 @@ __all__ = [
     "is_gap",
     "is_missing",
     "listed",
+    "quoted",
     "refuse_repeated",
     "row_name",
     "seconds",
     "to_number",
     "to_text",
+    "unit_of",
 ]
 
 
@@ -139,8 +142,23 @@ def listed(names: Any, *, most: int = 10) -> str:
     "'a', 'b' and 1 more"
     """
     names = list(names)
-    shown = ", ".join(repr(str(name)) for name in names[:most])
+    shown = ", ".join(map(quoted, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+_LONGEST = 60
+
+
+def quoted(value: Any) -> str:
+    """The text of a cell in quotes for a message, the end of a long one left out: a cell may hold a whole book.
+
+    Examples
+    --------
+    >>> quoted(" Oslo "), quoted(3.0), quoted("z" * 200_000)
+    ("'Oslo'", "'3'", "'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…' (200,000 characters)")
+    """
+    text = to_text(value)
+    return repr(text) if len(text) <= _LONGEST else f"{text[: _LONGEST // 2] + '…'!r} ({len(text):,} characters)"
 
 
 def refuse_repeated(names: list[str], where: str = "") -> None:
@@ -232,7 +250,7 @@ _CLOCK = re.compile(
     r"\s*([+-]?)(?:([0-9]+) ?d(?:ays?)?,? ?)?([0-9]+):([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]+)?))?\s*", re.IGNORECASE
 )
 _PARTS = re.compile(
-    r"\s*(?:([0-9]+(?:\.[0-9]+)?) ?(?:days?|d),? ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:hours?|hrs?|h),? ?)?"
+    r"\s*P?(?:([0-9]+(?:\.[0-9]+)?) ?(?:days?|d),? ?)?T?(?:([0-9]+(?:\.[0-9]+)?) ?(?:hours?|hrs?|h),? ?)?"
     r"(?:([0-9]+(?:\.[0-9]+)?) ?(?:minutes?|mins?|m),? ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:seconds?|secs?|s))?\s*",
     re.IGNORECASE,
 )
@@ -251,6 +269,8 @@ def seconds(text: str) -> str | None:
     --------
     >>> seconds("01:30:00"), seconds("1:30"), seconds("2 days 00:00:01.5"), seconds("1 h 30 min"), seconds("90")
     ('5400', '5400', '172801.5', '5400', None)
+    >>> seconds("PT1H30M"), seconds("P2DT0.5S"), seconds("P")
+    ('5400', '172800.5', None)
     """
     if clock := _CLOCK.fullmatch(text):
         sign = clock[1]
@@ -267,6 +287,29 @@ BLANKS = "[ \t\u00a0\u2009\u202f]"
 """Blanks inside a number, or between it and its unit, as a class of characters."""
 THOUSANDS = {"": "", ",": ",", ".": r"\.", " ": BLANKS, "'": "['’]"}
 """Marks between groups of three digits, each with the pattern of the characters that are written for it."""
+_CURRENCY = (
+    r"(?:US|A|C|NZ|HK|S|R)?\$|[€£¥₹₩₽₺₫₴฿]|USD|EUR|GBP|CHF|JPY|CNY|INR|BRL|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|Rs\.?"
+)
+MARKED = re.compile(
+    rf"[+-]?{BLANKS}*(?P<before>{_CURRENCY})?{BLANKS}*[+-]?"
+    rf"(?P<number>[0-9.,]+(?:(?:{BLANKS}|['’])[0-9.,]+)*(?:[eE][+-]?[0-9]+)?)"
+    rf"{BLANKS}*(?P<after>[^0-9.,+\s-][^0-9]{{0,15}})?"
+)
+"""A number with marks of any sort, and the text around it; a unit has no digits, and codes such as A1 have no unit."""
+
+
+def unit_of(text: str) -> str:
+    """The unit of a number; empty where there is none, or no number.
+
+    Examples
+    --------
+    >>> unit_of("12.3 kg"), unit_of("€ 5000.00"), unit_of("1,966"), unit_of("A1")
+    ('kg', '€', '', '')
+    """
+    match = MARKED.fullmatch(text)
+    return "" if match is None else match["before"] or (match["after"] or "").rstrip()
+
+
 _LARGE = 2**62  # differences of smaller whole numbers fit into 64 bits
 
 

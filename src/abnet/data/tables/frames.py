@@ -16,6 +16,7 @@ from abnet.data.tables.cells import (
     UnknownColumnError,
     is_blank,
     listed,
+    quoted,
     refuse_repeated,
     row_name,
     to_text,
@@ -40,9 +41,19 @@ class Table:
         """The cells of a column."""
         return cells_of(self.columns[name], name)
 
+    def take(self, rows: NDArray[np.intp]) -> "Table":
+        """Some rows, by their positions."""
+        return Table({name: _gathered(column, rows) for name, column in self.columns.items()}, len(rows))
+
     def row(self, position: int) -> str:
         """Words for a row."""
         return row_name(self.index, position)
+
+
+def _gathered(column: Any, rows: NDArray[np.intp]) -> Any:
+    if hasattr(column, "iloc"):
+        return column.iloc[rows]
+    return [column[row] for row in rows.tolist()] if isinstance(column, list | tuple) else column[rows]
 
 
 def as_table(X: Any, *, before: int = 0) -> Table:
@@ -251,7 +262,7 @@ def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np
     if (codes < 0).any():
         first = int((codes < 0).argmax())
         value = distinct.values[distinct.codes[first]]
-        what = "is missing" if is_blank(value) else f"{to_text(value)!r} is none of {listed(known)}"
+        what = "is missing" if is_blank(value) else f"{quoted(value)} is none of {listed(known)}"
         raise TableError(f"column {column!r}, {table.row(first)}: the label {what}; correct it or remove the row.")
     return codes.astype(np.intp)
 
@@ -329,9 +340,13 @@ def _is_plain_integer(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= 18 and str(int(text)) == text
 
 
+def _label(value: Any) -> str:
+    return quoted(value) if isinstance(value, str) else repr(value)
+
+
 def _wrong_number(column: str, classes: Sequence[Any], counts: Sequence[int]) -> str:
     order = np.argsort(counts, kind="stable")[::-1][:5]
-    shown = ", ".join(f"{classes[i]!r} ({counts[i]} rows)" for i in order)
+    shown = ", ".join(f"{_label(classes[i])} ({counts[i]} rows)" for i in order)
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
     doubtful = [text for text in map(str, classes) if text.lower() in DOUBTFUL]
     hint = (

@@ -1,0 +1,77 @@
+"""Where the time of `abnet fit` goes: cumulative seconds of its steps, for one table.
+
+``python benchmarks/fit_profile.py table.csv label`` prints them, further options go to `abnet fit`; without arguments,
+for the table of a million rows of `tables_io.py`. Training is what the goal of that benchmark leaves out, and
+``--teacher linear`` makes it short.
+"""
+
+import contextlib
+import cProfile
+import io
+import pstats
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import polars as pl
+
+STEPS = (
+    ("the command", "fit_table.py", "fit_table"),
+    ("  read the table, take the labels out", "inputs.py", "read_labelled"),
+    ("  fit the classifier", "mixture_classifier.py", "fit"),
+    ("    draw the parts, prepare the rows", "classifier.py", "_prepare"),
+    ("      choose the columns", "choose.py", "choose_all"),
+    ("      transform all rows", "table_map.py", "transform"),
+    ("    look for copies of rows", "fingerprint.py", "warn_of_copies"),
+    ("    training", "mixture_fit.py", "learn_prior_members"),
+    ("    codes of the bound rows", "coded.py", "code"),
+    ("    check that rows are prepared one by one", "classifier.py", "allows_certificate"),
+    ("    certificate", "mixture_fit.py", "certify_mixture"),
+    ("    fingerprint of the rows", "fingerprint.py", "fingerprint"),
+    ("    one network drawn from the posterior", "mixture_fit.py", "draw_member"),
+    ("  logistic regression beside it", "fit_table.py", "rivals_of"),
+    ("  write the model", "model_file.py", "save"),
+)
+"""Words, file and function of each step."""
+
+
+def seconds(stats: pstats.Stats, file: str, function: str) -> float:
+    """Cumulative time of a function, all calls together."""
+    found = [row[3] for (path, _, name), row in stats.stats.items() if name == function and Path(path).name == file]  # type: ignore[attr-defined]
+    return max(found, default=0.0)
+
+
+def profile(table: Path, target: str, folder: Path, *options: str) -> pstats.Stats:
+    """`abnet fit` with two epochs, under cProfile."""
+    from abnet.cli import main
+
+    sys.argv = ["abnet", "fit", str(table), "--target", target, "-o", str(folder / "m.abnet"), "-q", "--max-iter", "2"]
+    sys.argv += options
+    profiler = cProfile.Profile()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        profiler.runcall(main)
+    return pstats.Stats(profiler)
+
+
+def show(table: Path, target: str, folder: Path, *options: str) -> None:
+    """The steps, in seconds and as multiples of Polars' read as text."""
+    begin = time.perf_counter()
+    pl.read_csv(table, infer_schema=False)
+    as_text = time.perf_counter() - begin
+    stats = profile(table, target, folder, *options)
+    print(f"Polars' read as text: {as_text:.2f} s")
+    for words, file, function in STEPS:
+        taken = seconds(stats, file, function)
+        print(f"{words:<52}{taken:8.2f} s {taken / as_text:6.1f} ×")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as own:
+        if len(sys.argv) >= 3:
+            show(Path(sys.argv[1]), sys.argv[2], Path(own), *sys.argv[3:])
+        else:
+            from tables_io import write_table
+
+            write_table(Path(own) / "table.csv")
+            show(Path(own) / "table.csv", "label", Path(own))
