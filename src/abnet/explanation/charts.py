@@ -126,6 +126,7 @@ def row_regions_figure(row: RowExplanation) -> "Figure":
         right.axvline(0, color="#AAAAAA", linewidth=0.8)
         right.barh(range(len(names)), shares, color=[_UP if share >= 0 else _DOWN for share in shares], **_BAR)
         _named(right, [""] * len(names))
+        right.locator_params(axis="x", nbins=5)
         right.set_xlabel(f"share of the decision (all: {row.scores[c]:+.3f})")
         label_panel(left, "a", "regions of the row")
         label_panel(right, "b", "probability × output / networks")
@@ -179,9 +180,9 @@ def importance_figure(found: ModelExplanation, *, most: int = 15) -> "Figure":
             panels[1].axvline(0, color="#AAAAAA", linewidth=0.8)
             _whiskers(panels[1], grown, [100 * (one.error_growth_error or 0.0) for one in ranked])
             _named(panels[1], [""] * len(ranked))
-            panels[1].set_xlabel(f"growth of the error, percentage points ({found.n_shuffled:,} rows)")
+            panels[1].set_xlabel(f"percentage points ({found.n_shuffled:,} rows)")
             label_panel(panels[0], "a", "moves the score by")
-            label_panel(panels[1], "b", "error when shuffled")
+            label_panel(panels[1], "b", "shuffled, error grows by")
     return figure
 
 
