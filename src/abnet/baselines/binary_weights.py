@@ -13,7 +13,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.bam import sgn
-from abnet.baselines.losses import check_single_output, square_hinge, zero_one_error
+from abnet.baselines.losses import check_outputs, output_scores, square_hinge, zero_one_error
 from abnet.jax_helpers import ADAM, uniform
 from abnet.predictors.binary_network import Affine, BinaryNetwork, Ramp, Step
 
@@ -151,7 +151,7 @@ def uniform_store(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BinaryParameters
     >>> [w.shape for w in uniform_store(jax.random.key(0), (5, 3, 1)).weights]
     [(3, 5), (1, 3)]
     """
-    check_single_output(sizes)
+    check_outputs(sizes)
     keys = jax.random.split(key, len(sizes) - 1)
     shapes = zip(sizes[1:], sizes[:-1], strict=True)
     return BinaryParameters(
@@ -210,7 +210,8 @@ class BinaryLearner(ABC):
     """Dense(w_b) → batch normalisation → activation, for every layer; the output layer has no activation.
 
     Adam on the square hinge loss; ``∂L/∂w_b`` is the gradient of the stored weights, which are clipped to [-1, 1] after
-    every step. Inputs are to be standardised by the caller.
+    every step. Inputs are to be standardised by the caller. Two classes have one output; several have one for each,
+    with targets ±1, one against the rest, and the mean of the outputs' losses, as in the authors' programs.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ class BinaryLearner(ABC):
         self,
         state: BinaryState,
         inputs: Float[Array, "batch inputs"],
-        targets: Float[Array, " batch"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
         rate: Float[Array, ""] | float,
         key: PRNGKeyArray,
@@ -278,7 +279,7 @@ class BinaryLearner(ABC):
         self,
         used: BinaryParameters,
         inputs: Float[Array, "batch inputs"],
-        targets: Float[Array, " batch"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
         real: Float[Array, " batch"],
     ) -> tuple[Float[Array, ""], tuple[Statistics, ...]]:
@@ -289,23 +290,23 @@ class BinaryLearner(ABC):
             batch.append(batch_statistics(a, real))
             f = normalise(a, batch[-1], gamma, beta, epsilon=self.epsilon)
             h = self.activation(f)
-        return square_hinge(f[:, 0], targets, weights), tuple(batch)
+        return square_hinge(output_scores(f), targets, weights), tuple(batch)
 
     def output(
         self, state: BinaryState, inputs: Float[Array, "batch inputs"], key: PRNGKeyArray
-    ) -> Float[Array, " batch"]:
-        """Return the score in evaluation mode: test weights and running statistics."""
+    ) -> Float[Array, "batch *classes"]:
+        """Return the scores in evaluation mode: test weights and running statistics."""
         h, (stored, gammas, betas) = inputs, state.parameters
         for W, gamma, beta, running in zip(self.test_weights(stored), gammas, betas, state.running, strict=True):
             f = normalise(h @ W.T, running, gamma, beta, epsilon=self.epsilon)
             h = self.activation(f)
-        return f[:, 0]
+        return output_scores(f)
 
     def monitor(
         self,
         state: BinaryState,
-        outputs: Float[Array, " batch"],
-        targets: Float[Array, " batch"],
+        outputs: Float[Array, "batch *classes"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
     ) -> Float[Array, ""]:
         """Return what early stopping minimises: the weighted 0-1 error."""

@@ -189,10 +189,12 @@ def check_matrix(arrays: Arrays, name: str, dtypes: tuple[Any, ...]) -> NDArray[
     return array
 
 
-def check_chain(shapes: list[tuple[int, int]]) -> None:
-    """Refuse layers (outputs, inputs) that do not fit together, or more than one output."""
+def check_chain(shapes: list[tuple[int, int]], n_classes: int = 2) -> None:
+    """Refuse layers (outputs, inputs) that do not fit together, or end in other than one output for two classes and one
+    for each of several.
+    """
     outputs, inputs = [rows for rows, _ in shapes], [columns for _, columns in shapes]
-    if not shapes or outputs[-1] != 1 or outputs[:-1] != inputs[1:]:
+    if not shapes or outputs[-1] != (1 if n_classes == 2 else n_classes) or outputs[:-1] != inputs[1:]:
         raise ValueError(f"the arrays of the layers do not fit together: (outputs, inputs) are {shapes}.")
 
 
