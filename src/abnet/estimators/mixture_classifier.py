@@ -151,12 +151,12 @@ class MixtureClassifier(AggregatedClassifier):
 
         return StandardScaler(with_mean=not hasattr(X, "tocsr"))
 
-    def _is_mixture(self) -> bool:
+    def _is_mixture(self, n_classes: int) -> bool:
         """Whether anything is asked for that one untaught network with one output is not."""
         alone = self.n_estimators == "auto" or self.n_estimators == 1
         untaught = self.teacher is None or (isinstance(self.teacher, str) and self.teacher == "auto")
         plain = alone and untaught and self.codes in ("auto", "none") and self.class_weight is None
-        return self._is_auto("hidden_layer_sizes") or not plain or len(self.classes_) > 2
+        return self._is_auto("hidden_layer_sizes") or not plain or n_classes > 2
 
     def _check_parameters(self) -> tuple[int, ...]:
         if self.n_estimators != "auto":
@@ -188,7 +188,7 @@ class MixtureClassifier(AggregatedClassifier):
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         for name in ("networks_", "priors_", "recipe_"):
             self.__dict__.pop(name, None)
-        if not self._is_mixture() or not self._mixture_allowed():
+        if not self._is_mixture(len(self.classes_)) or not self._mixture_allowed():
             return super()._learn(X, y, weights)
         return self._learn_mixture(X, y, weights)
 

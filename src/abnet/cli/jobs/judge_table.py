@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from abnet.atomic import check_writable
 from abnet.bounds.certificate import Certificate
+from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.data.fingerprint import count_seen
@@ -64,6 +65,11 @@ class JudgedTable:
         if not self.truth:
             raise TableError("no row of the table has a label, so nothing can be certified.")
         return judge_answers(self.truth, self.answers, known=self.known)
+
+    def confusion(self, delta: float, n_candidates: int) -> ConfusionMatrix:
+        """Labels against answers."""
+        options: Any = {"known": self.known, "delta": delta, "n_candidates": n_candidates}
+        return ConfusionMatrix.from_labels(self.truth, self.answers, **options)
 
     @property
     def notices(self) -> list[str]:
