@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abnet import ABNetClassifier, load
 from abnet.bounds import clopper_pearson_bound, verify_certificate
+from abnet.cube import code_words, words_from_text
 from abnet.estimators import mixture_fit
 from abnet.predictors.mixture import CompactMixture, PathMixture
 
@@ -77,7 +78,14 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
     assert np.mean(clf.predict(rows) != y) < 0.2
     np.testing.assert_allclose(clf.predict_proba(rows).sum(axis=1), 1)
     np.testing.assert_allclose(clf.vote_share(rows).sum(axis=1), 1)
+    assert words_from_text(clf.predictor_.info.details["code_book"], 4, 8).tolist() == code_words(4, 8).tolist()
     certificate, bound = clf.certificate_, clf.bound_rows_
+    matrix = clf.confusion(rows, y, fitted=True)
+    said = clf.predict(rows[bound])
+    assert matrix.counts == tuple(tuple(int(np.sum(said[y[bound] == a] == b)) for b in "abcd") for a in "abcd")
+    assert len(bound) - sum(matrix.counts[i][i] for i in range(4)) == certificate.vote_errors
+    with pytest.raises(ValueError, match="asks for the 160 rows given to fit"):
+        clf.confusion(rows[:10], y[:10], fitted=True)
     verify_certificate(certificate)
     errors = int(np.sum(clf.predict(rows[bound]) != y[bound]))
     assert certificate.vote_errors == errors

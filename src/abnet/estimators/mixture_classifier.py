@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import Certificate, gibbs_bound
+from abnet.cube import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
 from abnet.decisions.answers import labels_or_none, threshold_of
 from abnet.decisions.group_certificate import GroupCertificate
@@ -327,6 +328,8 @@ class MixtureClassifier(AggregatedClassifier):
             "n_training_rows": len(codes),
             "data_fingerprint": fingerprint(prepared[order], codes[order].astype(np.float64)),
         }
+        if len(self.classes_) > 2:
+            details["code_book"] = words_to_text(code_words(len(self.classes_), recipe.code_length))
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         details |= background_detail(prepared[self.other_rows_])

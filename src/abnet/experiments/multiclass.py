@@ -67,7 +67,7 @@ class DigitsRecipe:
 
 
 RECIPES = {
-    "raw": DigitsRecipe("raw", 600, 1, paths=100, copies=4, epochs=5),
+    "raw": DigitsRecipe("raw", 500, 1, copies=3, epochs=5),
     "maps": DigitsRecipe("maps", 400, 2),
 }
 """The recipes of the published table, by the features that they read."""

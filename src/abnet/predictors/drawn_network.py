@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM, contiguous
 from abnet.bounds.vote import DrawnCertificate
-from abnet.cube import code_words, erf, namespace, nearest_word
+from abnet.cube import erf, namespace, nearest_word
 from abnet.labels import Labels
 from abnet.predictors.paths import checked_layers, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
@@ -55,6 +55,8 @@ class DrawnNetwork(Predictor):
         if (self.network.sizes[-1] == 1) != (self.info.labels.n_classes == 2):
             outputs, labels = self.network.sizes[-1], self.info.labels.n_classes
             raise ValueError(f"{outputs} outputs do not tell the classes apart: there are {labels} labels.")
+        if self.info.labels.n_classes > 2:
+            self.info.code_words(self.network.sizes[-1])
         super().__post_init__()
         object.__setattr__(self, "network", contiguous(self.network))
 
@@ -84,7 +86,7 @@ class DrawnNetwork(Predictor):
         # A sign would hide a NaN of the input from the caller.
         if outputs.ndim == 1:
             return np.where(finite, outputs, np.nan)
-        words = code_words(self.n_classes, outputs.shape[1])
+        words = self.info.code_words(outputs.shape[1])
         return np.where(finite[:, None], np.eye(self.n_classes)[nearest_word(words, outputs)], np.nan)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
