@@ -158,9 +158,8 @@ def _learned(
 ) -> Any:
     from abnet.aggregation.exact import lift
     from abnet.data.images import shifted
-    from abnet.training.learners import MixtureLearner
     from abnet.training.loop import compilation_cache
-    from abnet.training.mixture_trainer import MixturePlan, learn_members
+    from abnet.training.mixture_trainer import MixtureLearner, MixturePlan, learn_members
 
     moved = [images, *(shifted(images, rng) for _ in range(recipe.copies))]
     X = np.concatenate([features_of(some, recipe.features) for some in moved])
