@@ -77,7 +77,8 @@ class ABNetClassifier(MixtureClassifier):
     n_candidates : int
         Number of models among which this one was or will be chosen by looking at its training data; fixed in advance.
     batch_size : int or "auto"
-        "auto" is 32, and 64 from 20,000 rows.
+        "auto" is 32, and 64 from 20,000 rows; of a mixture, and with several classes, 128, and 32 where fewer than
+        2,000 rows learn.
     learning_rate_init : float or "auto"
         Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
         "auto" is 0.05 for a prior, 0.1 for a mixture and 0.01 otherwise. A prior learns from the linear loss, its

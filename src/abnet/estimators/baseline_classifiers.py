@@ -2,7 +2,6 @@
 
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -126,7 +125,7 @@ class BinaryWeightsClassifier(BaselineClassifier):
     """A network of binary weights whose batch normalisation is folded into its units for prediction."""
 
     def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
-        network = replace(learner.fold(state), info=info)
+        network = learner.fold(state, info)
         self.weights_ = list(network.weights)
         return network
 
