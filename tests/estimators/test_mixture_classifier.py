@@ -111,6 +111,9 @@ def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray) ->
     assert clf.certificate_.class_names[-1] == "labels not known"
     declared = ABNetClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
     assert len(declared.classes_) == 5
+    further = ABNetClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
+    assert further.classes_.tolist() == [*"abcd", "never seen before", "nor this"]
+    verify_certificate(further.certificate_)
 
 
 @pytest.mark.parametrize("labels", [two, four])

@@ -203,7 +203,8 @@ def copies(X: NDArray[Any]) -> int:
     >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
     (1, 4)
     """
-    often = np.unique(row_marks(X), return_counts=True)[1]
+    # A class that was declared need not have a row.
+    often = np.unique(row_marks(X), return_counts=True)[1] if len(X) else ()
     if len(often) < FEWEST_DISTINCT:
         return 1
     rows_by_count = np.bincount(often, weights=often)
