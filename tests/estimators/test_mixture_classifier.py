@@ -12,6 +12,7 @@ from abnet import ABNetClassifier, load
 from abnet.bounds import clopper_pearson_bound, verify_certificate
 from abnet.cube import code_words, words_from_text
 from abnet.estimators import mixture_fit
+from abnet.estimators.recipe import recipe_for
 from abnet.predictors.mixture import CompactMixture, PathMixture
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
@@ -149,6 +150,15 @@ def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_pat
     loaded = load(tmp_path / "m.abnet")
     np.testing.assert_array_equal(loaded.predict_proba(frame), clf.predict_proba(frame))
     assert "8 exact networks" in loaded.info.details["recipe"]
+
+
+@pytest.mark.parametrize(
+    ("K", "features", "hidden"), [(2, 10, (8,)), (2, 401, (100,)), (3, 10, (100,)), (5, 10, (100,)), (6, 10, (300,))]
+)
+def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[int, ...]) -> None:
+    recipe = recipe_for(ABNetClassifier(), None, features, K, 0, None)
+    assert recipe.hidden_layer_sizes == hidden
+    assert recipe.aggregation == ("exact" if hidden == (8,) else "ancestral")
 
 
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:

@@ -27,7 +27,8 @@ class ABNetClassifier(MixtureClassifier):
     ----------
     hidden_layer_sizes : tuple of int or "auto"
         Widths of the hidden layers, at least one. "auto" is a mixture by fixed rules (`abnet.estimators.recipe`): with
-        two classes 8 exact networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100.
+        two classes 8 exact networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100,
+        and of 300 from six classes on.
     n_estimators : int or "auto"
         Number of networks in the mixture: one posterior, whose divergence is the mean of theirs. "auto" is 1 where the
         widths are given.
