@@ -7,7 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from abnet.cube import MOST_NEURONS, code_length, code_words, decode_table, nearest_word
+from abnet.cube import (
+    MOST_NEURONS,
+    code_length,
+    code_words,
+    decode_table,
+    nearest_word,
+    words_from_text,
+    words_to_text,
+)
 
 CASES = [(2, 1), (2, 3), (3, 2), (3, 8), (4, 8), (5, 3), (7, 10), (10, 12), (11, 12)]
 
@@ -60,3 +68,28 @@ def test_impossible_lengths_are_refused(K: int, c: int) -> None:
 def test_two_classes_keep_one_neuron() -> None:
     assert code_length(2) == 1
     np.testing.assert_array_equal(decode_table(code_words(2, 1)), np.eye(2))
+
+
+def test_the_word_nearest_to_the_mean_output_is_another_predictor() -> None:
+    """It may err where three fifths of the networks are right: no bound on their vote covers it."""
+    words = np.array([[1, 1, 1], [-1, -1, -1]], np.int8)
+    outputs, shares = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]]), np.array([0.6, 0.4])
+    votes = shares @ np.eye(2)[nearest_word(words, outputs)]
+    assert votes.tolist() == [0.6, 0.4]
+    assert nearest_word(words, (shares @ outputs)[None]).tolist() == [1]
+
+
+@pytest.mark.parametrize(("K", "c"), CASES)
+def test_a_book_comes_back_from_its_text(K: int, c: int) -> None:
+    words = code_words(K, c)
+    back = words_from_text(words_to_text(words), K, c)
+    assert back.dtype == np.int8
+    np.testing.assert_array_equal(back, words)
+
+
+@pytest.mark.parametrize("texts", [None, "+-", ["++", "+-"], ["++", "+-", "-"], ["++", "+-", "-0"], ["++", "+-", 3]])
+def test_what_is_no_book_is_refused(texts: object) -> None:
+    with pytest.raises(ValueError, match="3 words of 2 signs"):
+        words_from_text(texts, 3, 2)
+    with pytest.raises(ValueError, match="must differ"):
+        words_from_text(["++", "+-", "++"], 3, 2)

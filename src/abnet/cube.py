@@ -33,6 +33,8 @@ __all__ = [
     "namespace",
     "nearest_word",
     "walsh",
+    "words_from_text",
+    "words_to_text",
 ]
 
 BLOCK = 2**19
@@ -283,6 +285,33 @@ def code_words(n_classes: int, length: int) -> NDArray[np.int8]:
     numbers = np.array(_words(n_classes, length))
     bits = (numbers[:, None] >> np.arange(length - 1, -1, -1)) & 1
     return (2 * bits - 1).astype(np.int8)
+
+
+def words_to_text(words: NDArray[np.int8]) -> list[str]:
+    """A code book as a model file keeps it, one text of ``+`` and ``-`` for each class.
+
+    Examples
+    --------
+    >>> words_to_text(np.array([[-1, 1, 1], [1, -1, 1]], np.int8))
+    ['-++', '+-+']
+    """
+    return ["".join("+" if sign > 0 else "-" for sign in word) for word in words.tolist()]
+
+
+def words_from_text(texts: Any, n_classes: int, length: int) -> NDArray[np.int8]:
+    """The code book that `words_to_text` wrote; ValueError if it is none for so many classes and neurons.
+
+    Examples
+    --------
+    >>> words_from_text(["--", "-+", "+-"], 3, 2).tolist()
+    [[-1, -1], [-1, 1], [1, -1]]
+    """
+    fits = isinstance(texts, list) and len(texts) == n_classes
+    if not fits or not all(isinstance(word, str) and len(word) == length and set(word) <= {"+", "-"} for word in texts):
+        raise ValueError(f"a code book must hold {n_classes} words of {length} signs, + or -.")
+    if len(set(texts)) < n_classes:
+        raise ValueError("the words of a code book must differ.")
+    return np.array([[1 if sign == "+" else -1 for sign in word] for word in texts], np.int8)
 
 
 def nearest_word(words: NDArray[np.int8], outputs: NDArray[np.floating]) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -97,9 +98,37 @@ def test_state_keeps_its_shapes_and_types_through_a_step(learner: Any, x64: bool
     assert {str(dtype) for shape, dtype in kinds[0] if shape} == {"float64" if x64 else "float32"}
 
 
-def test_several_outputs_are_refused(learner: Any) -> None:
+def test_two_outputs_are_refused(learner: Any) -> None:
     with pytest.raises(ValueError, match="one output"):
         learner.init(jax.random.key(0), (6, 3, 2))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("name", ["EBP", "EBPAdam", "BC", "BNN"])
+def test_several_outputs_without_a_hidden_layer_are_as_many_networks(name: str) -> None:
+    """Nothing is shared then: every output, one against the rest, must learn as a network of its own does."""
+    learner, K = LEARNERS[name], 3
+    winner = np.arange(9) % K
+    targets = 2.0 * np.eye(K)[winner] - 1
+    shapes = jax.eval_shape(lambda k: learner.init(k, (6, K)), jax.random.key(0))
+    drawn = np.random.default_rng(5)
+    whole = learner.start(jax.tree.map(lambda leaf: drawn.uniform(-1, 1, leaf.shape), shapes))
+    # The steps of a weight matrix are scaled by its shape, which is the one thing that differs.
+    same = replace(learner, glorot_scale=False) if name in ("BC", "BNN") else learner
+    alone = [jax.tree.map(lambda leaf, j=j: leaf[j : j + 1] if np.ndim(leaf) else leaf, whole) for j in range(K)]
+    if name != "EBP":  # Adam's moments are one vector: begun anew for each
+        parts = [state[0] for state in alone]
+        alone = [learner.start(part) for part in parts]
+    for _ in range(3):
+        whole = step(same, whole, X, targets, W, 0.05, jax.random.key(1))
+        alone = [step(same, state, X, targets[:, j], W, 0.05, jax.random.key(1)) for j, state in enumerate(alone)]
+    together = np.asarray(learner.output(whole, X, jax.random.key(1)))
+    assert together.shape == (9, K)
+    for j, state in enumerate(alone):
+        # Adam's ε is felt by a third of the gradient, which is the mean over outputs.
+        np.testing.assert_allclose(together[:, j], learner.output(state, X, jax.random.key(1)), rtol=1e-4, atol=1e-6)
+    wrong = together.argmax(axis=1) != winner
+    assert float(learner.monitor(whole, together, targets, W)) == pytest.approx(np.average(wrong, weights=W))
 
 
 def test_prediction_does_not_import_jax() -> None:

@@ -48,7 +48,7 @@ def objective(network: BAM, x: jax.Array, y: jax.Array, w: jax.Array, e: float) 
             variance = (M.shape[1] + 1) + (1 - v**2) @ (M**2).T + e
         z = (v @ M.T + b[None]) / jax.lax.stop_gradient(jnp.sqrt(variance))
         v = jax_erf(z / jnp.sqrt(2))
-    return jnp.sum(w * log_ndtr(y * z[:, 0]))
+    return jnp.sum(w[:, None] * log_ndtr(y.reshape(z.shape) * z))
 
 
 def assert_same_tree(found: BAM, expected: BAM, *, rtol: float, atol: float = 0) -> None:
@@ -62,6 +62,14 @@ def test_update_is_the_gradient_with_constant_deviations(sizes: tuple[int, ...],
     network, rows = random_network(1, sizes), random_rows(2)
     expected = jax.jit(jax.grad(objective), static_argnums=4)(network, *rows, e)
     assert_same_tree(direction(network, *rows, e=e), expected, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.usefixtures("x64")
+def test_update_of_several_classes_is_the_gradient_of_the_sum_over_outputs() -> None:
+    network, (x, _, w) = random_network(1, (5, 3, 4)), random_rows(2)
+    y = 2 * np.eye(4)[np.random.default_rng(3).integers(0, 4, 12)] - 1
+    expected = jax.jit(jax.grad(objective), static_argnums=4)(network, x, y, w, 1.0)
+    assert_same_tree(direction(network, x, y, w, e=1.0), expected, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.usefixtures("x64")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import zero_one_loss
 
-from abnet.baselines.losses import check_single_output, square_hinge, zero_one_error
+from abnet.baselines.losses import check_outputs, square_hinge, zero_one_error
 
 
 def test_zero_score_costs_one() -> None:
@@ -40,7 +40,28 @@ def test_zero_one_error_is_that_of_scikit_learn_with_a_zero_score_as_plus_one(rn
     assert float(zero_one_error(*map(jnp.asarray, (outputs, targets, weights)))) == pytest.approx(expected, rel=1e-6)
 
 
+def test_several_outputs_cost_the_mean_over_rows_and_outputs(rng: np.random.Generator) -> None:
+    """As the authors write it, over all elements at once; and one output of several columns is the two-class loss."""
+    f, winner = rng.normal(size=(7, 4)).astype(np.float32), rng.integers(0, 4, 7)
+    y = np.where(np.arange(4) == winner[:, None], 1.0, -1.0).astype(np.float32)
+    expected = np.mean([max(0.0, 1 - y[i, j] * f[i, j]) ** 2 for i in range(7) for j in range(4)])
+    assert float(square_hinge(jnp.array(f), jnp.array(y), jnp.ones(7))) == pytest.approx(expected, rel=1e-6)
+    repeated = square_hinge(jnp.tile(f[:, :1], (1, 3)), jnp.tile(y[:, :1], (1, 3)), jnp.arange(7.0))
+    assert float(repeated) == pytest.approx(
+        float(square_hinge(jnp.array(f[:, 0]), jnp.array(y[:, 0]), jnp.arange(7.0)))
+    )
+
+
+def test_the_largest_of_several_outputs_is_the_label(rng: np.random.Generator) -> None:
+    outputs = rng.integers(-1, 2, (60, 3)).astype(np.float32)  # ties in most rows: the first of the largest wins
+    truth, weights = rng.integers(0, 3, 60), rng.integers(0, 3, 60) * 1.0
+    labels = [max(range(3), key=lambda j, row=row: row[j]) for row in outputs]
+    targets = 2.0 * np.eye(3)[truth] - 1
+    expected = zero_one_loss(truth, labels, sample_weight=weights)
+    assert float(zero_one_error(*map(jnp.asarray, (outputs, targets, weights)))) == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("sizes", [(3,), (3, 0, 1), (3, 2)])
-def test_sizes_without_one_output_are_refused(sizes: tuple[int, ...]) -> None:
+def test_sizes_that_fit_no_number_of_classes_are_refused(sizes: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="sizes must"):
-        check_single_output(sizes)
+        check_outputs(sizes)

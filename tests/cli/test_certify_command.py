@@ -51,6 +51,19 @@ def test_rows_of_the_fit_are_told(run: Run, model: Path, table: Path) -> None:
     assert "With 95 % confidence" in result.stdout
 
 
+def test_which_class_is_taken_for_which(run: Run, model: Path, fresh: Path) -> None:
+    matrix = json.loads(run("certify", model, fresh, "--confusion", "--delta", "0.1", "--json").stdout)["confusion"]
+    predicted = answers(run, model, fresh)
+    truth = ["so-so", *("good" if i > 30 else "not so good" for i in range(2, 60))]
+    pairs = list(zip(truth, predicted[1:], strict=True))
+    assert matrix["classes"] == matrix["answers"] == ["good", "not so good", "so-so"]
+    assert matrix["counts"] == [[pairs.count((a, b)) for b in matrix["answers"]] for a in matrix["classes"]]
+    assert matrix["delta"] == 0.1
+    text = run("certify", model, fresh, "--confusion").stdout
+    assert "says not so good" in text
+    assert "all of these ranges" in text
+
+
 def test_populations_and_groups(run: Run, model: Path, fresh: Path) -> None:
     text = run("certify", model, fresh, "--by", "sold").stdout
     assert "for all of these populations at once" in " ".join(text.split())
@@ -75,6 +88,7 @@ def test_answers_of_another_model(number: str, wrong: int, run: Run, tmp_path: P
         (["{model}"], "name a model and a table"),
         (["{fresh}", "--prediction", "id"], "--prediction goes with one table and --truth"),
         (["{model}", "{fresh}", "--by", "id", "--group", "id"], "give --by or --group, not both"),
+        (["{model}", "{fresh}", "--by", "city", "--confusion"], "--confusion counts all rows as independent"),
         (["{model}", "{fresh}", "--by", "nothing"], "no column 'nothing' in the table"),
         (["{fresh}", "--truth", "id", "--prediction", "nothing"], "no column 'nothing'"),
     ],

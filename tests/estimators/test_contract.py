@@ -1,6 +1,7 @@
 """What every classifier of the library owes to scikit-learn and to its users."""
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ CLASSIFIERS = [
     abnet.EBPClassifier(**SMALL),
     # Two rectified units may all be off, and a score of exactly 0 is +1 here, but not in the checks.
     abnet.BinaryConnectClassifier(**SMALL | {"hidden_layer_sizes": (6,)}, batch_size=16),
-    abnet.BNNClassifier(**SMALL, batch_size=16),
+    # Two signs have four values, on which three outputs, one against the rest, can hardly agree.
+    abnet.BNNClassifier(**SMALL | {"hidden_layer_sizes": (8,)}, batch_size=16),
 ]
 
 WEIGHTS_ARE_NOT_COPIES = (
@@ -95,11 +97,30 @@ def test_labels_that_cannot_be_sorted_are_refused(classifier: Any, blobs: tuple[
         classifier.fit(X, np.array(["a", 1], dtype=object)[y])
 
 
-def test_three_classes_or_one_are_refused_by_name(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = blobs
-    if not isinstance(classifier, abnet.ABNetClassifier):
-        with pytest.raises(ValueError, match=r"3 classes \(0, 1, 2\), exactly two"):
-            classifier.fit(X, np.where(X[:, 0] > 1, 2, y))
+def test_three_classes_are_learned_or_refused_by_name(classifier: Any, tmp_path: Path) -> None:
+    """PBGNet alone has no several classes; what the others have learned is what their file predicts."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 240)
+    X, named = rng.normal(size=(240, 5)) + 4 * np.eye(5)[y], np.array(["hare", "owl", "toad"])[y]
+    if isinstance(classifier, abnet.PBGNetClassifier):
+        with pytest.raises(ValueError, match=r"3 classes \(hare, owl, toad\), exactly two"):
+            classifier.fit(X, named)
+        return
+    fitted = classifier.set_params(hidden_layer_sizes=(6,), max_iter=20).fit(X, named)
+    assert fitted.score(X, named) > 0.8
+    assert fitted.decision_function(X).shape == (240, 3)
+    fitted.save(tmp_path / "model.abnet")
+    loaded = abnet.load(tmp_path / "model.abnet")
+    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+    np.testing.assert_array_equal(loaded.decision_function(X), fitted.decision_function(X))
+    if hasattr(fitted, "predict_proba"):
+        np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
+    outside = abnet.certify(loaded, X, named)
+    assert outside.vote_errors == np.sum(fitted.predict(X) != named)
+
+
+def test_one_class_is_refused(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, _ = blobs
     with pytest.raises(ValueError, match="one class"):
         classifier.fit(X, np.zeros(len(X), int))
 

@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abnet import ABNetClassifier, load
 from abnet.bounds import clopper_pearson_bound, verify_certificate
+from abnet.cube import code_words, words_from_text
 from abnet.estimators import mixture_fit
+from abnet.estimators.recipe import recipe_for
 from abnet.predictors.mixture import CompactMixture, PathMixture
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
@@ -77,7 +79,14 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
     assert np.mean(clf.predict(rows) != y) < 0.2
     np.testing.assert_allclose(clf.predict_proba(rows).sum(axis=1), 1)
     np.testing.assert_allclose(clf.vote_share(rows).sum(axis=1), 1)
+    assert words_from_text(clf.predictor_.info.details["code_book"], 4, 8).tolist() == code_words(4, 8).tolist()
     certificate, bound = clf.certificate_, clf.bound_rows_
+    matrix = clf.confusion(rows, y, fitted=True)
+    said = clf.predict(rows[bound])
+    assert matrix.counts == tuple(tuple(int(np.sum(said[y[bound] == a] == b)) for b in "abcd") for a in "abcd")
+    assert len(bound) - sum(matrix.counts[i][i] for i in range(4)) == certificate.vote_errors
+    with pytest.raises(ValueError, match="asks for the 160 rows given to fit"):
+        clf.confusion(rows[:10], y[:10], fitted=True)
     verify_certificate(certificate)
     errors = int(np.sum(clf.predict(rows[bound]) != y[bound]))
     assert certificate.vote_errors == errors
@@ -103,6 +112,9 @@ def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray) ->
     assert clf.certificate_.class_names[-1] == "labels not known"
     declared = ABNetClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
     assert len(declared.classes_) == 5
+    further = ABNetClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
+    assert further.classes_.tolist() == [*"abcd", "never seen before", "nor this"]
+    verify_certificate(further.certificate_)
 
 
 @pytest.mark.parametrize("labels", [two, four])
@@ -138,6 +150,15 @@ def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_pat
     loaded = load(tmp_path / "m.abnet")
     np.testing.assert_array_equal(loaded.predict_proba(frame), clf.predict_proba(frame))
     assert "8 exact networks" in loaded.info.details["recipe"]
+
+
+@pytest.mark.parametrize(
+    ("K", "features", "hidden"), [(2, 10, (8,)), (2, 401, (100,)), (3, 10, (100,)), (5, 10, (100,)), (6, 10, (300,))]
+)
+def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[int, ...]) -> None:
+    recipe = recipe_for(ABNetClassifier(), None, features, K, 0, None)
+    assert recipe.hidden_layer_sizes == hidden
+    assert recipe.aggregation == ("exact" if hidden == (8,) else "ancestral")
 
 
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:

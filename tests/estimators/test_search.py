@@ -191,6 +191,50 @@ def test_frozen_settings_are_chosen_without_a_bound_row() -> None:
     assert drawn.n_candidates == 1
 
 
+THREE = {"hidden_layer_sizes": [(1,), (4,)]}
+
+
+def corners(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Three classes that one neuron cannot tell apart."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, n)
+    return rng.normal(size=(n, 3)) + 5 * np.eye(3)[y], np.array(["ant", "bee", "cat"])[y]
+
+
+def test_several_classes_are_chosen_among_without_a_bound_row() -> None:
+    """By fits to the first part alone: what the mixtures learned from could not tell them apart honestly."""
+    rows, labels = corners(240)
+    frozen = abnet.ABNetClassifier(max_iter=30, code_length=3, random_state=0)
+    search = ABNetSearch(frozen, THREE).fit(rows, labels)
+    assert search.best_params_ == {"hidden_layer_sizes": (4,)}
+    assert search.certificate_ is not None
+    assert search.certificate_.n_candidates == 1
+    assert search.predict_proba(rows).shape == (240, 3)
+    assert np.mean(search.predict(rows) != labels) < 0.1
+    best = search.best_estimator_
+    nested = abnet.ABNetClassifier((4,), max_iter=30, code_length=3, random_state=0, classes=best.classes_)
+    nested.fit(rows[best.other_rows_], labels[best.other_rows_])
+    assert nested.certificate_ is not None
+    error = (nested.certificate_.vote_errors or 0) / nested.certificate_.n_examples
+    assert search.cv_results_["validation_error"][1] == error
+    turned = labels.copy()
+    turned[best.bound_rows_] = np.roll(labels[best.bound_rows_], 1)
+    again = ABNetSearch(frozen, THREE).fit(rows, turned)
+    for name in ("validation_error", "validation_loss"):
+        assert again.cv_results_[name] == search.cv_results_[name]
+
+
+@pytest.mark.parametrize(("hidden", "paid"), [((2,), 1), ((11,), 2)])
+def test_rates_of_a_trained_mixture_are_paid_for_where_it_is_sampled(hidden: tuple[int, ...], paid: int) -> None:
+    """Above ten neurons its risk is sampled, anew for every setting; below, the settings share one prior."""
+    rows, labels = corners(120)
+    trained = abnet.ABNetClassifier(hidden, posterior="train", code_length=3, max_iter=2, random_state=0)
+    search = ABNetSearch(trained, {"learning_rate_init": [0.1, 0.01]}).fit(rows, labels)
+    assert search.best_estimator_.aggregation_ == ("exact" if paid == 1 else "ancestral")
+    assert search.certificate_ is not None
+    assert search.certificate_.n_candidates == paid
+
+
 def test_frozen_winner_keeps_its_promise() -> None:
     """Labels are coins, so every network errs in half of all cases; at K = 1 the winner's certificate holds."""
     failures, repetitions, delta = 0, 40, 0.25

@@ -42,6 +42,38 @@ class World:
         return float(np.average(1 - wrong, weights=negative)), float(np.average(wrong, weights=positive))
 
 
+class FourClasses:
+    """512 equally frequent inputs, each of four labels at each of them with its chance."""
+
+    def __init__(self, chances: Array) -> None:
+        self.chances = chances
+
+    def draw(self, rng: np.random.Generator, n: int = N) -> tuple[Array, NDArray[np.int_]]:
+        where = rng.integers(len(POINTS), size=n)
+        drawn = (rng.random(n)[:, None] > self.chances[where].cumsum(axis=1)[:, :3]).sum(axis=1)
+        return POINTS[where], drawn
+
+    def gibbs_risk(self, P: Array) -> float:
+        """Of class probabilities P (512, 4)."""
+        return float(1 - np.mean(np.sum(self.chances * P, axis=1)))
+
+    def vote_error(self, P: Array) -> float:
+        return self.gibbs_risk(np.eye(4)[P.argmax(axis=1)])
+
+    def class_errors(self, P: Array) -> Array:
+        """Errors of the vote among the examples of each class."""
+        right = np.eye(4)[P.argmax(axis=1)]
+        return np.asarray(1 - np.sum(self.chances * right, axis=0) / self.chances.sum(axis=0))
+
+
+_QUARTER = 2 * (POINTS[:, 0] > 0) + (POINTS[:, 1:4].sum(axis=1) > 0)
+FOUR = {
+    "noise": FourClasses(np.full((512, 4), 0.25)),
+    "signal": FourClasses(0.9 * np.eye(4)[_QUARTER] + 0.025),
+    "rare": FourClasses(np.tile([0.7, 0.2, 0.08, 0.02], (512, 1))),
+}
+
+
 def votes(F: Array) -> Array:
     return np.where(F >= 0, 1.0, -1.0)
 

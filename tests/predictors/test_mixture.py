@@ -9,12 +9,12 @@ import pytest
 from abnet import load
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.cube import code_words, decode_table
+from abnet.cube import code_words, decode_table, words_from_text, words_to_text
 from abnet.files import save
 from abnet.labels import Labels
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import PathPredictor
+from abnet.predictors.paths import PathPredictor, path_outputs
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from conftest import random_network
 
@@ -125,3 +125,26 @@ def test_arrays_that_do_not_fit_are_refused(change: str, rng: np.random.Generato
         arrays[change] = arrays[change][:, :-1]
     with pytest.raises(ValueError, match="array"):
         CompactMixture.from_arrays(arrays, info_of(3))
+
+
+def test_the_kept_code_book_is_the_one_that_decodes(rng: np.random.Generator, tmp_path: Path) -> None:
+    """A file made with other words than today's search would find must go on to mean what it meant."""
+    networks, X = members(rng, (3, 4, 5)), rng.normal(size=(30, 3))
+    usual = PathMixture.from_networks(networks, np.random.default_rng(1), n_paths=9, info=info_of(3))
+    book = words_to_text(code_words(3, 5))
+    turned = [book[1], book[2], book[0]]  # class j has the word of class j + 1
+    info = replace(info_of(3), details={"code_book": turned})
+    other = PathMixture.from_networks(networks, np.random.default_rng(1), n_paths=9, info=info)
+    save(other, tmp_path / "m.abnet")
+    loaded = load(tmp_path / "m.abnet")
+    np.testing.assert_array_equal(loaded.decision_function(X), other.decision_function(X))
+    table = decode_table(words_from_text(turned, 3, 5))
+    outputs = [
+        path_outputs(network.astype(np.float64).layers, X.astype(np.float32).astype(np.float64), 3,
+                     lambda k, shape, m=m: other.noise[k][m], table).mean(axis=1)
+        for m, network in enumerate(networks)
+    ]  # fmt: skip
+    np.testing.assert_allclose(other.decision_function(X), np.mean(outputs, axis=0), atol=1e-12)
+    assert not np.allclose(other.decision_function(X), usual.decision_function(X))
+    with pytest.raises(ValueError, match="3 words of 5 signs"):
+        replace(other, info=replace(info, details={"code_book": ["+", "-", "+-"]}))

@@ -8,7 +8,9 @@ from scipy.special import erf, ndtr
 
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
-from abnet.predictors.drawn_network import PosteriorAverage, posterior_average
+from abnet.labels import Labels
+from abnet.predictors.drawn_network import PosteriorAverage, layer_moments, posterior_average
+from abnet.predictors.predictor import ModelInfo
 
 
 def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> BAM:
@@ -66,3 +68,28 @@ def test_the_predictor_computes_in_float64_from_single_precision_means_of_either
         scores = PosteriorAverage(means, 1.0).decision_function(X)
         assert scores.dtype == np.float64
         np.testing.assert_allclose(scores, expected, rtol=1e-13)
+
+
+def test_shares_of_several_classes_are_the_posterior_of_the_labels_that_can_be() -> None:
+    """Bayes' rule over all K labels, each a vector with one +1, with the probit likelihood of every output."""
+    rng = np.random.default_rng(7)
+    network, X = random_network(rng, (5, 4, 3)), rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)
+    predictor = PosteriorAverage(network, 1.0, info=ModelInfo(Labels(np.array(["a", "b", "c"]))))
+    z = layer_moments(network, X, e=1.0)[-1].z
+    likelihood = np.array(
+        [[np.prod([ndtr(zk if k == j else -zk) for k, zk in enumerate(row)]) for j in range(3)] for row in z]
+    )
+    expected = likelihood / likelihood.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(predictor.predict_proba(X), expected, rtol=1e-10)
+    np.testing.assert_array_equal(predictor.predict(X), np.array(["a", "b", "c"])[z.argmax(axis=1)])
+    far = PosteriorAverage(random_network(rng, (5, 3)), 1.0, info=predictor.info)
+    far.network.weights[0][...] *= 1e4
+    shares = far.predict_proba(X)
+    assert np.isfinite(shares).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_labels_must_be_as_many_as_the_outputs_tell_apart() -> None:
+    network = random_network(np.random.default_rng(0), (5, 4, 3))
+    with pytest.raises(ValueError, match="3 classes apart, but there are 2 labels"):
+        PosteriorAverage(network, 1.0)

@@ -1,5 +1,7 @@
 """Mixtures in training: what the objective is, that members learn together, that padding changes nothing."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -43,8 +45,9 @@ def test_objectives_are_the_formulas(sizes: tuple[int, ...], K: int, rng: np.ran
     )
     for objective, name in ((Objective.LINEAR, "linear"), (Objective.LOG, "log")):
         state = start_mixture(networks, networks, objective, 7, 0.05)
-        value = learner._objective(state, members, jnp.asarray(targets, jnp.float32), jnp.ones(7))
-        assert float(value) == pytest.approx(expected[name], abs=2e-6)
+        for one in (learner, replace(learner, bounded=False)):
+            value = one._objective(state, members, jnp.asarray(targets, jnp.float32), jnp.ones(7))
+            assert float(value) == pytest.approx(expected[name], abs=2e-6)
 
 
 def test_divergence_in_the_bound_is_the_mean_of_the_members(rng: np.random.Generator) -> None:

@@ -13,9 +13,11 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.bam import sgn
-from abnet.baselines.losses import check_single_output, square_hinge, zero_one_error
+from abnet.baselines.losses import check_outputs, output_scores, square_hinge, zero_one_error
 from abnet.jax_helpers import ADAM, uniform
+from abnet.labels import Labels
 from abnet.predictors.binary_network import Affine, BinaryNetwork, Ramp, Step
+from abnet.predictors.predictor import ModelInfo
 
 __all__ = [
     "BinaryLearner",
@@ -151,7 +153,7 @@ def uniform_store(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BinaryParameters
     >>> [w.shape for w in uniform_store(jax.random.key(0), (5, 3, 1)).weights]
     [(3, 5), (1, 3)]
     """
-    check_single_output(sizes)
+    check_outputs(sizes)
     keys = jax.random.split(key, len(sizes) - 1)
     shapes = zip(sizes[1:], sizes[:-1], strict=True)
     return BinaryParameters(
@@ -210,7 +212,8 @@ class BinaryLearner(ABC):
     """Dense(w_b) → batch normalisation → activation, for every layer; the output layer has no activation.
 
     Adam on the square hinge loss; ``∂L/∂w_b`` is the gradient of the stored weights, which are clipped to [-1, 1] after
-    every step. Inputs are to be standardised by the caller.
+    every step. Inputs are to be standardised by the caller. Two classes have one output; several have one for each,
+    with targets ±1, one against the rest, and the mean of the outputs' losses, as in the authors' programs.
 
     Parameters
     ----------
@@ -256,7 +259,7 @@ class BinaryLearner(ABC):
         self,
         state: BinaryState,
         inputs: Float[Array, "batch inputs"],
-        targets: Float[Array, " batch"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
         rate: Float[Array, ""] | float,
         key: PRNGKeyArray,
@@ -278,7 +281,7 @@ class BinaryLearner(ABC):
         self,
         used: BinaryParameters,
         inputs: Float[Array, "batch inputs"],
-        targets: Float[Array, " batch"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
         real: Float[Array, " batch"],
     ) -> tuple[Float[Array, ""], tuple[Statistics, ...]]:
@@ -289,34 +292,39 @@ class BinaryLearner(ABC):
             batch.append(batch_statistics(a, real))
             f = normalise(a, batch[-1], gamma, beta, epsilon=self.epsilon)
             h = self.activation(f)
-        return square_hinge(f[:, 0], targets, weights), tuple(batch)
+        return square_hinge(output_scores(f), targets, weights), tuple(batch)
 
     def output(
         self, state: BinaryState, inputs: Float[Array, "batch inputs"], key: PRNGKeyArray
-    ) -> Float[Array, " batch"]:
-        """Return the score in evaluation mode: test weights and running statistics."""
+    ) -> Float[Array, "batch *classes"]:
+        """Return the scores in evaluation mode: test weights and running statistics."""
         h, (stored, gammas, betas) = inputs, state.parameters
         for W, gamma, beta, running in zip(self.test_weights(stored), gammas, betas, state.running, strict=True):
             f = normalise(h @ W.T, running, gamma, beta, epsilon=self.epsilon)
             h = self.activation(f)
-        return f[:, 0]
+        return output_scores(f)
 
     def monitor(
         self,
         state: BinaryState,
-        outputs: Float[Array, " batch"],
-        targets: Float[Array, " batch"],
+        outputs: Float[Array, "batch *classes"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
     ) -> Float[Array, ""]:
         """Return what early stopping minimises: the weighted 0-1 error."""
         return zero_one_error(outputs, targets, weights)
 
-    def fold(self, state: BinaryState) -> BinaryNetwork:
-        """Return evaluation mode as a predictor in NumPy, with batch normalisation folded into each unit."""
+    def fold(self, state: BinaryState, info: ModelInfo | None = None) -> BinaryNetwork:
+        """Return evaluation mode as a predictor in NumPy, with batch normalisation folded into each unit.
+
+        Without info the labels are -1 and +1, or 0 to K - 1 for several classes.
+        """
         stored, gammas, betas = state.parameters
         normalisations = [
             Affine.from_normalisation(*running, gamma, beta, epsilon=self.epsilon)
             for gamma, beta, running in zip(gammas, betas, state.running, strict=True)
         ]
         units = (*map(self.folded, normalisations[:-1]), normalisations[-1])
-        return BinaryNetwork(tuple(np.asarray(W) for W in self.test_weights(stored)), units)
+        if info is None:
+            info = ModelInfo() if len(betas[-1]) == 1 else ModelInfo(Labels(np.arange(len(betas[-1]))))
+        return BinaryNetwork(tuple(np.asarray(W) for W in self.test_weights(stored)), units, info=info)

@@ -11,7 +11,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.bam import BAM
-from abnet.baselines.losses import check_single_output, inverse_mills_ratio, normal_density, zero_one_error
+from abnet.baselines.losses import check_outputs, inverse_mills_ratio, normal_density, zero_one_error
 from abnet.jax_helpers import ADAM
 from abnet.predictors.drawn_network import layer_moments, posterior_average
 
@@ -28,7 +28,7 @@ def uniform_means(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BAM:
     >>> uniform_means(jax.random.key(0), (3, 2, 1)).sizes
     (3, 2, 1)
     """
-    check_single_output(sizes)
+    check_outputs(sizes)
     keys = jax.random.split(key, len(sizes) - 1)
     shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
     bounds = [math.sqrt(3 / inputs) for _, inputs in shapes]
@@ -42,13 +42,16 @@ def uniform_means(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BAM:
 def ascent_direction(
     network: BAM,
     inputs: Float[Array, "batch inputs"],
-    targets: Float[Array, " batch"],
+    targets: Float[Array, "batch *classes"],
     weights: Float[Array, " batch"],
     *,
     e: float,
     updated_weights: bool = False,
 ) -> BAM:
     """Gradient of ``Σ_i w_i log Φ(y_i z_L(x_i))`` over the means, every ``s_l`` held constant.
+
+    With several classes the outputs are independent given the layer below them, and ``log Φ(y_ij z_Lj)`` is summed over
+    them, y_ij = +1 for the true class and -1 for the others (Soudry, Hubara and Meir 2014).
 
     ``δ_L = w y φ(z_L) / (Φ(y z_L) s_L)``, ``δ_l = (δ_{l+1} M_{l+1}) ⊙ 2φ(z_l)/s_l``, ``ΔM_l = δ_lᵀ v_{l-1}``,
     ``Δb_l = Σ_i δ_l``.
@@ -57,8 +60,8 @@ def ascent_direction(
     ----------
     network : BAM
         Posterior means.
-    inputs, targets, weights : arrays (batch, d_0), (batch,), (batch,)
-        Rows, labels in {-1, +1}, sample weights; a row of weight 0 has no influence, one of weight 2 counts twice.
+    inputs, targets, weights : arrays (batch, d_0), (batch,) or (batch, K), (batch,)
+        Rows, targets in {-1, +1}, sample weights; a row of weight 0 has no influence, one of weight 2 counts twice.
     e : float
         Extra variance of the layers above the first.
     updated_weights : bool
@@ -71,7 +74,8 @@ def ascent_direction(
     """
     layers = layer_moments(network, inputs, e=e)
     z, s = layers[-1].z, layers[-1].s
-    delta = (weights * targets)[:, None] * inverse_mills_ratio(targets[:, None] * z) / s
+    y = targets[:, None] if targets.ndim == 1 else targets
+    delta = weights[:, None] * y * inverse_mills_ratio(y * z) / s
     steps = [(delta.T @ layers[-1].v, delta.sum(0))]
     for M, below in zip(network.weights[:0:-1], layers[-2::-1], strict=True):
         carrier = M + steps[-1][0] if updated_weights else M
@@ -124,7 +128,7 @@ class EBP:
         self,
         state: BAM,
         inputs: Float[Array, "batch inputs"],
-        targets: Float[Array, " batch"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
         rate: Float[Array, ""] | float,
         key: PRNGKeyArray,
@@ -133,15 +137,17 @@ class EBP:
         direction = ascent_direction(state, inputs, targets, weights, e=self.e, updated_weights=self.updated_weights)
         return jax.tree.map(jnp.add, state, direction)
 
-    def output(self, state: BAM, inputs: Float[Array, "batch inputs"], key: PRNGKeyArray) -> Float[Array, " batch"]:
+    def output(
+        self, state: BAM, inputs: Float[Array, "batch inputs"], key: PRNGKeyArray
+    ) -> Float[Array, "batch *classes"]:
         """Return the posterior-averaged output ``v_L``, a value in [-1, 1]; ``P(y|x) = (1 + y v_L)/2``."""
         return posterior_average(state, inputs, e=self.e)
 
     def monitor(
         self,
         state: BAM,
-        outputs: Float[Array, " batch"],
-        targets: Float[Array, " batch"],
+        outputs: Float[Array, "batch *classes"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
     ) -> Float[Array, ""]:
         """Return what early stopping minimises: the weighted 0-1 error."""
@@ -196,7 +202,7 @@ class EBPAdam:
         self,
         state: EBPAdamState,
         inputs: Float[Array, "batch inputs"],
-        targets: Float[Array, " batch"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
         rate: Float[Array, ""] | float,
         key: PRNGKeyArray,
@@ -211,15 +217,15 @@ class EBPAdam:
 
     def output(
         self, state: EBPAdamState, inputs: Float[Array, "batch inputs"], key: PRNGKeyArray
-    ) -> Float[Array, " batch"]:
+    ) -> Float[Array, "batch *classes"]:
         """Return the posterior-averaged output ``v_L``, a value in [-1, 1]."""
         return posterior_average(state.means, inputs, e=self.e)
 
     def monitor(
         self,
         state: EBPAdamState,
-        outputs: Float[Array, " batch"],
-        targets: Float[Array, " batch"],
+        outputs: Float[Array, "batch *classes"],
+        targets: Float[Array, "batch *classes"],
         weights: Float[Array, " batch"],
     ) -> Float[Array, ""]:
         """Return what early stopping minimises: the weighted 0-1 error."""

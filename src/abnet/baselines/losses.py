@@ -1,4 +1,8 @@
-"""What the comparison methods minimise, their single output, and the inverse Mills ratio of their gradients."""
+"""What the comparison methods minimise, their outputs, and the inverse Mills ratio of their gradients.
+
+Two classes have one output, whose sign is the label, and targets y in {-1, +1}. Several have one output for each, and
+targets +1 for the true class and -1 for the others; the largest output is the label.
+"""
 
 import math
 
@@ -8,7 +12,14 @@ from jaxtyping import Array, Float
 
 from abnet.bam import check_sizes
 
-__all__ = ["check_single_output", "inverse_mills_ratio", "normal_density", "square_hinge", "zero_one_error"]
+__all__ = [
+    "check_outputs",
+    "inverse_mills_ratio",
+    "normal_density",
+    "output_scores",
+    "square_hinge",
+    "zero_one_error",
+]
 
 
 TAIL = 8.0  # below -TAIL the continued fraction is used: Φ(-8) = 6e-16 is still far from underflow in float32
@@ -46,54 +57,84 @@ def inverse_mills_ratio(t: Float[Array, "..."]) -> Float[Array, "..."]:
 
 
 def square_hinge(
-    outputs: Float[Array, " batch"], targets: Float[Array, " batch"], weights: Float[Array, " batch"]
+    outputs: Float[Array, "batch *classes"], targets: Float[Array, "batch *classes"], weights: Float[Array, " batch"]
 ) -> Float[Array, ""]:
     """Weighted mean ``Σ_i w_i max(0, 1 - y_i f_i)² / Σ_i w_i``; 0 if there is no weight at all.
 
+    With several outputs a row's loss is the mean over them (Courbariaux, Bengio and David 2015).
+
     Parameters
     ----------
-    outputs, targets, weights : arrays (batch,)
-        Scores f, labels y in {-1, +1}, sample weights w ≥ 0 (0 for padding; only their proportions matter).
+    outputs, targets : arrays (batch,) or (batch, K)
+        Scores f and targets y in {-1, +1}.
+    weights : array (batch,)
+        Sample weights w ≥ 0 (0 for padding; only their proportions matter).
 
     Examples
     --------
     >>> float(square_hinge(jnp.array([0.0, 3.0]), jnp.array([1.0, 1.0]), jnp.ones(2)))
     0.5
+    >>> float(square_hinge(jnp.array([[1.0, 0.0, -1.0, -1.0]]), jnp.array([[1.0, -1.0, -1.0, -1.0]]), jnp.ones(1)))
+    0.25
     """
     total = jnp.sum(weights)
-    return weights @ jnp.square(jnp.maximum(0, 1 - targets * outputs)) / jnp.where(total > 0, total, 1)
+    losses = jnp.square(jnp.maximum(0, 1 - targets * outputs))
+    return weights @ (losses if losses.ndim == 1 else losses.mean(axis=1)) / jnp.where(total > 0, total, 1)
 
 
-def check_single_output(sizes: tuple[int, ...]) -> None:
-    """Refuse sizes that do not end in one output.
+def check_outputs(sizes: tuple[int, ...]) -> None:
+    """Refuse sizes that end neither in one output, for two classes, nor in one for each of several.
 
     Examples
     --------
-    >>> check_single_output((4, 3, 1))
-    >>> check_single_output((4, 3, 2))
+    >>> check_outputs((4, 3, 1))
+    >>> check_outputs((4, 3, 2))
     Traceback (most recent call last):
     ...
-    ValueError: sizes must end in one output, whose sign is the label; got 2 outputs in (4, 3, 2).
-    """
+    ValueError: sizes must end in one output, whose sign is the label, or in one for each of three classes or more; got 2 outputs in (4, 3, 2).
+    """  # noqa: E501
     check_sizes(sizes)
-    if sizes[-1] != 1:
-        raise ValueError(f"sizes must end in one output, whose sign is the label; got {sizes[-1]} outputs in {sizes}.")
+    if sizes[-1] == 2:
+        raise ValueError(
+            "sizes must end in one output, whose sign is the label, or in one for each of three classes or more; "
+            f"got 2 outputs in {sizes}."
+        )
+
+
+def output_scores(f: Float[Array, "batch outputs"]) -> Float[Array, "batch *classes"]:
+    """Outputs as scores: a single one without its axis.
+
+    Examples
+    --------
+    >>> output_scores(jnp.zeros((5, 1))).shape, output_scores(jnp.zeros((5, 3))).shape
+    ((5,), (5, 3))
+    """
+    return f[:, 0] if f.shape[1] == 1 else f
 
 
 def zero_one_error(
-    outputs: Float[Array, " batch"], targets: Float[Array, " batch"], weights: Float[Array, " batch"]
+    outputs: Float[Array, "batch *classes"], targets: Float[Array, "batch *classes"], weights: Float[Array, " batch"]
 ) -> Float[Array, ""]:
     """Weighted share of rows whose sign is wrong: ``Σ_i w_i 1{sgn(f_i) ≠ y_i} / Σ_i w_i``, with ``sgn(0) = +1``.
 
+    With several outputs a row is wrong where the largest one, the first of several, is not the true class's.
+
     Parameters
     ----------
-    outputs, targets, weights : arrays (batch,)
-        Scores, labels in {-1, +1}, and sample weights of which at least one is positive.
+    outputs, targets : arrays (batch,) or (batch, K)
+        Scores, and targets in {-1, +1}.
+    weights : array (batch,)
+        Sample weights of which at least one is positive.
 
     Examples
     --------
     >>> float(zero_one_error(jnp.array([0.0, -2.0, 5.0]), jnp.array([1.0, 1.0, -1.0]), jnp.array([2.0, 1.0, 1.0])))
     0.5
+    >>> float(zero_one_error(jnp.array([[0.5, 0.2, 0.1]]), jnp.array([[-1.0, 1.0, -1.0]]), jnp.ones(1)))
+    1.0
     """
-    wrong = (outputs >= 0) != (targets > 0)
+    if outputs.ndim == 2:
+        wrong = jnp.argmax(outputs, axis=1) != jnp.argmax(targets, axis=1)
+    else:
+        wrong = (outputs >= 0) != (targets > 0)
     return jnp.sum(weights * wrong) / jnp.sum(weights)

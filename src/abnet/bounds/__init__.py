@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         certify_trained_sampled,
         verify_certificate,
     )
+    from abnet.bounds.confusion import ConfusionMatrix
     from abnet.bounds.gibbs import (
         binary_kl,
         catoni_bound,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "ClassCertificate",
+    "ConfusionMatrix",
     "DrawnCertificate",
     "Expected",
     "MonteCarlo",
@@ -98,6 +100,7 @@ __getattr__, __dir__ = lazy_names(
             *(name for name in __all__ if name.startswith("certify_")),
         ],
         "abnet.bounds.binomial": ["clopper_pearson_bound", "test_set_bound"],
+        "abnet.bounds.confusion": ["ConfusionMatrix"],
         "abnet.bounds.gibbs": [
             *(
                 "binary_kl",

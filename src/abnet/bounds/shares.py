@@ -7,6 +7,7 @@ other function of this room takes its δ as given.
 | --- | --- |
 | the first- and the second-order bound on a vote, the smaller of which is reported | δ/2 each |
 | the classes, or populations, of n_c bound rows each | in proportion to 1/n_c; δ/K each in version 0.1 |
+| the limits of a class's rates, a lower and an upper one for each of A answers | its share/2A; half of it for A = 2 |
 | not knowing the empirical risk exactly (sampled paths) | δ/10; the bound itself has the rest |
 | the draw of paths that are kept | δ/10; the bound itself has the rest |
 """
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 
 from abnet.records import count, level
 
-__all__ = ["by_count", "for_fixed_paths", "for_sampling", "of_a_class", "of_an_order", "of_classes"]
+__all__ = ["by_count", "for_fixed_paths", "for_sampling", "of_a_class", "of_a_limit", "of_an_order", "of_classes"]
 
 _SAMPLING = 0.1
 
@@ -96,6 +97,19 @@ def by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, ...]:
     weights = [smallest / size if size else 0.0 for size in sizes]
     total = math.fsum(weights)
     return tuple(delta * (weight / total) * (1.0 - 2.0**-50) if weight else 0.0 for weight in weights)
+
+
+def of_a_limit(delta: float, n_answers: int) -> float:
+    """The share of each limit, lower or upper, on the rates of A answers to one class.
+
+    Two rates are each other's complement: one's upper limit is the other's lower one, and two limits are all.
+
+    Examples
+    --------
+    >>> of_a_limit(0.06, 3), of_a_limit(0.06, 2)
+    (0.01, 0.03)
+    """
+    return level("delta", delta) / (2 if count("n_answers", n_answers, least=2) == 2 else 2 * n_answers)
 
 
 def for_sampling(delta: float) -> tuple[float, float]:

@@ -43,6 +43,9 @@ def certify(
         int,
         typer.Option(metavar="NUMBER", help="Number of models among which you choose by means of these rows."),
     ] = 1,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", metavar="", help="Show which class is taken for which, within which limits.")
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON; `abnet inspect` reads it.")
     ] = None,
@@ -55,6 +58,7 @@ def certify(
     without an answer, and a label that the model does not know, are errors.
 
     abnet certify model.abnet fresh.csv
+    abnet certify model.abnet fresh.csv --confusion
     abnet certify model.abnet fresh.csv --by hospital
     abnet certify model.abnet fresh.csv --group patient --save certificate.json
     abnet certify predictions.csv --truth diagnosis --prediction answer
@@ -63,6 +67,8 @@ def certify(
     from abnet.cli.jobs.judge_table import judge_model_file, judge_predictions
     from abnet.decisions.certify_model import certify_judged
 
+    if confusion and (by is not None or group is not None):
+        raise UsageError("--confusion counts all rows as independent ones: leave out --by and --group.")
     if by is not None and group is not None:
         raise UsageError("give --by or --group, not both: no bound for populations of groups is offered.")
     if save is not None:
@@ -89,11 +95,15 @@ def certify(
         say(notice)
     if save is not None:
         certificate.save(save)
+    matrix = rows.confusion(delta, n_candidates) if confusion else None
     if json:
         about = {"unlabelled": rows.unlabelled, "fitted_rows": rows.fitted, "notes": said()}
-        console.as_json({"certificate": certificate.to_dict(), **about})
+        table = {} if matrix is None else {"confusion": matrix.to_dict()}
+        console.as_json({"certificate": certificate.to_dict(), **about, **table})
         return
     print(certificate.describe())
+    if matrix is not None:
+        print(f"\n{matrix.describe()}")
     if save is not None:
         print(f"\nCertificate written to {save}.")
 

@@ -196,6 +196,38 @@ def certificates(
 
 @app.command(cls=Command)
 @guarded
+def multiclass(
+    features: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="What the networks read: raw or maps; both by default.")
+    ] = None,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    quiet: Quiet = False,
+) -> None:
+    """Learn the ten digits of MNIST, certify them, and write multiclass.csv; minutes for each kind of features.
+
+    What the file holds already is not learned again.
+
+    abnet reproduce multiclass --features maps --data-dir ~/data
+    """
+    from abnet.cli.jobs.reproduce_paper import words
+    from abnet.estimators.classifier import training_bar
+    from abnet.experiments import publish
+    from abnet.experiments.multiclass import RECIPES
+
+    named = words(features) or list(RECIPES)
+    unknown = [name for name in named if name not in RECIPES]
+    if unknown:
+        raise UsageError(f"--features: there is no {', '.join(unknown)}; there are {', '.join(RECIPES)}")
+    folder = None if data_dir is None else str(data_dir)
+    typed = publish.command("multiclass", {})
+    with training_bar(int(not quiet)) as report:
+        files = publish.publish_multiclass(output_dir, typed, named, data_dir=folder, report=report)
+    _finish(files)
+
+
+@app.command(cls=Command)
+@guarded
 def status(
     datasets: Datasets = None,
     models: Models = None,

@@ -213,7 +213,8 @@ def copies(X: NDArray[Any]) -> int:
     >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
     (1, 4)
     """
-    if X.shape[1] > 2 * _LOOK and _mostly_single(X):
+    # A class that was declared need not have a row.
+    if not len(X) or (X.shape[1] > 2 * _LOOK and _mostly_single(X)):
         return 1
     often = np.unique(row_marks(X), return_counts=True)[1]
     if len(often) < FEWEST_DISTINCT:

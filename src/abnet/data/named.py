@@ -23,6 +23,7 @@ __all__ = [
     "digit_labels",
     "digits",
     "load",
+    "mnist_digits",
     "names",
     "standardise_all",
 ]
@@ -220,6 +221,18 @@ def load(
     """
     dataset = _dataset(name, data_dir, download)
     return replace(dataset, X=standardise_all(dataset.X)) if standardise and name in _UNSCALED else dataset
+
+
+def mnist_digits(*, data_dir: str | os.PathLike[str] | None = None) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """All ten digits: pixels / 255 (70000, 784) and classes 0 to 9, the 60,000 of the training file first.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        As for `load`.
+    """
+    parsed = _parsed("mnist", "mnist", data_dir, False)
+    return np.divide(parsed.X, np.float32(255), dtype=np.float32), parsed.y.astype(np.intp)
 
 
 def standardise_all(X: NDArray[np.float32]) -> NDArray[np.float32]:

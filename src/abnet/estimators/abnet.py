@@ -27,7 +27,8 @@ class ABNetClassifier(MixtureClassifier):
     ----------
     hidden_layer_sizes : tuple of int or "auto"
         Widths of the hidden layers, at least one. "auto" is a mixture by fixed rules (`abnet.estimators.recipe`): with
-        two classes 8 exact networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100.
+        two classes 8 exact networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100,
+        and of 300 from six classes on.
     n_estimators : int or "auto"
         Number of networks in the mixture: one posterior, whose divergence is the mean of theirs. "auto" is 1 where the
         widths are given.
@@ -77,7 +78,8 @@ class ABNetClassifier(MixtureClassifier):
     n_candidates : int
         Number of models among which this one was or will be chosen by looking at its training data; fixed in advance.
     batch_size : int or "auto"
-        "auto" is 32, and 64 from 20,000 rows.
+        "auto" is 32, and 64 from 20,000 rows; of a mixture, and with several classes, 128, and 32 where fewer than
+        2,000 rows learn.
     learning_rate_init : float or "auto"
         Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
         "auto" is 0.05 for a prior, 0.1 for a mixture and 0.01 otherwise. A prior learns from the linear loss, its

@@ -2,11 +2,11 @@
 
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
 from abnet.estimators.classifier import (
     BinaryClassifier,
@@ -18,13 +18,18 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
+from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 
 
 class BaselineClassifier(BinaryClassifier):
-    """A network trained with early stopping on the 0-1 error of a validation part; no certificate of its own."""
+    """A network trained with early stopping on the 0-1 error of a validation part; no certificate of its own.
+
+    Two classes have one output, whose sign is the label; several have one for each, trained against the rest, of which
+    the largest is the label.
+    """
 
     hidden_layer_sizes: Any
     batch_size: Any
@@ -54,13 +59,23 @@ class BaselineClassifier(BinaryClassifier):
         split_rng, init_rng, train_rng = seeds(self.random_state, 3)
         watched, trained = two_parts(len(y), self.validation_fraction, split_rng)
         preparation, prepared = self._prepare(X, y, trained)
-        order = np.concatenate([watched, trained])
-        sizes = (prepared.shape[1], *hidden, 1)
-        rows = prepared[order], y[order], None if weights is None else weights[order]
+        order, K = np.concatenate([watched, trained]), len(self.classes_)
+        sizes = (prepared.shape[1], *hidden, 1 if K == 2 else K)
+        targets = y if K == 2 else 2 * np.eye(K)[y.astype(np.intp)] - 1
+        rows = prepared[order], targets[order], None if weights is None else weights[order]
         state, learner = self._train(sizes, rows, len(watched), init_rng, train_rng)
         details = {"estimator": type(self).__name__, "sizes": list(sizes), "n_training_rows": len(y)}
         info = ModelInfo(self._labels, self._feature_names(), preparation, None, details)
         return self._deploy(learner, state, info)
+
+    def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Labels as ±1, or as codes of several classes."""
+        return known.signs(labels) if known.n_classes == 2 else known.encode(labels).astype(np.float64)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
 
     def _check_parameters(self) -> tuple[int, ...]:
         check_fraction("validation_fraction", self.validation_fraction)
@@ -110,7 +125,7 @@ class BinaryWeightsClassifier(BaselineClassifier):
     """A network of binary weights whose batch normalisation is folded into its units for prediction."""
 
     def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
-        network = replace(learner.fold(state), info=info)
+        network = learner.fold(state, info)
         self.weights_ = list(network.weights)
         return network
 

@@ -158,6 +158,46 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return self.predictor_.probabilities_from_scores(scores)
 
+    def confusion(self, X: Any, y: Any, *, delta: float = 0.05, n_candidates: int = 1, fitted: bool = False) -> Any:
+        """How often each class is taken for which, with limits on every rate that hold all at once.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+            Rows that had no part in training nor in choosing this model.
+        y : array (n,)
+            Their labels; one that the model does not know has a row of its own.
+        delta : float
+            Any of the limits may fail with at most this probability.
+        n_candidates : int
+            Number of models among which you choose by means of these rows.
+        fitted : bool
+            X and y are those given to `fit`: the bound rows among them are counted, which a frozen posterior never saw.
+
+        Returns
+        -------
+        ConfusionMatrix
+            With ``counts``, ``lower`` and ``upper`` (`abnet.bounds.ConfusionMatrix`), and ``describe()``.
+        """
+        from abnet.bounds import ConfusionMatrix
+
+        check_is_fitted(self, "predictor_")
+        labels = np.asarray(y)
+        if fitted:
+            rows = self._unseen_rows(len(labels))
+            X, labels = take_rows(X, rows), labels[rows]
+        options: Any = {"known": self.classes_.tolist(), "delta": delta, "n_candidates": n_candidates}
+        return ConfusionMatrix.from_labels(labels.tolist(), self.predict(X).tolist(), **options)
+
+    def _unseen_rows(self, n: int) -> NDArray[np.intp]:
+        """Rows given to `fit` that nothing learned from; ValueError if there are none, or others were given."""
+        details = self.predictor_.info.details
+        if details.get("posterior") != "frozen" or not hasattr(self, "bound_rows_"):
+            raise ValueError("this model learned from all rows that it was fitted on: a confusion matrix needs others.")
+        if details.get("n_training_rows") != n:
+            raise ValueError(f"fitted=True asks for the {details.get('n_training_rows')} rows given to fit; got {n}.")
+        return np.asarray(self.bound_rows_)
+
     def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":
         """The columns that moved what is said of each row, and the regions that it falls in.
 

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import Certificate, gibbs_bound
+from abnet.cube import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
 from abnet.decisions.answers import labels_or_none, threshold_of
 from abnet.decisions.group_certificate import GroupCertificate
@@ -151,12 +152,12 @@ class MixtureClassifier(AggregatedClassifier):
 
         return StandardScaler(with_mean=not hasattr(X, "tocsr"))
 
-    def _is_mixture(self) -> bool:
+    def _is_mixture(self, n_classes: int) -> bool:
         """Whether anything is asked for that one untaught network with one output is not."""
         alone = self.n_estimators == "auto" or self.n_estimators == 1
         untaught = self.teacher is None or (isinstance(self.teacher, str) and self.teacher == "auto")
         plain = alone and untaught and self.codes in ("auto", "none") and self.class_weight is None
-        return self._is_auto("hidden_layer_sizes") or not plain or len(self.classes_) > 2
+        return self._is_auto("hidden_layer_sizes") or not plain or n_classes > 2
 
     def _check_parameters(self) -> tuple[int, ...]:
         if self.n_estimators != "auto":
@@ -188,7 +189,7 @@ class MixtureClassifier(AggregatedClassifier):
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         for name in ("networks_", "priors_", "recipe_"):
             self.__dict__.pop(name, None)
-        if not self._is_mixture() or not self._mixture_allowed():
+        if not self._is_mixture(len(self.classes_)) or not self._mixture_allowed():
             return super()._learn(X, y, weights)
         return self._learn_mixture(X, y, weights)
 
@@ -329,6 +330,8 @@ class MixtureClassifier(AggregatedClassifier):
             "n_training_rows": len(codes),
             "data_fingerprint": fingerprint(prepared[order], codes[order].astype(np.float64)),
         }
+        if len(self.classes_) > 2:
+            details["code_book"] = words_to_text(code_words(len(self.classes_), recipe.code_length))
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         details |= background_detail(prepared[self.other_rows_])

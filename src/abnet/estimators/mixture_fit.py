@@ -114,7 +114,7 @@ def learn_prior_members(
     targets, shares = _weighted(lesson.targets, shares, per_class)
     rows = np.asarray(lesson.X, np.float32) if coded is None else coded.code(lesson.X)
     lifted, wanted = lift(rows), 2 * targets[:, 1] - 1 if n_classes == 2 else targets
-    plan, seed = _plan(estimator, taught=teaching is not None), int(rng.integers(2**31))
+    plan, seed = _plan(estimator, len(rows), taught=teaching is not None), int(rng.integers(2**31))
 
     def learned(recipe: Recipe) -> "MixtureOutcome":
         method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
@@ -190,7 +190,11 @@ def _taught(
     return (None, every) if teaching is None else (teaching, chosen)
 
 
-def _plan(estimator: Any, *, taught: bool) -> Any:
+FEW_ROWS, SMALL_BATCH = 2_000, 32
+"""An epoch of fewer rows has smaller minibatches: with large ones it would be a handful of steps."""
+
+
+def _plan(estimator: Any, n_rows: int, *, taught: bool) -> Any:
     """How long and how fast: by steps for a taught mixture, in two halves of `max_iter` epochs for another."""
     from abnet.training.mixture_trainer import MixturePlan
 
@@ -198,6 +202,7 @@ def _plan(estimator: Any, *, taught: bool) -> Any:
     if not taught:
         steps = plan.steps if estimator.hidden_layer_sizes == "auto" else 10**9
         plan = replace(plan, steps=steps, most_epochs=max(int(estimator.max_iter) // 2, 1), linear=True)
+        plan = replace(plan, batch_size=SMALL_BATCH) if n_rows < FEW_ROWS else plan
     # A posterior that is trained further has the rate for itself: its settings then share one prior (`ABNetSearch`).
     if estimator.learning_rate_init != "auto" and estimator._is_frozen():
         plan = replace(plan, rate=float(estimator.learning_rate_init))

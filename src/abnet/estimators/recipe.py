@@ -39,6 +39,8 @@ PRIOR_SHARE, PRIOR_SHARE_ALONE = 0.6, 0.5
 """Rows that learn, of a mixture by the rules and of a network whose widths are given (docs/tables.md has figures)."""
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
+MANY_CLASSES, WIDER_NEURONS = 6, (300,)
+"""From so many classes on the members are wider (docs/tables.md has figures)."""
 
 
 MUCH, CLEARLY_LESS = 0.1, 2 / 3
@@ -121,7 +123,7 @@ def recipe_for(
     free, wide = hidden is None, n_features > WIDE_FEATURES
     exact_fits = n_classes == 2 and not wide
     if hidden is None:
-        hidden = NEURONS if exact_fits else WIDE_NEURONS
+        hidden = NEURONS if exact_fits else WIDER_NEURONS if n_classes >= MANY_CLASSES else WIDE_NEURONS
     members = estimator.n_estimators
     if members == "auto":
         members = (MEMBERS if exact_fits else WIDE_MEMBERS) if free else 1

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.classifier import check_choice, seeds
+from abnet.estimators.classifier import check_choice, check_hidden, seeds
+from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
 from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork
@@ -31,11 +32,12 @@ _STAGE = frozenset({"learning_rate_init", "batch_size", "max_iter", "n_iter_no_c
 _UNUSED = frozenset({"prior_fraction", "n_samples"})
 
 
-def free_parameters(classifier: AggregatedClassifier) -> frozenset[str]:
+def free_parameters(classifier: AggregatedClassifier, n_classes: int = 2) -> frozenset[str]:
     """Names of the parameters that change neither the prior, nor the bound rows, nor anything sampled.
 
     - A frozen posterior has no union over posteriors: nothing is free. The same for a sampled aggregation, whose
       paths are drawn after the posterior.
+    - A mixture, and so any network with several classes, is sampled above 10 neurons (`recipe_for`).
     - With ``prior="split"`` the two stages of the prior share all limits with the posterior's: only the learning rate
       is the posterior's own (the prior then has a rate that is fixed).
     - With ``prior="init"`` the prior is the random start, which only the sizes and the seed decide. With
@@ -49,7 +51,7 @@ def free_parameters(classifier: AggregatedClassifier) -> frozenset[str]:
     >>> "max_iter" in free_parameters(ABNetClassifier((4, 4), prior="init"))
     True
     """
-    if classifier._is_frozen() or not classifier._certifies_exactly():
+    if classifier._is_frozen() or not _is_computed(classifier, n_classes):
         return frozenset()
     if classifier.objective == "loss":
         return _STAGE | _UNUSED
@@ -58,9 +60,18 @@ def free_parameters(classifier: AggregatedClassifier) -> frozenset[str]:
     return _STAGE | _UNUSED | {"validation_fraction"}
 
 
-def event_of(classifier: AggregatedClassifier, params: Mapping[str, Any]) -> str:
+def _is_computed(classifier: AggregatedClassifier, n_classes: int) -> bool:
+    """Whether the risk of the posterior will be computed, not sampled; False where that cannot be told beforehand."""
+    if not (isinstance(classifier, MixtureClassifier) and classifier._is_mixture(n_classes)):
+        return classifier._certifies_exactly()
+    if classifier.aggregation != "auto":
+        return bool(classifier.aggregation == "exact")
+    return not classifier._is_auto("hidden_layer_sizes") and max(check_hidden(classifier.hidden_layer_sizes)) <= 10
+
+
+def event_of(classifier: AggregatedClassifier, params: Mapping[str, Any], n_classes: int = 2) -> str:
     """A mark of the prior and the bound rows of a candidate: `params` of the grid without those that are free."""
-    free = free_parameters(classifier)
+    free = free_parameters(classifier, n_classes)
     return " ".join(f"{name}={_mark(params[name])}" for name in sorted(params) if name not in free)
 
 
@@ -96,10 +107,21 @@ def chooses_apart(candidates: Sequence[AggregatedClassifier]) -> bool:
     return len(shared) == 1 and all(one._is_frozen() and one._has_split() for one in candidates)
 
 
-def validation_figures(fitted: AggregatedClassifier, X: Any, y: Any) -> tuple[float, float]:
-    """Error and mean linear loss of a frozen classifier on the validation rows of its first part."""
+def validation_figures(fitted: AggregatedClassifier, X: Any, y: Any, weights: Any = None) -> tuple[float, float]:
+    """Error and mean linear loss of a frozen classifier on rows of its first part that it did not learn from.
+
+    One network leaves validation rows aside. A mixture, and those who teach it, learn from all of the part: it is
+    fitted once more on that part alone, of which it then counts what it does not learn from.
+    """
     from sklearn.utils import _safe_indexing
 
+    if hasattr(fitted, "networks_"):
+        first = fitted.other_rows_
+        again = clone(fitted).set_params(classes=fitted.classes_, n_candidates=1)
+        own = None if weights is None else np.asarray(weights)[first]
+        again.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=own)
+        found = _certificate(again, {})
+        return (found.vote_errors or 0) / found.n_examples, found.empirical_gibbs_risk
     from abnet.training.loop import Span
     from abnet.training.trainer import prior_spans
 
@@ -120,7 +142,8 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Frozen posteriors that share their bound rows (one ``prior_fraction``, ``validation_fraction`` and seed) are chosen
     on validation rows of the first part instead, with no look at the bound rows, and the winner alone is certified:
-    K = 1. The others' certificates are then not shown, since the bound would not account for a choice by them.
+    K = 1. (A mixture is fitted twice for it: on all rows, and on the first part alone.) The others' certificates are
+    then not shown, since the bound would not account for a choice by them.
 
     Parameters
     ----------
@@ -176,28 +199,29 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
         validate_data(self, X, y, skip_check_array=True)
         if np.asarray(y).dtype.kind != "f":  # numbers that are no labels are the estimator's to refuse
-            Labels.of(y).check_two()
+            Labels.of(y)
         settings, candidates = self._candidates()
-        events = [event_of(candidate, params) for candidate, params in zip(candidates, settings, strict=True)]
+        K = len(np.unique(np.asarray(y)))
+        events = [event_of(candidate, params, K) for candidate, params in zip(candidates, settings, strict=True)]
         apart = chooses_apart(candidates)
         counted = (1 if apart else count_events(events)) * self.estimator.n_candidates
         fits = [_fit(candidate.set_params(n_candidates=counted), X, y, sample_weight) for candidate in candidates]
         certificates = [_certificate(fitted, params) for (fitted, _), params in zip(fits, settings, strict=True)]
-        _check_priors([fitted.prior_ for fitted, _ in fits], events)
+        _check_priors([getattr(fitted, "priors_", (fitted.prior_,)) for fitted, _ in fits], events)
         self.cv_results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
         if apart:
-            self._choose_apart([fitted for fitted, _ in fits], X, y)
+            self._choose_apart([fitted for fitted, _ in fits], X, y, sample_weight)
         else:
             self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
         self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
         return self
 
-    def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any) -> None:
+    def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any, weights: Any) -> None:
         """Choose on validation rows of the first part; the others' certificates are not shown, nor to be chosen by."""
         first = fits[0].bound_rows_
         if not all(np.array_equal(first, fitted.bound_rows_) for fitted in fits):
             raise RuntimeError("settings that were to share their bound rows drew different ones; fit again.")
-        figures = [validation_figures(fitted, X, y) for fitted in fits]
+        figures = [validation_figures(fitted, X, y, weights) for fitted in fits]
         errors, losses = zip(*figures, strict=True)
         keys = figures if self.choose_by == "vote" else list(zip(losses, errors, strict=True))
         self.best_index_ = min(range(len(fits)), key=lambda i: keys[i])
@@ -249,7 +273,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_ = best.classes_
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The chosen classifier's output in [-1, 1]; positive for ``classes_[1]``."""
+        """The chosen classifier's output in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
         return self._best().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -257,7 +281,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self._best().predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The chosen classifier's shares of the vote, shape (n, 2)."""
+        """The chosen classifier's probabilities, shape (n, K)."""
         return np.asarray(self._best().predict_proba(X))
 
     def draw_network(self) -> DrawnNetwork:
@@ -292,7 +316,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
@@ -325,12 +349,13 @@ def _certificate(fitted: AggregatedClassifier, params: Mapping[str, Any]) -> Cer
     return fitted.certificate_
 
 
-def _check_priors(priors: Sequence[BAM], events: Sequence[str]) -> None:
+def _check_priors(priors: Sequence[tuple[BAM, ...]], events: Sequence[str]) -> None:
     """Refuse the result if settings that were counted as one prior did not train the same one."""
-    first: dict[str, BAM] = {}
+    first: dict[str, tuple[BAM, ...]] = {}
     for prior, event in zip(priors, events, strict=True):
         shared = first.setdefault(event, prior)
-        if not all(map(np.array_equal, (*shared.weights, *shared.biases), (*prior.weights, *prior.biases))):
+        arrays, others = ([a for net in nets for a in (*net.weights, *net.biases)] for nets in (shared, prior))
+        if len(arrays) != len(others) or not all(map(np.array_equal, arrays, others)):
             raise RuntimeError(
                 "settings that share a prior trained different ones, so that their certificates do not hold together: "
                 "was training interrupted, or is the preprocessor random? Give it a fixed seed and fit again."

@@ -113,6 +113,8 @@ _UNITS: dict[type, tuple[str, ...]] = {
 class BinaryNetwork(Predictor):
     """BinaryConnect or BNN with batch normalisation folded into each unit; scores, no probabilities.
 
+    One output, whose sign is the label of two classes, or one for each of several, of which the largest wins.
+
     Parameters
     ----------
     weights : tuple of arrays (d_k, d_{k-1})
@@ -151,13 +153,20 @@ class BinaryNetwork(Predictor):
         """Number of inputs."""
         return int(self.weights[0].shape[1])
 
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return max(len(self.weights[-1]), 2)
+
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The real-valued output."""
+        """The real-valued outputs, (rows,) or (rows, K)."""
         h = X
         for W, units in zip(self.weights, self.units, strict=True):
             h = units(h @ W.astype(np.float64).T)
         # A step would hide a NaN of the input from the caller.
-        return np.where(np.isfinite(X).all(axis=1), h[:, 0], np.nan)
+        finite = np.isfinite(X).all(axis=1, keepdims=True)
+        scores = np.where(finite, h, np.nan)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Weights and unit constants by layer; hidden units with thresholds are BNN's, with centres BinaryConnect's."""
@@ -180,7 +189,7 @@ class BinaryNetwork(Predictor):
         ]
         check_names(arrays, tuple(names))
         weights = tuple(_checked_weights(arrays, f"weights_{k}") for k in range(1, depth + 1))
-        check_chain([(W.shape[0], W.shape[1]) for W in weights])
+        check_chain([(W.shape[0], W.shape[1]) for W in weights], info.labels.n_classes)
         units = tuple(_checked_units(arrays, kind, k, len(weights[k - 1])) for k, kind in enumerate(kinds, start=1))
         return BinaryNetwork(weights, units, info=info)
 

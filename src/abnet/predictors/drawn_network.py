@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM, contiguous
 from abnet.bounds.vote import DrawnCertificate
-from abnet.cube import code_words, erf, namespace, nearest_word
+from abnet.cube import erf, namespace, nearest_word
 from abnet.labels import Labels
 from abnet.predictors.paths import checked_layers, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
@@ -23,6 +23,7 @@ __all__ = [
     "PosteriorAverage",
     "draw_network",
     "layer_moments",
+    "one_of_several",
     "posterior_average",
 ]
 
@@ -54,6 +55,8 @@ class DrawnNetwork(Predictor):
         if (self.network.sizes[-1] == 1) != (self.info.labels.n_classes == 2):
             outputs, labels = self.network.sizes[-1], self.info.labels.n_classes
             raise ValueError(f"{outputs} outputs do not tell the classes apart: there are {labels} labels.")
+        if self.info.labels.n_classes > 2:
+            self.info.code_words(self.network.sizes[-1])
         super().__post_init__()
         object.__setattr__(self, "network", contiguous(self.network))
 
@@ -83,7 +86,7 @@ class DrawnNetwork(Predictor):
         # A sign would hide a NaN of the input from the caller.
         if outputs.ndim == 1:
             return np.where(finite, outputs, np.nan)
-        words = code_words(self.n_classes, outputs.shape[1])
+        words = self.info.code_words(outputs.shape[1])
         return np.where(finite[:, None], np.eye(self.n_classes)[nearest_word(words, outputs)], np.nan)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -136,11 +139,12 @@ def layer_moments(network: BAM, X: Any, *, e: float) -> list[LayerMoments]:
 def posterior_average(network: BAM, X: Any, *, e: float) -> Any:
     """EBP's output ``v_L = erf(z_L/√2)``, approximately the mean output of networks drawn from ``N(network, I)``.
 
-    The label is its sign, and ``P(y|x) = (1 + y v_L)/2``. Parameters as in `layer_moments`.
+    The label is its sign, and ``P(y|x) = (1 + y v_L)/2``. With several outputs the label is that of the largest.
+    Parameters as in `layer_moments`.
 
     Returns
     -------
-    array (rows,)
+    array (rows,) or (rows, K)
         In [-1, 1].
 
     Examples
@@ -149,12 +153,31 @@ def posterior_average(network: BAM, X: Any, *, e: float) -> Any:
     >>> posterior_average(network, np.array([[0.0, 0.0], [3.0, 0.0]]), e=1.0).round(3)
     array([0.   , 0.657])
     """
-    return erf(layer_moments(network, X, e=e)[-1].z[:, 0] / math.sqrt(2))
+    z = layer_moments(network, X, e=e)[-1].z
+    return erf((z[:, 0] if z.shape[1] == 1 else z) / math.sqrt(2))
+
+
+def one_of_several(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of K classes, given that one output and no other is +1: ``P_j ∝ Φ(z_j) Π_{k≠j} Φ(-z_k)``.
+
+    That is ``P_j ∝ Φ(z_j)/Φ(-z_j)``, so that the largest z has the largest share (Soudry, Hubara and Meir 2014 predict
+    the most probable of the K possible labels).
+
+    Examples
+    --------
+    >>> one_of_several(np.array([[0.0, 0.0, 0.0, 0.0]]))
+    array([[0.25, 0.25, 0.25, 0.25]])
+    """
+    from scipy.special import log_ndtr
+
+    log_odds = log_ndtr(z) - log_ndtr(-z)
+    odds = np.exp(log_odds - log_odds.max(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
 class PosteriorAverage(Predictor):
-    """EBP's posterior-averaged output.
+    """EBP's posterior-averaged output: ``v_L`` for two classes, `one_of_several` for more.
 
     Parameters
     ----------
@@ -172,9 +195,17 @@ class PosteriorAverage(Predictor):
         """Number of inputs."""
         return self.network.sizes[0]
 
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return max(self.network.sizes[-1], 2)
+
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``v_L``, in [-1, 1]."""
-        return np.asarray(posterior_average(self.network.astype(np.float64), X, e=self.e))
+        """``v_L``, in [-1, 1], or a share for each of several classes."""
+        network = self.network.astype(np.float64)
+        if self.n_classes == 2:
+            return np.asarray(posterior_average(network, X, e=self.e))
+        return one_of_several(layer_moments(network, X, e=self.e)[-1].z)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The layers ``V_k = (M_k, b_k)`` and e."""
@@ -188,7 +219,7 @@ class PosteriorAverage(Predictor):
         check_names(arrays, (*names, "e"))
         check_array(arrays, "e", (1,))
         layers = tuple(check_matrix(arrays, name, (np.float64, np.float32)) for name in names)
-        check_chain([(V.shape[0], V.shape[1] - 1) for V in layers])
+        check_chain([(V.shape[0], V.shape[1] - 1) for V in layers], info.labels.n_classes)
         return PosteriorAverage(BAM.from_layers(layers), float(arrays["e"][0]), info=info)
 
 

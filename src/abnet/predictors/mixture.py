@@ -192,6 +192,8 @@ class PathMixture(Predictor):
         K, c = self.info.labels.n_classes, int(self.biases[-1].shape[1])
         if (c == 1) != (K == 2) or not (K - 1).bit_length() <= c <= MOST_NEURONS:
             raise ValueError(f"{c} output neurons do not tell {K} classes apart.")
+        if K > 2:
+            self.info.code_words(c)
         super().__post_init__()
 
     @property
@@ -216,7 +218,7 @@ class PathMixture(Predictor):
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean output of all fixed paths."""
-        table = class_table(self.n_classes, self.biases[-1].shape[1])
+        table = None if self.n_classes == 2 else decode_table(self.info.code_words(self.biases[-1].shape[1]))
         total: Any = 0
         for m, network in enumerate(self.networks()):
             total = total + self._member(network.layers, X, tuple(noise[m] for noise in self.noise), table)

@@ -17,6 +17,7 @@ from scipy.special import erf
 from abnet.bam import BAM
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
+from abnet.cube import code_words, words_from_text
 from abnet.labels import Labels, winners
 from abnet.lazy import offered
 from abnet.records import check_array
@@ -189,10 +190,12 @@ def check_matrix(arrays: Arrays, name: str, dtypes: tuple[Any, ...]) -> NDArray[
     return array
 
 
-def check_chain(shapes: list[tuple[int, int]]) -> None:
-    """Refuse layers (outputs, inputs) that do not fit together, or more than one output."""
+def check_chain(shapes: list[tuple[int, int]], n_classes: int = 2) -> None:
+    """Refuse layers (outputs, inputs) that do not fit together, or end in other than one output for two classes and one
+    for each of several.
+    """
     outputs, inputs = [rows for rows, _ in shapes], [columns for _, columns in shapes]
-    if not shapes or outputs[-1] != 1 or outputs[:-1] != inputs[1:]:
+    if not shapes or outputs[-1] != (1 if n_classes == 2 else n_classes) or outputs[:-1] != inputs[1:]:
         raise ValueError(f"the arrays of the layers do not fit together: (outputs, inputs) are {shapes}.")
 
 
@@ -246,6 +249,13 @@ class ModelInfo:
     def classes(self) -> NDArray[Any]:
         """The labels as an array."""
         return self.labels.classes
+
+    def code_words(self, length: int) -> NDArray[np.int8]:
+        """The code book (K, c) that the model was made with: the one among its details, else `abnet.cube`'s own."""
+        kept = self.details.get("code_book")
+        if kept is None:
+            return code_words(self.labels.n_classes, length)
+        return words_from_text(kept, self.labels.n_classes, length)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from abnet.atomic import check_writable
 from abnet.bounds.certificate import Certificate
+from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.data.fingerprint import count_seen
@@ -64,6 +65,11 @@ class JudgedTable:
         if not self.truth:
             raise TableError("no row of the table has a label, so nothing can be certified.")
         return judge_answers(self.truth, self.answers, known=self.known)
+
+    def confusion(self, delta: float, n_candidates: int) -> ConfusionMatrix:
+        """Labels against answers."""
+        options: Any = {"known": self.known, "delta": delta, "n_candidates": n_candidates}
+        return ConfusionMatrix.from_labels(self.truth, self.answers, **options)
 
     @property
     def notices(self) -> list[str]:
@@ -160,14 +166,20 @@ def label_text(text: str) -> str:
 
 
 def _fitted(model: Predictor, frame: Table, truth: list[str], labelled: NDArray[np.bool_]) -> int:
-    """Rows with a label that the model's filter holds; 0 where there is none, or several classes."""
+    """Rows with a label that the model's filter holds; 0 where there is none."""
     marks, preparation = model.info.details.get("row_filter"), model.info.preparation
     names = [label_text(name) for name in model.info.labels.names]
-    if not isinstance(marks, str) or not hasattr(preparation, "transform_reporting") or len(names) != 2:
+    if not isinstance(marks, str) or not hasattr(preparation, "transform_reporting"):
         return 0
     prepared: Any = preparation.transform_reporting(frame)[0][labelled]
-    signs = np.array([{names[0]: -1.0, names[1]: 1.0}.get(label, 0.0) for label in truth])
-    return count_seen(marks, prepared, signs) if len(signs) else 0
+    # As the fit has marked them: signs of two classes, codes of several and K for a label that is not known.
+    known = {name: float(code) for code, name in enumerate(names)}
+    if len(names) == 2:
+        known, unknown = {names[0]: -1.0, names[1]: 1.0}, 0.0
+    else:
+        unknown = float(len(names))
+    labels = np.array([known.get(label, unknown) for label in truth])
+    return count_seen(marks, prepared, labels) if len(labels) else 0
 
 
 _ALPHA = 0.01

@@ -1,0 +1,101 @@
+"""Several classes: an epoch of 784-400-(12 outputs) beside a tanh network, and what two classes pay for the others."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from abnet.aggregation.exact import lift
+from abnet.bam import BAM
+from abnet.predictors.compact import CompactABNet
+from abnet.predictors.mixture import CompactMixture
+from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.training.loop import Limits, Span, compiled_epoch, open_runs, pad_rows
+from abnet.training.mixture_trainer import MixtureLearner, start_mixture
+from abnet.training.trainer import new_keys, stack
+from measure import Row, at_most, best_times
+
+BATCH, STEPS = 128, 150
+ROWS = BATCH * STEPS
+INPUTS, HIDDEN, LENGTH, CLASSES = 784, 400, 12, 10
+
+
+def tanh_epoch(X: Any, targets: Any, order: Any) -> Callable[[], Any]:
+    """784-400-12 with tanh units, a read-out of ten classes, cross entropy, and Optax's Adam: one compiled loop."""
+    adam = optax.adam(0.01)
+    shapes = [(INPUTS, HIDDEN), (HIDDEN, LENGTH), (LENGTH, CLASSES)]
+    params = [(0.05 * jax.random.normal(jax.random.key(d), (d, e)), jnp.zeros(e)) for d, e in shapes]
+
+    def loss(params: Any, x: Any, t: Any) -> Any:
+        for W, b in params[:-1]:
+            x = jnp.tanh(x @ W + b)
+        W, b = params[-1]
+        return -jnp.mean(jnp.sum(t * jax.nn.log_softmax(x @ W + b), axis=1))
+
+    @jax.jit
+    def run(params: Any, state: Any, X: Any, targets: Any, order: Any) -> Any:
+        def body(i: Any, carry: Any) -> Any:
+            params, state = carry
+            index = jax.lax.dynamic_slice_in_dim(order, i * BATCH, BATCH)
+            updates, state = adam.update(jax.grad(loss)(params, X[index], targets[index]), state)
+            return optax.apply_updates(params, updates), state
+
+        return jax.lax.fori_loop(0, STEPS, body, (params, state))
+
+    return lambda: jax.block_until_ready(run(params, adam.init(params), X, targets, order))
+
+
+def our_epoch(learner: Any, state: Any, rows: Any, order: Any) -> Callable[[], Any]:
+    """As many steps of ours, as `fit` makes them; one block of rows is watched."""
+    rng = np.random.default_rng(0)
+    runs: Any = open_runs(stack([state]), [0.01], new_keys(rng, 1))
+    limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(0), np.int32(BATCH))
+    call = partial(
+        compiled_epoch((learner,)), (learner,), rows=rows, order=order, count=np.int32(ROWS), watch=span, limits=limits
+    )
+    first = call(runs=(runs,), batch_size=BATCH)
+    return lambda: jax.block_until_ready(call(runs=first, batch_size=BATCH))
+
+
+def rows() -> list[Row]:
+    rng = np.random.default_rng(0)
+    X = rng.random((ROWS, INPUTS), dtype=np.float32)
+    targets = np.eye(CLASSES, dtype=np.float32)[rng.integers(0, CLASSES, ROWS)]
+    padded = pad_rows(lift(X), targets)
+    order = np.zeros(len(padded.targets) + BATCH, np.int32)
+    order[:ROWS] = rng.permutation(ROWS)
+    net = BAM.init(rng, (INPUTS, HIDDEN, LENGTH))
+    learner = MixtureLearner(net.sizes, CLASSES, "ancestral surrogate", bounded=False)
+    begin = start_mixture((net,), (net,), Objective.LOG, ROWS, 0.05)
+    jobs = [tanh_epoch(jnp.asarray(X), jnp.asarray(targets), order), our_epoch(learner, begin, padded, order)]
+    tanh, ours = (1e3 * t / STEPS for t in best_times(*jobs, repeat=4))
+    detail = f"{ours:.2f} / {tanh:.2f} ms a step of {BATCH} rows"
+    return [at_most("784-400-12, ten classes / tanh network, epoch", ours / tanh, 3, detail), *two_classes(X, order)]
+
+
+def two_classes(X: Any, order: Any) -> list[Row]:
+    """One network with two classes by the code for several, against the code for one output."""
+    rng = np.random.default_rng(1)
+    padded = pad_rows(lift(X), np.where(rng.random(ROWS) < 0.5, 1.0, -1.0))
+    net = BAM.init(rng, (INPUTS, 8, 1))
+    learners = (AggregationLearner(net.sizes), MixtureLearner(net.sizes))
+    states = (start(net, net, Objective.LOG, ROWS, 0.05), start_mixture((net,), (net,), Objective.LOG, ROWS, 0.05))
+    jobs = [our_epoch(each, state, padded, order) for each, state in zip(learners, states, strict=True)]
+    alone, mixed = (1e3 * t / STEPS for t in best_times(*jobs, repeat=9))
+    predictors = (CompactABNet.from_network(net), CompactMixture.from_networks([net]))
+    score, mix = best_times(*(partial(each.decision_function, X) for each in predictors), repeat=9)
+    return [
+        at_most(
+            "two classes as a mixture of one / one output, epoch", mixed / alone, 1.2, f"{mixed:.3f} / {alone:.3f} ms"
+        ),
+        at_most("the same, scores", mix / score, 1.2, f"{1e3 * mix:.1f} / {1e3 * score:.1f} ms"),
+    ]
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(row)

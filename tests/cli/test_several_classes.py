@@ -1,0 +1,98 @@
+"""The command line with three classes: fit, predict, inspect, certify, compare."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet.bounds import clopper_pearson_bound
+from abnet.cube import code_words, words_to_text
+from cli.tables import Run
+
+KINDS = ("hare", "owl", "toad")
+WAY = ["--hidden-layer-sizes", "4", "--max-iter", "20", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def animals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    lines = ["speed,weight,flies,animal"]
+    for i in range(150):
+        kind = i % 3
+        speed, weight = rng.normal((9, 5, 1)[kind]), rng.normal((4, 2, 1)[kind])
+        lines.append(f"{speed:.3f},{weight:.3f},{'yes' if kind == 1 else 'no'},{KINDS[kind]}")
+    path = tmp_path_factory.mktemp("animals") / "animals.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(animals: Path, run: Run) -> Path:
+    path = animals.with_suffix(".abnet")
+    text = run("fit", animals, "--target", "animal", "--output", path, *WAY).stdout
+    for kind in KINDS:
+        assert kind in text
+    return path
+
+
+def truth_of(table: Path) -> list[str]:
+    return [row["animal"] for row in csv.DictReader(io.StringIO(table.read_text()))]
+
+
+def test_labels_and_probabilities(run: Run, model: Path, animals: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("predict", model, animals, "--proba").stdout)))
+    assert list(rows[0]) == ["prediction", *(f"probability_{kind}" for kind in KINDS)]
+    for row in rows:
+        chances = [float(row[f"probability_{kind}"]) for kind in KINDS]
+        assert sum(chances) == pytest.approx(1)
+        assert row["prediction"] == KINDS[int(np.argmax(chances))]
+    assert np.mean([row["prediction"] != kind for row, kind in zip(rows, truth_of(animals), strict=True)]) < 0.2
+
+
+def test_the_code_book_is_shown(run: Run, model: Path) -> None:
+    book = words_to_text(code_words(3, 8))
+    assert json.loads(run("inspect", model, "--json").stdout)["details"]["code_book"] == book
+    text = run("inspect", model).stdout
+    assert "code book:" in text
+    assert all(word in text for word in book)
+
+
+def test_certify_counts_and_tells_rows_of_the_fit(run: Run, model: Path, animals: Path, tmp_path: Path) -> None:
+    result = run("certify", model, animals, "--confusion", "--json")
+    assert "150 of 150 rows have the values and the label of rows that the model was fitted on" in result.stderr
+    record = json.loads(result.stdout)
+    counts = np.array(record["confusion"]["counts"])
+    assert counts.sum(axis=1).tolist() == [50, 50, 50]
+    wrong = 150 - np.trace(counts)
+    assert record["certificate"]["vote_error_bound"] == clopper_pearson_bound(int(wrong), 150)
+    turned = tmp_path / "turned.csv"
+    text = animals.read_text()
+    turned.write_text(text.replace("hare", "swap").replace("toad", "hare").replace("swap", "toad"))
+    # The owls alone keep their label.
+    assert "50 of 150 rows have the values and the label" in run("certify", model, turned).stderr
+
+
+def test_compare_has_all_models_that_can(run: Run, animals: Path) -> None:
+    record: dict[str, Any] = json.loads(run("compare", animals, "--target", "animal", "--json", *WAY).stdout)
+    found = {contender["name"]: contender for contender in record["contenders"]}
+    for name in ("ABNet, frozen", "random forest", "gradient boosting", "logistic regression", "majority rule"):
+        assert found[name]["note"] == ""
+        assert 0 < found[name]["bound"] <= 1
+    assert found["ABNet, frozen"]["test_error"] < 0.3
+    assert found["majority rule"]["test_error"] > 0.5
+
+
+@pytest.mark.parametrize("name", ["EBPClassifier", "BNNClassifier"])
+def test_baselines_predict_from_their_file(name: str, run: Run, animals: Path, tmp_path: Path) -> None:
+    import pandas as pd
+
+    X = pd.read_csv(animals)[["speed", "weight"]]
+    path = tmp_path / "model.abnet"
+    fitted = getattr(abnet, name)((4,), max_iter=3, random_state=0).fit(X, truth_of(animals))
+    fitted.save(path)
+    assert run("predict", path, animals).stdout.splitlines()[1:] == fitted.predict(X).tolist()

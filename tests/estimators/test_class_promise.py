@@ -1,0 +1,87 @@
+"""The promise for four classes: over many samples no bound of a certificate fails more often than it may."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abnet import ABNetClassifier
+from abnet.bam import BAM
+from abnet.bounds import Certificate
+from abnet.estimators.mixture_fit import certify_mixture
+from abnet.labels import Labels
+from abnet.predictors.mixture import CompactMixture, PathMixture
+from abnet.predictors.predictor import ModelInfo
+from estimators.worlds import FOUR, POINTS, FourClasses
+from promise import breaks
+
+DELTA, SAMPLES = 0.2, 150
+INFO = ModelInfo(Labels(np.arange(4)))
+NETWORKS = tuple(BAM.init(np.random.default_rng([5, m]), (20, 3, 4)) for m in range(2))
+
+
+def broken(world: FourClasses, certificate: Certificate, exact: Any, voted: Any) -> Any:
+    """Which of Gibbs, vote and all classes at once are false, from class probabilities of the 512 inputs."""
+    errors = zip(certificate.per_class, world.class_errors(voted), strict=True)
+    by_class = any((part.vote_error_bound or 1.0) < error for part, error in errors if part.n_examples)
+    vote = 1.0 if certificate.vote_error_bound is None else certificate.vote_error_bound
+    return np.array(
+        [certificate.gibbs_risk_bound < world.gibbs_risk(exact), vote < world.vote_error(voted), by_class]
+    ).astype(int)
+
+
+@pytest.mark.parametrize("world", FOUR.values(), ids=FOUR.keys())
+@pytest.mark.parametrize("kind", ["exact", "exact, bound of all posteriors", "paths"])
+def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: str) -> None:
+    exact = CompactMixture.from_networks(NETWORKS, INFO)
+    paths = PathMixture.from_networks(NETWORKS, np.random.default_rng(0), n_paths=6, info=INFO)
+    scorer: Any = paths if kind == "paths" else exact
+    truth, voted = exact.score_prepared(POINTS), scorer.score_prepared(POINTS)
+    failures: Any = np.zeros(3, int)
+    for seed in range(SAMPLES if kind != "paths" else SAMPLES // 3):
+        X, y = world.draw(np.random.default_rng([seed, 9]))
+        certificate = certify_mixture(
+            scorer, NETWORKS, NETWORKS, X.astype(np.float32), y, 4, np.random.default_rng([seed, 2]),
+            frozen=kind != "exact, bound of all posteriors", delta=DELTA, n_candidates=1, prior="split",
+        )  # fmt: skip
+        failures += broken(world, certificate, truth, voted)
+    for count in failures.tolist():
+        assert not breaks(count, SAMPLES if kind != "paths" else SAMPLES // 3, DELTA)
+
+
+def test_the_simulation_notices_a_bound_that_is_none() -> None:
+    """The errors that were counted, given out for a bound, fail in about half of the samples."""
+    world = FOUR["signal"]
+    voted = CompactMixture.from_networks(NETWORKS, INFO).score_prepared(POINTS)
+    answers = dict(zip((point.tobytes() for point in POINTS), voted.argmax(axis=1), strict=True))
+    failures = 0
+    for seed in range(SAMPLES):
+        X, y = world.draw(np.random.default_rng([seed, 9]))
+        counted = np.mean([answers[x.tobytes()] != label for x, label in zip(X, y, strict=True)])
+        failures += counted < world.vote_error(voted)
+    assert breaks(failures, SAMPLES, DELTA)
+
+
+def fitted(world: FourClasses, seed: int, **settings: Any) -> Any:
+    """A mixture fitted to a fresh sample, all four classes declared."""
+    options: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "code_length": 3, "delta": DELTA, "preprocessor": None}
+    clf = ABNetClassifier((3,), classes=np.arange(4), random_state=seed, **options, **settings)
+    return clf.fit(*world.draw(np.random.default_rng([seed, 5])))
+
+
+def failures_of_fits(world: FourClasses, repetitions: int, **settings: Any) -> Any:
+    """How often Gibbs, vote and classes are false over fits to fresh samples."""
+    total: Any = np.zeros(3, int)
+    for seed in range(repetitions):
+        clf = fitted(world, seed, **settings)
+        exact = CompactMixture.from_networks(clf.networks_, clf.predictor_.info).score_prepared(POINTS)
+        total += broken(world, clf.certificate_, exact, clf.decision_function(POINTS))
+    return total
+
+
+@pytest.mark.parametrize("posterior", ["frozen", "train"])
+def test_fitted_mixtures_keep_their_promise(posterior: str) -> None:
+    """Few fits here; tests/long has hundreds."""
+    repetitions = 12
+    for count in failures_of_fits(FOUR["noise"], repetitions, posterior=posterior).tolist():
+        assert not breaks(count, repetitions, DELTA)
