@@ -29,7 +29,7 @@ from abnet.estimators.classifier import (
     take_rows,
     training_bar,
 )
-from abnet.estimators.recipe import Recipe, prior_share, recipe_for
+from abnet.estimators.recipe import Recipe, fit_record, prior_share, recipe_for
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS
@@ -326,6 +326,7 @@ class MixtureClassifier(AggregatedClassifier):
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(codes),
             "data_fingerprint": fingerprint(prepared[order], codes[order].astype(np.float64)),
+            **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
         }
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
@@ -349,6 +350,11 @@ class MixtureClassifier(AggregatedClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+def _monitored(members: mixture_fit.Members) -> str:
+    """What the curve of the members shows; an untaught mixture learns in two halves, as a single network does."""
+    return "log loss" if members.taught_by is not None else "log loss, then linear loss"
 
 
 def _with_unknown(codes: NDArray[np.intp], n_classes: int) -> tuple[NDArray[np.intp], int]:
