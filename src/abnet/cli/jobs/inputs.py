@@ -133,7 +133,7 @@ def in_options(note: "Note") -> str:
     return str(note).replace(f"use={note.column!r} takes", f"--use {shlex.quote(note.column)} takes")
 
 
-MODEL, CSV, OTHER = "model", "CSV", "other"
+MODEL, CSV, HTML, OTHER = "model", "CSV", "HTML", "other"
 EXPORTED = {"c": "exported C", "onnx": "exported ONNX"}
 """Kinds of files by what `abnet export --to` is told."""
 _ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
@@ -145,7 +145,7 @@ def check_output(output: Path, kind: str, *, inputs: Iterable[Path], overwrite: 
     Parameters
     ----------
     output : path
-    kind : {"model", "CSV", "exported C", "exported ONNX"}
+    kind : {"model", "CSV", "HTML", "exported C", "exported ONNX"}
         What will be written.
     inputs : iterable of path
         What the command reads; ``-`` is standard input.
@@ -176,7 +176,7 @@ def _same_file(first: Path, second: Path) -> bool:
 
 
 def kind_of_file(path: Path) -> str:
-    """What a file holds: "model", "CSV", "exported C", "exported ONNX", "other", or nothing at all ("").
+    """What a file holds: "model", "CSV", "HTML", "exported C", "exported ONNX", "other", or nothing at all ("").
 
     Examples
     --------
@@ -196,6 +196,8 @@ def kind_of_file(path: Path) -> str:
         return EXPORTED["c"]
     if b"\x12\x05abnet" in start[:16]:  # the producer of a ModelProto
         return EXPORTED["onnx"]
+    if start[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        return HTML
     text = path.name.lower().endswith(_ENDINGS) or start.startswith(b"prediction")
     return CSV if text and (start.startswith(b"\x1f\x8b") or b"\0" not in start) else OTHER
 
