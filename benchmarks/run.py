@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-PARTS = ("startup", "exact", "learning", "recipe", "wide", "classes", "sweep", "tables_io", "exports")
+PARTS = ("startup", "exact", "learning", "recipe", "wide", "classes", "sweep", "tables_io", "exports", "reports")
 
 
 def main(names: list[str]) -> int:

@@ -15,3 +15,5 @@ def test_data_files_are_part_of_the_package() -> None:
     home = Path(abnet.__file__).parent
     assert (home / "py.typed").exists()
     assert (home / "experiments" / "paper_table1.csv").exists()
+    for name in ("export/predictor.js", "export/explain.js", "report/form.js", "report/page.css"):
+        assert (home / name).exists()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from abnet.explanation.row_explanation import explain
     from abnet.files import load
     from abnet.predictors.compact import CompactABNet, CompactMAP
+    from abnet.report.page import write_report
 
 __version__ = "0.2.0"
 
@@ -48,6 +49,7 @@ __all__ = [
     "load",
     "load_certificate",
     "register_skl2onnx",
+    "write_report",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -70,6 +72,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.explanation.row_explanation": ["explain"],
         "abnet.files": ["load"],
         "abnet.predictors.compact": ["CompactABNet", "CompactMAP"],
+        "abnet.report.page": ["write_report"],
     },
 )
 

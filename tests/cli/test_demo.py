@@ -35,6 +35,15 @@ def test_there_is_a_picture(folder: Path) -> None:
     assert 0.005 < np.mean(pixels[..., :3].min(axis=2) < 0.5) < 0.5  # something is drawn, on white
 
 
+def test_there_is_a_report_with_the_test_rows_and_the_others(folder: Path) -> None:
+    record = json.loads((folder / "record.json").read_text())
+    page = Path(record["report"]).read_text(encoding="utf-8")
+    assert "<h1>Handwritten digits</h1>" in page
+    assert "estimates" in page
+    for contender in record["contenders"][1:]:
+        assert f"<span>{contender['name']}</span>" in page
+
+
 def test_a_place_that_cannot_be_written(failure: Failure, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "file" in failure("demo", "--output-dir", tmp_path / "file", *SMALL)

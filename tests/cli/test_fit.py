@@ -156,13 +156,28 @@ def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_pat
 
 
 def test_the_learning_rate_changes_the_model(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
-    def fitted(rate: str) -> bytes:
+    def learned(path: Path) -> tuple[Any, ...]:
+        made = abnet.load(path)  # the file also says how it was asked for
+        return *(array.tobytes() for array in made.arrays().values()), made.certificate_, made.info.details["curves"]
+
+    def fitted(rate: str) -> tuple[Any, ...]:
         path = tmp_path / "moods.abnet"
         run("fit", table, "--target", "mood today", "--output", path, "--learning-rate-init", rate, *SMALL)
-        return path.read_bytes()
+        assert f"--learning-rate-init {rate}" in abnet.load(path).info.details["command"]
+        return learned(path)
 
-    assert fitted("auto") == fitted("0.05") == model.read_bytes()
-    assert fitted("0.2") != model.read_bytes()
+    assert fitted("auto") == fitted("0.05") == learned(model)
+    assert fitted("0.2") != learned(model)
+
+
+def test_the_model_says_how_it_was_made(model: Path) -> None:
+    """The command as it was typed, the settings, other models on the same rows, and how learning went."""
+    details = abnet.load(model).info.details
+    assert details["command"] == "abnet fit TABLE --target 'mood today' --hidden-layer-sizes 2 --max-iter 4"
+    assert details["settings"]["random_state"] == "0"
+    assert details["rivals"][0]["name"].startswith("logistic regression")
+    assert [curve["name"] for curve in details["curves"]] == ["prior, log loss", "prior, linear loss"]
+    assert all(curve["every"] == 1 and len(curve["values"]) > 1 for curve in details["curves"])
 
 
 @pytest.mark.parametrize("options", [["--prior", "init"], ["--objective", "loss"]], ids=str)

@@ -13,6 +13,7 @@ from abnet.bounds.vote import DrawnCertificate
 
 __all__ = [
     "BoundLine",
+    "InNotebooks",
     "assumptions",
     "certificate_html",
     "confidence",
@@ -349,12 +350,31 @@ def _paragraph(block: str) -> str:
     return f"<p>{escape(' '.join(block.split()))}</p>"
 
 
-def fitted_html(parameters: str, certificate: Any = None) -> str:
-    """What scikit-learn shows of an estimator, which is HTML already, and below it the certificate of the fit.
+class InNotebooks:
+    """A record that notebooks show as its ``str()``, escaped."""
+
+    def _repr_html_(self) -> str:
+        return certificate_html(self)
+
+
+def fitted_html(parameters: str, certificate: Any = None, recipe: str = "") -> str:
+    """What scikit-learn shows of an estimator, which is HTML already, and below it what came out of the fit.
+
+    Parameters
+    ----------
+    parameters : str
+        HTML.
+    certificate : Certificate, optional
+    recipe : str
+        How the model was made, in a line.
 
     Examples
     --------
     >>> fitted_html("<div>ABNetClassifier()</div>")
     '<div>ABNetClassifier()</div>'
+    >>> print(fitted_html("<div>ABNetClassifier()</div>", recipe="8 networks of 8 neurons"))
+    <div>ABNetClassifier()</div>
+    <p>Made as 8 networks of 8 neurons.</p>
     """
-    return parameters if certificate is None else f"{parameters}\n{certificate_html(certificate)}"
+    made = [f"<p>Made as {escape(recipe)}.</p>"] if recipe else []
+    return "\n".join([parameters, *made, *([] if certificate is None else [certificate_html(certificate)])])

@@ -8,6 +8,7 @@ from abnet.cli.explain import explain
 from abnet.cli.fit import fit
 from abnet.cli.options import Command, Group, program
 from abnet.cli.predict import predict
+from abnet.cli.reporting import report
 from abnet.cli.reproduce import app as reproduce
 
 __all__ = ["app"]
@@ -26,7 +27,7 @@ app = typer.Typer(
 
 
 app.callback()(program)
-for _command in (fit, predict, explain, inspect, certify, monitor, export, compare, demo, data):
+for _command in (fit, predict, explain, inspect, certify, monitor, report, export, compare, demo, data):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")

@@ -71,7 +71,7 @@ def demo(
 
     Learns from three quarters of the images with nothing set, certifies, compares
     with forest, boosting and logistic regression on the same rows, tests on the
-    last quarter, and writes the model and a picture.
+    last quarter, and writes the model, a picture and a report.
 
     abnet demo
     abnet demo --output-dir /tmp/digits --hidden-layer-sizes 4 --random-state 1
@@ -88,7 +88,8 @@ def demo(
     print(f"{outcome.n_learn:,} digits to learn from, {outcome.n_test:,} to test on: 0-4 or 5-9?\n")
     print(console.certificate_text(outcome.certificate, details=False), end="\n\n")
     show_contenders(outcome.contenders)
-    print(f"Model:    {outcome.model}\nPicture:  {outcome.picture}\nNext:     abnet inspect {outcome.model}")
+    print(f"Model:    {outcome.model}\nPicture:  {outcome.picture}\nReport:   {outcome.report}")
+    print(f"Next:     abnet inspect {outcome.model}")
 
 
 @guarded
@@ -176,8 +177,8 @@ def inspect(
     print(promise, end="\n\n")
     _preparation(record)
     for name, value in record["details"].items():
-        if name == "row_filter":
-            continue  # long, and nothing to read
+        if name in ("row_filter", "curves", "rivals"):
+            continue  # long, and nothing to read; `abnet report` draws the curves
         if name == "background":
             value = f"{len(value['rows'])} rows of the first part, for `abnet explain`"
         print(f"{name.replace('_', ' ')}: {value}")

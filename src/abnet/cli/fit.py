@@ -90,7 +90,7 @@ def fit(
     outcome = fit_table(
         table, target, output, model=model, settings=options.settings(context), drop=drop or [],
         preparation=options.preparation(max_categories, decimal, use), max_learn_rows=max_learn_rows,
-        verbose=not quiet, background=not no_background,
+        verbose=not quiet, background=not no_background, command=options.command_line(context),
     )  # fmt: skip
     for notice in outcome.notices:
         say(notice)

@@ -3,6 +3,7 @@
 Parameters become options (`spelled`), and options parameters (`settings`).
 """
 
+import shlex
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ from abnet import __version__
 from abnet.cli.console import UsageError
 from abnet.errors import Parameter
 
-__all__ = ["Command", "Group", "PARAMETERS", "preparation", "program", "settings", "spelled", "widths"]
+__all__ = ["Command", "Group", "PARAMETERS", "command_line", "preparation", "program", "settings", "spelled", "widths"]
 
 _NETWORK, _CERTIFICATE, _TRAINING = "Network", "Certificate", "Training"
 
@@ -228,6 +229,23 @@ def settings(context: typer.Context) -> dict[str, Any]:
     if given.get("learning_rate_init", "auto") != "auto":
         given["learning_rate_init"] = _number("--learning-rate-init", given["learning_rate_init"])
     return given
+
+
+_ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
+"""Options that say where results go, and change nothing about the model."""
+
+
+def command_line(context: typer.Context) -> str:
+    """The command that repeats the one at work, as far as it shapes the model: the same rows give the same text."""
+    parts = ["abnet", str(context.command.name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name in _ELSEWHERE or getattr(context.get_parameter_source(name), "name", "") != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, list | tuple) else [value]:
+            parts += [str(parameter.metavar)] if isinstance(parameter, TyperArgument) else [parameter.opts[0], str(one)]
+    return shlex.join(parts)
 
 
 def preparation(max_categories: int, decimal: str, use: list[str] | None) -> dict[str, Any]:

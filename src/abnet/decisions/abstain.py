@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import (
     confidence,
@@ -33,7 +34,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Abstention:
+class Abstention(InNotebooks):
     """A threshold above which rows are answered, the error certified among them, and how many of them there are.
 
     The error bound holds with probability at least 1-δ over the bound rows, the coverage bound with probability at

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.binomial import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import (
     confidence,
     paragraphs,
@@ -20,7 +21,7 @@ __all__ = ["ErrorComparison", "compare_wrong"]
 
 
 @dataclass(frozen=True)
-class ErrorComparison:
+class ErrorComparison(InNotebooks):
     r"""The errors of two models A and B on the same rows; everything else follows from the four counts.
 
     Attributes

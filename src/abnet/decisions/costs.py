@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.binomial import round_up
+from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
 from abnet.records import Check, apply, count, exactly, finite, level, nonnegative
 
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CostCertificate:
+class CostCertificate(InNotebooks):
     """A bound on the expected cost of a new row.
 
     Attributes

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.certificate_file import write_record
+from abnet.bounds.wording import InNotebooks
 from abnet.decisions.groups import group_totals
 from abnet.decisions.monitor import (
     confidence,
@@ -22,7 +23,7 @@ __all__ = ["GroupCertificate"]
 
 
 @dataclass(frozen=True)
-class GroupCertificate:
+class GroupCertificate(InNotebooks):
     """A bound on the error of a finished model on a new group, averaged over its rows.
 
     Everything is computed from the recorded counts. The bound is by betting on the groups' error rates, in the order in

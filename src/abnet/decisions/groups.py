@@ -17,6 +17,7 @@ from abnet.bounds.betting import betting_bound, row_weighted_betting_bound, unit
 from abnet.bounds.binomial import clopper_pearson_bound
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.shares import by_count
+from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import (
     confidence,
     paragraphs,
@@ -182,7 +183,7 @@ class PopulationError:
 
 
 @dataclass(frozen=True)
-class PopulationErrors:
+class PopulationErrors(InNotebooks):
     """Errors of declared populations; all bounds hold at once with probability at least 1-δ.
 
     Attributes

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.atomic import atomic_path
 from abnet.bounds.betting import anytime_upper_limit, log_evidence
-from abnet.bounds.wording import confidence, percent, percent_up
+from abnet.bounds.wording import InNotebooks, confidence, percent, percent_up
 from abnet.records import count, level, nonnegative, text
 
 __all__ = ["Monitor", "confidence", "paragraphs", "percent", "percent_down", "percent_up", "stated"]
@@ -70,7 +70,7 @@ _BLOCK = 4096
 Array = NDArray[np.float64]
 
 
-class Monitor:
+class Monitor(InNotebooks):
     r"""Watch the errors of a deployed model, row by row, for evidence that it errs more often than ``error``.
 
     .. math:: E_t = \int_{ε_0}^1 \Big(\frac{q}{ε_0}\Big)^k \Big(\frac{1-q}{1-ε_0}\Big)^{t-k} dπ(q), \qquad

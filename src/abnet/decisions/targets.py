@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
 from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
@@ -61,7 +62,7 @@ class ThresholdGrid:
 
 
 @dataclass(frozen=True)
-class TargetThreshold:
+class TargetThreshold(InNotebooks):
     """A threshold whose recall, precision or specificity is certified to reach a target.
 
     Attributes

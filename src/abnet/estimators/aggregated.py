@@ -40,7 +40,7 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.estimators.recipe import AFFORDABLE, exact_cost, prior_share, warn_of_unfinished
+from abnet.estimators.recipe import AFFORDABLE, exact_cost, fit_record, prior_share, warn_of_unfinished
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 
@@ -314,6 +314,7 @@ class AggregatedClassifier(BinaryClassifier):
         return default if self._is_auto("learning_rate_init") else float(self.learning_rate_init)
 
     def _record(self, trainer: Any) -> None:
+        self._curves = dict(trainer.curves)
         self.bound_curve_ = trainer.curves.get("bound", [])
         self.loss_curve_ = [value for name, curve in trainer.curves.items() if name != "bound" for value in curve]
         self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in trainer.curves.values())
@@ -376,6 +377,7 @@ class AggregatedClassifier(BinaryClassifier):
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(rows.y),
             "data_fingerprint": fingerprint(rows.X, rows.y),
+            **fit_record(self, self._curves),
         }
         marks = row_filter(rows.X, rows.y)
         if marks is not None:

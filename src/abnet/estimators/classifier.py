@@ -249,6 +249,20 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "predictor_")
         return self.predictor_.to_onnx(path)
 
+    def _fitted_html(self, parameters: str) -> str:
+        """What scikit-learn shows of the estimator and, where it is fitted, recipe and certificate below it."""
+        from abnet.bounds.wording import fitted_html
+
+        return fitted_html(parameters, getattr(self, "certificate_", None), getattr(self, "recipe_text_", ""))
+
+    def _repr_html_inner(self) -> str:
+        return self._fitted_html(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        shown = {"text/html": self._fitted_html(bundle["text/html"])} if "text/html" in bundle else {}
+        return bundle | shown
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False

@@ -30,7 +30,7 @@ from abnet.estimators.classifier import (
     take_rows,
     training_bar,
 )
-from abnet.estimators.recipe import Recipe, prior_share, recipe_for, warn_of_unfinished
+from abnet.estimators.recipe import Recipe, fit_record, prior_share, recipe_for, warn_of_unfinished
 from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS
@@ -329,6 +329,7 @@ class MixtureClassifier(AggregatedClassifier):
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(codes),
             "data_fingerprint": fingerprint(prepared[order], codes[order].astype(np.float64)),
+            **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
         }
         if len(self.classes_) > 2:
             details["code_book"] = words_to_text(code_words(len(self.classes_), recipe.code_length))
@@ -354,6 +355,11 @@ class MixtureClassifier(AggregatedClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+def _monitored(members: mixture_fit.Members) -> str:
+    """What the curve of the members shows; an untaught mixture learns in two halves, as a single network does."""
+    return "log loss" if members.taught_by is not None else "log loss, then linear loss"
 
 
 def _with_unknown(codes: NDArray[np.intp], n_classes: int) -> tuple[NDArray[np.intp], int]:

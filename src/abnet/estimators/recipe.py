@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from abnet import __version__
 from abnet.cube import code_length
 from abnet.errors import Parameter, ParameterError
 
@@ -18,10 +20,13 @@ __all__ = [
     "Recipe",
     "check_preprocessor",
     "exact_cost",
+    "fit_record",
     "hint_at_scales",
     "may_go_wide",
     "prior_share",
     "recipe_for",
+    "settings_of",
+    "stored_curves",
     "warn_of_unfinished",
     "warn_of_unsaved",
 ]
@@ -171,6 +176,58 @@ def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
     (True, False)
     """
     return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
+
+
+MOST_POINTS, MOST_TEXT = 150, 300
+"""Points of a stored curve, and characters of a stored setting, at the most."""
+
+
+def fit_record(estimator: Any, curves: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """How a model was made, for the details of its file: `settings_of`, `stored_curves` and the version."""
+    return {"version": __version__, "settings": settings_of(estimator), "curves": stored_curves(curves)}
+
+
+def settings_of(estimator: Any) -> dict[str, str]:
+    """Parameters that were set otherwise than by default, each as the text that sets it again.
+
+    A text that is cut, since it would be very long, ends in "…".
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> settings_of(LogisticRegression(C=2.0, random_state=0))
+    {'C': '2.0', 'random_state': '0'}
+    """
+    usual = {name: parameter.default for name, parameter in signature(type(estimator)).parameters.items()}
+    texts = {name: _text(value) for name, value in estimator.get_params(deep=False).items()}
+    return {name: text for name, text in texts.items() if name != "verbose" and text != _text(usual.get(name))}
+
+
+def _text(value: Any) -> str:
+    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+
+
+def stored_curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+    """Learning curves for a model file: of a long one every second or third point, each with five digits.
+
+    Parameters
+    ----------
+    curves : mapping
+        From what was monitored to its value at the start and after every epoch.
+
+    Examples
+    --------
+    >>> stored_curves({"log loss": [0.7, 0.123456789]})
+    [{'name': 'log loss', 'every': 1, 'values': [0.7, 0.12346]}]
+    """
+    stored = []
+    for name, curve in curves.items():
+        values = [float(f"{value:.5g}") for value in curve]
+        every = max(-(-len(values) // MOST_POINTS), 1)
+        if len(values) > 1 and np.isfinite(values).all():
+            stored.append({"name": name, "every": every, "values": values[::every]})
+    return stored
 
 
 ACCEPTED = "None, 'standardise', or an unfitted transformer with fit and transform, such as a StandardScaler for "

@@ -8,6 +8,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -382,6 +383,14 @@ class Predictor(ABC):
     def to_onnx(self, path: str | os.PathLike[str]) -> Any:
         """Write this predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         return offered("to_onnx")(self, path)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, and its certificate; its arrays are long, and nothing to read."""
+        from abnet.bounds.wording import fitted_html
+
+        names = ", ".join(self.info.labels.names[:8]) + (", …" if self.n_classes > 8 else "")
+        about = f"<p>{type(self).__name__} of {self.n_inputs:,} inputs; classes: {escape(names)}.</p>"
+        return fitted_html(about, self.info.certificate, str(self.info.details.get("recipe", "")))
 
     def check_shares(self) -> None:
         """ValueError if this predictor has scores but no probabilities."""

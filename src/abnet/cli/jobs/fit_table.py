@@ -152,6 +152,7 @@ def fit_table(
     max_learn_rows: int = 1_000_000,
     verbose: bool = False,
     background: bool = True,
+    command: str | None = None,
 ) -> FitOutcome:
     """Learn the target of a table, and write the model.
 
@@ -172,6 +173,8 @@ def fit_table(
         Draw a progress bar.
     background : bool
         Whether the model keeps some rows for explanations.
+    command : str, optional
+        What was typed, to be kept in the model file.
     """
     preprocessor = TablePreparation(**(preparation or {}))
     classifier = make_estimator(model, settings, preprocessor=preprocessor, verbose=verbose)
@@ -187,7 +190,8 @@ def fit_table(
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
     predictor = classifier.compact()
-    details = {**predictor.info.details, "target": target}
+    about: dict[str, Any] = {"target": target, "rivals": [asdict(rival) for rival in rivals]}
+    details = {**predictor.info.details, **about, **({} if command is None else {"command": command})}
     if not background:
         details.pop(BACKGROUND, None)
     info = replace(predictor.info, details=details)

@@ -143,7 +143,7 @@ def _use(column: str) -> str:
     return f"--use {shlex.quote(column)} takes"
 
 
-MODEL, CSV, OTHER = "model", "CSV", "other"
+MODEL, CSV, HTML, OTHER = "model", "CSV", "HTML", "other"
 EXPORTED = {"c": "exported C", "onnx": "exported ONNX"}
 """Kinds of files by what `abnet export --to` is told."""
 _BEGINNINGS = {b"{": "JSON", b"\x89PNG": "picture", b"<?xml": "picture", b"<svg": "picture", b"%PDF": "picture"}
@@ -158,7 +158,7 @@ def check_output(
     Parameters
     ----------
     output : path
-    kind : {"model", "CSV", "JSON", "picture", "exported C", "exported ONNX"}
+    kind : {"model", "CSV", "JSON", "picture", "HTML", "exported C", "exported ONNX"}
         What will be written.
     inputs : iterable of path
         What the command reads; ``-`` is standard input.
@@ -192,7 +192,7 @@ def _same_file(first: Path, second: Path) -> bool:
 
 
 def kind_of_file(path: Path) -> str:
-    """What a file holds: "model", "CSV", "JSON", "picture", an export, "other", or nothing at all ("").
+    """What a file holds: "model", "CSV", "JSON", "picture", "HTML", an export, "other", or nothing at all ("").
 
     Examples
     --------
@@ -212,6 +212,8 @@ def kind_of_file(path: Path) -> str:
         return EXPORTED["c"]
     if b"\x12\x05abnet" in start[:16]:  # the producer of a ModelProto
         return EXPORTED["onnx"]
+    if start[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        return HTML
     for beginning, kind in _BEGINNINGS.items():
         if start.startswith(beginning):
             return kind

@@ -21,6 +21,7 @@ from abnet.data import Dataset, load, names
 from abnet.data.named import UnknownDatasetError
 from abnet.labels import Labels
 from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.report.page import write_report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,6 +122,7 @@ class DemoOutcome:
     contenders: tuple[Contender, ...]
     model: Path
     picture: Path
+    report: Path
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -131,6 +133,7 @@ class DemoOutcome:
             "contenders": [contender.to_dict() for contender in self.contenders],
             "model": str(self.model),
             "picture": str(self.picture),
+            "report": str(self.report),
         }
 
 
@@ -145,12 +148,13 @@ def run_demo(folder: Path, settings: dict[str, Any], *, verbose: bool = False) -
     own = certified("abnet fit", network, learn, test)
     parts = Parts(network.other_rows_, network.bound_rows_)
     peers = usual_models(settings["random_state"])
-    others = (judged(name, peer, learn, test, parts, network.delta) for name, peer in peers.items())
-    contenders = (own, *others)
+    contenders = (own, *(judged(name, peer, learn, test, parts, network.delta) for name, peer in peers.items()))
     network.save(model)
     draw(network, contenders, picture)
+    others = [contender.to_dict() for contender in contenders[1:]]
+    page = write_report(network, folder / "report.html", test.X, test.y, title="Handwritten digits", rivals=others)
     return DemoOutcome(
-        len(learn.y), len(test.y), network.certificate_, contenders, folder / model.name, folder / picture.name
+        len(learn.y), len(test.y), network.certificate_, contenders, folder / model.name, folder / picture.name, page
     )
 
 

@@ -253,15 +253,17 @@ def stored_form(transformer: Any) -> StoredPreparation:
     >>> stored_form(StandardScaler().fit([[0.0], [2.0]]))
     StandardMap(mean=(1.0,), scale=(1.0,))
     """
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
-    from sklearn.utils.validation import check_is_fitted
-
     from abnet.data.preparation.scalers import MinMaxMap, StandardMap
     from abnet.data.preparation.table_map import TableMap
-    from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
 
     if isinstance(transformer, (TableMap, StandardMap, MinMaxMap, ThermometerMap, CodedMap)):
         return transformer
+    # After that: what a file holds is exported without scikit-learn.
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+    from sklearn.utils.validation import check_is_fitted
+
+    from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
+
     plain: dict[type, Callable[[Any], StoredPreparation]] = {
         TablePreparation: lambda fitted: fitted.map_,
         StandardScaler: StandardMap.from_scaler,

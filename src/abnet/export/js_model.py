@@ -1,0 +1,190 @@
+"""A predictor for web pages: plain values of its preparation and network, and the JavaScript that reads them."""
+
+import base64
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.data.preparation.coded import CodedMap, stored_form
+from abnet.data.preparation.table_map import TableMap
+from abnet.data.preparation.words import WordsColumn
+from abnet.data.tables.cells import BLANK
+from abnet.predictors.compact import CompactABNet, CompactMAP
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mean_field_network import MeanFieldNetwork
+from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
+from abnet.predictors.paths import PathPredictor
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["js_library", "js_program", "js_record", "script_json"]
+
+KINDS = ("numeric", "date", "boolean", "text", "words")
+"""Columns that the JavaScript knows."""
+
+MOST_BYTES = 2**24
+"""Numbers of a network that a page should carry: more is no page that anyone wants to open."""
+
+
+def js_program(predictor: Predictor) -> str:
+    """One JavaScript file: ``abnet_model.predict(row)`` gives label, code, scores and probabilities of a row.
+
+    A row is a list of cells in the order of ``abnet_model.columns``: numbers, days since 1970-01-01 for dates, texts,
+    true or false; null where one is missing.
+
+    Examples
+    --------
+    >>> from abnet.predictors.compact import CompactABNet
+    >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> js_program(net).splitlines()[-2][:40]
+    'const abnet_model = abnet.predictor({"bl'
+    """
+    made = f"const abnet_model = abnet.predictor({script_json(js_record(predictor))});\n"
+    return f'{js_library()}\n{made}if (typeof module !== "undefined") module.exports = abnet_model;\n'
+
+
+@cache
+def js_library(name: str = "predictor") -> str:
+    """The JavaScript that all models share: the "predictor", or "explain", the contributions of the columns."""
+    return files("abnet.export").joinpath(f"{name}.js").read_text(encoding="utf-8")
+
+
+def script_json(record: Any) -> str:
+    """JSON that may stand inside an element ``script``: nothing in it ends the element or begins a comment.
+
+    Examples
+    --------
+    >>> script_json({"</script><!--": 1})
+    '{"\\\\u003c/script>\\\\u003c!--": 1}'
+    """
+    text = json.dumps(record, allow_nan=False, sort_keys=True)  # ASCII: no separators of lines that are no JSON
+    return text.replace("<", "\\u003c")
+
+
+def js_record(predictor: Predictor) -> dict[str, Any]:
+    """What ``abnet.predictor`` of the JavaScript takes; ValueError for a predictor that it does not know.
+
+    Examples
+    --------
+    >>> from abnet.predictors.compact import CompactABNet
+    >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> record = js_record(net)
+    >>> record["network"]["type"], record["columns"][1]["name"], record["classes"]
+    ('table', 'column 2', ['-1', '1'])
+    """
+    info = predictor.info
+    preparation = None if info.preparation is None else stored_form(info.preparation)
+    base = preparation.base if isinstance(preparation, CodedMap) else preparation
+    words = isinstance(base, TableMap) and any(isinstance(column, WordsColumn) for column in base.columns)
+    return {
+        "network": _network(predictor),
+        "preparation": None if preparation is None else _plain(preparation.to_dict()),
+        "columns": _columns(predictor, base),
+        "classes": list(info.labels.names),
+        "shares": predictor.shares,
+        "calibration": None if info.calibration is None else info.calibration.to_dict(),
+        "blank": sorted(BLANK),
+        "folds": _folds() if words else {},
+    }
+
+
+def _columns(predictor: Predictor, base: Any) -> list[dict[str, Any]]:
+    """Name and kind of every cell of a row."""
+    if isinstance(base, TableMap):
+        for column in base.columns:
+            if column.kind not in KINDS:
+                raise ValueError(f"column {column.name!r} is one of {column.kind}, which web pages do not read.")
+        return [{"name": column.name, "kind": column.kind} for column in base.columns]
+    n = predictor.n_inputs if base is None else base.n_features_in
+    names = predictor.info.feature_names or [f"column {place}" for place in range(1, n + 1)]
+    return [{"name": name, "kind": "numeric"} for name in names]
+
+
+def _plain(record: Any) -> Any:
+    """A stored preparation without what is for people, and with whole numbers that a float does not hold as text."""
+    if isinstance(record, dict):
+        kept = {key: _plain(value) for key, value in record.items() if key not in ("dropped", "remarks")}
+        return kept | ({"offset": str(record["offset"])} if "offset" in record else {})
+    return [_plain(value) for value in record] if isinstance(record, list) else record
+
+
+@cache
+def _folds() -> dict[str, str]:
+    """Letters whose full case folding is not their small letter, which is all that JavaScript knows."""
+    letters = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    return {letter: letter.casefold() for letter in letters if letter.casefold() != letter.lower()}
+
+
+def _network(predictor: Predictor) -> dict[str, Any]:
+    """The first layer of all members stacked, and what stands above it."""
+    p: Any = predictor
+    if isinstance(p, CompactABNet):
+        return _sized({"type": "table", "first": _layer(p.W[None], p.b[None]), "H": p.H[None, :, None]})
+    if isinstance(p, CompactMixture):
+        return _sized({"type": "table", "first": _layer(p.W, p.b), "H": p.H if p.H.ndim == 3 else p.H[:, :, None]})
+    if isinstance(p, CompactMAP):
+        return _sized({"type": "bits", "first": _layer(p.W, p.b), "bits": p.bits})
+    if isinstance(p, MeanFieldNetwork):
+        return _sized({"type": "mean field", "first": _layer(p.W, p.b), "tables": list(p.tables)})
+    if isinstance(p, DrawnNetwork):
+        layers = _layers(p.network.weights, p.network.biases)
+        return _sized({"type": "signs", **layers, "decode": _decode(predictor, p.network.sizes[-1])})
+    if isinstance(p, PathPredictor):
+        weights, biases, noise = ([array[None] for array in arrays] for arrays in (p.weights, p.biases, p.noise))
+        return _paths(predictor, weights, biases, noise)
+    if isinstance(p, PathMixture):
+        return _paths(predictor, p.weights, p.biases, p.noise)
+    raise ValueError(
+        f"a {type(predictor).__name__} cannot be written for web pages; what can be are compact networks, mixtures, "
+        "networks of kept paths, mean fields, MAP networks and networks drawn from the posterior."
+    )
+
+
+def _paths(predictor: Predictor, weights: Any, biases: Any, noise: Any) -> dict[str, Any]:
+    decode = _decode(predictor, int(biases[-1].shape[1]))
+    return _sized({"type": "paths", **_layers(weights, biases), "noise": list(noise), "decode": decode})
+
+
+def _decode(predictor: Predictor, length: int) -> list[int] | None:
+    """The class of each corner of so many outputs; None for two classes, whose one output is a sign."""
+    table = class_table(predictor.n_classes, length)
+    return None if table is None else np.argmax(table, axis=1).tolist()
+
+
+def _layers(weights: Any, biases: Any) -> dict[str, Any]:
+    first, *above = (_layer(W, b) for W, b in zip(weights, biases, strict=True))
+    return {"first": first, "above": above}
+
+
+def _layer(W: Any, b: Any) -> dict[str, Any]:
+    return {"W": W, "b": b}
+
+
+def _sized(network: dict[str, Any]) -> dict[str, Any]:
+    packed = _packed(network)
+    size = len(json.dumps(packed))
+    if size > MOST_BYTES:
+        raise ValueError(f"the network takes {size:,} bytes, more than the {MOST_BYTES:,} that a page should carry.")
+    return dict(packed)
+
+
+def _packed(value: Any) -> Any:
+    """Arrays as text: their bytes in base 64, in single precision where that loses nothing."""
+    if isinstance(value, dict):
+        return {name: _packed(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_packed(part) for part in value]
+    return _array(value) if isinstance(value, np.ndarray) else value
+
+
+def _array(array: NDArray[Any]) -> dict[str, Any]:
+    if array.dtype == np.uint8:
+        dtype = "u1"
+    else:
+        with np.errstate(over="ignore"):
+            dtype = "f4" if (array.astype(np.float32) == array).all() else "f8"
+    data = np.ascontiguousarray(array, f"<{dtype}" if dtype != "u1" else dtype)
+    return {"dtype": dtype, "shape": list(array.shape), "data": base64.b64encode(data.tobytes()).decode("ascii")}

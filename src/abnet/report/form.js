@@ -1,0 +1,244 @@
+/* The form of a report: a field for each column; label, probabilities and explanation of the row, computed here. */
+"use strict";
+
+(() => {
+  const page = JSON.parse(document.getElementById("abnet-data").textContent);
+  const model = abnet.predictor(page.model), place = document.getElementById("abnet-form");
+  const form = place.querySelector("form"), answer = document.getElementById("abnet-answer");
+  const thresholds = (page.model.preparation && page.model.preparation.thresholds) || [];
+  const DAY = 86400000, AT_ONCE = 24, MISSING = "", ANOTHER = "\u0000another";
+  let ticket = 0;
+
+  function element(tag, text, kind) {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  }
+
+  function drawn(tag, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  function short(text, most = 60) {
+    return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  }
+
+  function percent(value) {
+    return `${(100 * value).toFixed(1)} %`;
+  }
+
+  function signed(value) {
+    return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+  }
+
+  /* Fields. Each gives a cell as the model takes it: null where it is missing. */
+
+  function choice(options, usual) {
+    const made = element("select");
+    for (const [value, text] of options) {
+      const option = element("option", short(text));
+      option.value = value;
+      made.append(option);
+    }
+    made.value = usual;
+    return made;
+  }
+
+  function control(field) {
+    if (field.type === "truth") return choice([["true", "yes"], ["false", "no"], [MISSING, "(missing)"]], MISSING);
+    if (field.type === "choice") {
+      const known = field.choices.map((text, i) => [`${i}`, text || "(empty)"]);
+      return choice([...known, [ANOTHER, "(another value)"], [MISSING, "(missing)"]], known.length ? "0" : MISSING);
+    }
+    if (field.type === "text") return element("textarea");
+    const made = element("input");
+    if (field.type === "number") {
+      made.type = "number";
+      made.step = "any";
+      made.value = field.usual;
+    } else if (field.type === "whole") {
+      made.inputMode = "numeric";
+      made.value = field.usual;
+    } else {
+      made.type = field.type === "date" ? "date" : "datetime-local";
+      const text = new Date(Math.round(field.usual * DAY)).toISOString();
+      made.value = field.type === "date" ? text.slice(0, 10) : text.slice(0, 16);
+    }
+    return made;
+  }
+
+  function cell(field, input) {
+    const text = input.value;
+    if (input.validity && input.validity.badInput) throw new Error(`${short(field.name)}: this cannot be read`);
+    if (text === MISSING) return null;
+    if (field.type === "choice") return text === ANOTHER ? ANOTHER : field.choices[Number(text)];
+    if (field.type === "date") return Date.parse(`${text}T00:00Z`) / DAY;
+    if (field.type === "time") return Date.parse(`${text}Z`) / DAY;
+    return text;
+  }
+
+  function important() {
+    const fields = page.fields.map((_, i) => i);
+    return fields.length <= AT_ONCE + 8 ? fields : fields.slice(0, AT_ONCE);
+  }
+
+  const inputs = page.fields.map((field, i) => {
+    const input = control(field);
+    input.id = `abnet-field-${i}`;
+    return input;
+  });
+
+  function labelled(i) {
+    const field = page.fields[i], label = element("label");
+    label.htmlFor = inputs[i].id;
+    const name = element("span", short(field.name, 120) + (field.unit ? ` (${short(field.unit, 20)})` : ""));
+    label.append(name, inputs[i]);
+    return label;
+  }
+
+  const first = important();
+  form.append(...first.map(labelled));
+  if (first.length < inputs.length) {
+    const more = element("details"), rest = element("div", undefined, "more");
+    more.append(element("summary", `${inputs.length - first.length} further columns`), rest);
+    rest.append(...inputs.map((_, i) => i).filter((i) => !first.includes(i)).map(labelled));
+    form.append(more);
+  }
+
+  /* Answers. */
+
+  function table(caption, header, rows) {
+    const made = element("table"), head = element("tr");
+    made.append(element("caption", caption));
+    header.forEach((text, i) => head.append(element("th", text, i === 0 ? "text" : undefined)));
+    const thead = element("thead"), tbody = element("tbody");
+    thead.append(head);
+    for (const row of rows) {
+      const line = element("tr");
+      row.forEach((text, i) => line.append(element("td", text, i === 0 ? "text word" : undefined)));
+      tbody.append(line);
+    }
+    made.append(thead, tbody);
+    return made;
+  }
+
+  function bars(items, title) {
+    const list = element("ul", undefined, "bars");
+    list.setAttribute("aria-label", title);
+    const largest = Math.max(1e-12, ...items.map((item) => Math.abs(item.value)));
+    const both = items.some((item) => item.value < 0), zero = both ? 50 : 0, unit = (both ? 49 : 99) / largest;
+    for (const item of items) {
+      const line = element("li"), words = element("p"), length = Math.abs(item.value) * unit;
+      const svg = drawn("svg", { "aria-hidden": "true", width: "100%", height: 18 });
+      svg.append(
+        drawn("rect", { x: 0, y: 3, width: "100%", height: 12, class: "track" }),
+        drawn("rect", {
+          x: `${item.value < 0 ? zero - length : zero}%`, y: 3, width: `${Math.max(length, 0.3)}%`, height: 12,
+          class: `bar ${item.style}`,
+        }),
+      );
+      words.append(element("span", short(item.name, 120)), " ", element("b", item.text));
+      line.append(words, svg);
+      list.append(line);
+    }
+    return list;
+  }
+
+  function figure(title, ...parts) {
+    const made = element("figure");
+    made.append(element("h3", title), ...parts);
+    return made;
+  }
+
+  function probabilities(found) {
+    if (found.probabilities === null) return [];
+    const items = found.probabilities.map((value, k) => ({
+      name: model.classes[k], text: percent(value), value, style: k === found.code ? "main" : "plain",
+    }));
+    items.sort((a, b) => b.value - a.value);
+    return [figure("Probabilities", bars(items.slice(0, 8), "Probabilities"))];
+  }
+
+  function contributions(result, found) {
+    const c = result.scores.length === 1 ? 0 : found.code, names = page.plan.columns;
+    const order = names.map((_, j) => j).sort((a, b) => Math.abs(result.contributions[b][c]) - Math.abs(result.contributions[a][c]));
+    const top = order.slice(0, 10), rest = order.slice(10);
+    const items = top.map((j) => {
+      const value = result.contributions[j][c], error = result.errors[j][c];
+      return { name: names[j], value, style: value < 0 ? "against" : "main", text: signed(value) + (error > 0 ? ` ± ${error.toFixed(3)}` : "") };
+    });
+    const what = result.scores.length === 1
+      ? `the score: right for “${short(model.classes[1], 30)}”, left for “${short(model.classes[0], 30)}”`
+      : `the share of the vote for “${short(model.classes[found.code], 30)}”`;
+    const other = rest.reduce((sum, j) => sum + result.contributions[j][c], 0);
+    const words = `How far each column moved ${what}. It is ${signed(result.base[c])} in the mean of ${page.plan.background.length} usual rows`
+      + `${rest.length ? `, ${rest.length} other columns moved it by ${signed(other)}` : ""}, and ${signed(result.scores[c])} for this row.`;
+    return figure("What moved it", bars(items, "Contributions"), element("figcaption", words));
+  }
+
+  function regions(found, row) {
+    const made = model.regions(model.features(row), 6);
+    if (made === null) return [];
+    const c = found.scores.length === 1 ? 0 : found.code;
+    const rows = made.listed.map((r) => [
+      `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
+    ]);
+    rows.push([`${made.others} others`, percent(made.otherProbability), "", signed(made.otherShare[c])]);
+    return [table("Regions that it falls in: network and neurons, probability, expected output, share of the decision", ["region", "probability", "says", "share"], rows)];
+  }
+
+  function abstains(found) {
+    if (page.threshold === null) return false;
+    const sure = found.scores.length === 1 ? Math.abs(found.scores[0]) : Math.max(...found.scores);
+    return !(sure > page.threshold);
+  }
+
+  function show() {
+    const mine = ++ticket;
+    let found, row;
+    try {
+      row = page.fields.map((field, i) => cell(field, inputs[i]));
+      found = model.predict(row);
+    } catch (error) {
+      answer.replaceChildren(element("p", `No answer: ${error.message}.`, "problem"));
+      answer.dataset.label = "";
+      return;
+    }
+    answer.dataset.label = found.label;
+    answer.dataset.code = found.code;
+    answer.dataset.probabilities = JSON.stringify(found.probabilities);
+    const parts = [element("p", `Answer: ${short(found.label, 200)}`, "result")];
+    if (abstains(found)) parts.push(element("p", "The model is not sure enough of this row to keep the promise it abstains by.", "problem"));
+    const working = element("p", "Explaining…", "note"), last = regions(found, row);
+    answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
+    if (page.plan) explain(row, found, working, mine);
+  }
+
+  /* A slice of work at a time, so that the page answers while it computes; a newer row makes an older one stop. */
+  function explain(row, found, working, mine) {
+    const work = abnetExplain.steps(model, page.plan, row, thresholds);
+    const slice = () => {
+      if (mine !== ticket) return;
+      const start = performance.now();
+      let step = work.next();
+      while (!step.done && performance.now() - start < 30) step = work.next();
+      if (step.done) {
+        working.replaceWith(contributions(step.value, found));
+        answer.dataset.contributions = JSON.stringify(step.value.contributions);
+      } else {
+        working.textContent = `Explaining… ${Math.floor(100 * step.value)} %`;
+        setTimeout(slice, 0);
+      }
+    };
+    setTimeout(slice, 0);
+  }
+
+  let waiting = 0;
+  form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
+  form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 150); });
+  place.hidden = false;
+  show();
+})();

@@ -1,0 +1,238 @@
+"""What labelled rows say about a model: estimates for a report, never promises."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
+from abnet.data.fingerprint import count_seen
+from abnet.decisions.answers import sureness
+from abnet.labels import winners
+from abnet.predictors.predictor import Predictor
+
+__all__ = [
+    "CalibrationBin",
+    "GivenRows",
+    "RowMeasures",
+    "calibration_bins",
+    "fitted_rows",
+    "interval",
+    "measure_rows",
+    "measure_scores",
+    "risk_by_coverage",
+]
+
+BINS = 10
+"""Bins of a reliability diagram, equally wide."""
+POINTS = 40
+"""Points of a risk-coverage curve, at the most."""
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Rows whose probability lies in one bin.
+
+    Attributes
+    ----------
+    n_rows : int
+    said : float
+        Mean probability that the model gave.
+    found : float
+        Share of the rows for which it came true.
+    low, high : float
+        Limits of that share, with 95 % confidence for this bin alone.
+    """
+
+    n_rows: int
+    said: float
+    found: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class RowMeasures:
+    """A model's answers on labelled rows.
+
+    Attributes
+    ----------
+    n_rows, errors : int
+        Rows with a label, and those that are answered wrongly; a label that the model does not know is an error.
+    low, high : float
+        Limits of the error, with 95 % confidence if the rows are new.
+    confusion : int array (K, K) or (K + 1, K)
+        Rows of each true class, by answer; the last row for labels that the model does not know.
+    log_loss, calibration_error : float or None
+        Of the probabilities, where there are any: the mean of ``-ln p(true class)`` over rows with a known label, and
+        the mean gap between probability and frequency over the bins.
+    bins : tuple of CalibrationBin
+        Of the second class's probability, or with several classes of the answer's.
+    coverage, risk : tuples of float
+        Share of rows answered, surest first, and the error among them.
+    n_fitted : int or None
+        Rows that the model seems to have been fitted on; None where the file does not tell.
+    n_unlabelled : int
+        Rows without a label, left out.
+    """
+
+    n_rows: int
+    errors: int
+    low: float
+    high: float
+    confusion: NDArray[np.int64]
+    log_loss: float | None
+    calibration_error: float | None
+    bins: tuple[CalibrationBin, ...]
+    coverage: tuple[float, ...]
+    risk: tuple[float, ...]
+    n_fitted: int | None
+    n_unlabelled: int = 0
+
+    @property
+    def error(self) -> float:
+        """Share of the rows that are answered wrongly."""
+        return self.errors / self.n_rows
+
+    @property
+    def base_rate(self) -> float:
+        """Error of always giving the commonest label of these rows."""
+        return 1.0 - float(self.confusion.sum(axis=1).max()) / self.n_rows
+
+    @property
+    def were_fitted(self) -> bool:
+        """Whether more rows seem to have been fitted on than chance would bring about."""
+        return self.n_fitted is not None and self.n_fitted > max(1, self.n_rows // 500)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """Labelled rows of the caller: what they say, and some of them to explain the model on.
+
+    Attributes
+    ----------
+    measures : RowMeasures
+        Of all of them.
+    prepared : array (n, inputs)
+        Some, as the network reads them.
+    codes : int array (n,)
+        Their classes, -1 for a label that the model does not know.
+    """
+
+    measures: RowMeasures
+    prepared: NDArray[Any]
+    codes: NDArray[np.intp]
+
+
+def measure_rows(predictor: Predictor, prepared: NDArray[Any], codes: NDArray[np.intp]) -> GivenRows:
+    """Answers to prepared rows, measured.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    prepared : array (n, inputs)
+        As the network reads them.
+    codes : int array (n,)
+        True classes, 0 to K - 1; -1 for a label that the model does not know.
+
+    Examples
+    --------
+    >>> from abnet.predictors.compact import CompactABNet
+    >>> model = CompactABNet(np.array([[4.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> found = measure_rows(model, np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([0, 1, 1, 1])).measures
+    >>> found.errors, found.confusion.tolist(), found.risk[-1]
+    (1, [[1, 0], [1, 2]], 0.25)
+    """
+    scores = predictor.score_prepared(prepared) if len(codes) else np.empty(0)
+    fitted = fitted_rows(predictor, prepared, codes)
+    return GivenRows(measure_scores(predictor, scores, codes, n_fitted=fitted), prepared, codes)
+
+
+def measure_scores(
+    predictor: Predictor,
+    scores: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    *,
+    n_fitted: int | None,
+    n_unlabelled: int = 0,
+) -> RowMeasures:
+    """`measure_rows` of rows whose scores are known; `n_fitted` and `n_unlabelled` are for the record."""
+    n, K = len(codes), predictor.n_classes
+    if not n:
+        raise ValueError("there is no row with a label: a report needs some, or no table at all.")
+    answers, known = winners(scores), codes >= 0
+    wrong = answers != codes
+    confusion = np.zeros((K + int(not known.all()), K), np.int64)
+    np.add.at(confusion, (np.where(known, codes, K), answers), 1)
+    log_loss, gap = None, None
+    bins: tuple[CalibrationBin, ...] = ()
+    if predictor.shares and known.any():
+        probabilities = predictor.probabilities_from_scores(scores)
+        chosen = np.clip(probabilities[known, codes[known]], 1e-300, 1.0)
+        log_loss = float(-np.log(chosen).mean())
+        said = probabilities[:, 1] if K == 2 else probabilities.max(axis=1)
+        bins = calibration_bins(said, codes == 1 if K == 2 else ~wrong)
+        gap = float(sum(b.n_rows * abs(b.said - b.found) for b in bins) / n)
+    low, high = interval(int(wrong.sum()), n)
+    coverage, risk = risk_by_coverage(sureness(scores), wrong)
+    return RowMeasures(
+        n, int(wrong.sum()), low, high, confusion, log_loss, gap, bins, coverage, risk, n_fitted, n_unlabelled
+    )
+
+
+def interval(count: int, n: int, delta: float = 0.05) -> tuple[float, float]:
+    """Limits of a rate between which it lies with confidence 1 - δ, for n independent rows (Clopper and Pearson).
+
+    Examples
+    --------
+    >>> [round(limit, 4) for limit in interval(1, 20)]
+    [0.0013, 0.2487]
+    """
+    return clopper_pearson_lower(count, n, delta / 2), clopper_pearson_bound(count, n, delta / 2)
+
+
+def calibration_bins(said: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[CalibrationBin, ...]:
+    """Rows by the probability that was given to what is true or not, in ten bins; empty ones are left out.
+
+    Examples
+    --------
+    >>> [(b.n_rows, b.found) for b in calibration_bins(np.array([0.05, 0.92, 0.95]), np.array([False, True, False]))]
+    [(1, 0.0), (2, 0.5)]
+    """
+    places = np.clip((said * BINS).astype(np.intp), 0, BINS - 1)
+    found = []
+    for place in range(BINS):
+        inside = places == place
+        n = int(inside.sum())
+        if n:
+            count = int(true[inside].sum())
+            found.append(CalibrationBin(n, float(said[inside].mean()), count / n, *interval(count, n)))
+    return tuple(found)
+
+
+def risk_by_coverage(
+    sure: NDArray[np.float64], wrong: NDArray[np.bool_]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Shares of the rows, those of which the model is surest first, and the error among them; ties stay together.
+
+    Examples
+    --------
+    >>> risk_by_coverage(np.array([0.9, 0.1, 0.5, 0.5]), np.array([False, True, False, True]))
+    ((0.25, 0.75, 1.0), (0.0, 0.3333333333333333, 0.5))
+    """
+    order = np.argsort(-sure, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(sure[order]) != 0, True))
+    errors = np.cumsum(wrong[order])[ends]
+    some = np.unique(np.searchsorted(ends, np.linspace(0, len(sure) - 1, POINTS)))
+    answered = ends[some] + 1
+    return tuple((answered / len(sure)).tolist()), tuple((errors[some] / answered).tolist())
+
+
+def fitted_rows(predictor: Predictor, prepared: Any, codes: NDArray[np.intp]) -> int | None:
+    """How many rows the model's filter of fitted rows holds; None where it has none."""
+    marks = predictor.info.details.get("row_filter")
+    if not isinstance(marks, str):
+        return None
+    labels = 2.0 * codes - 1 if predictor.n_classes == 2 else codes.astype(np.float64)
+    return count_seen(marks, prepared, np.where(codes < 0, np.nan, labels))

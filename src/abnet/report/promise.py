@@ -1,0 +1,235 @@
+"""The first part of a report: what is promised, beside the base rate and other models, and how to make it again."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from abnet.bounds.certificate import Certificate
+from abnet.bounds.vote import DrawnCertificate
+from abnet.bounds.wording import assumptions, confidence, percent, percent_up, sentences, table
+from abnet.files.model_file import VERSION, config_text, digest, kind_of
+from abnet.predictors.predictor import Predictor
+from abnet.report.measures import RowMeasures
+from abnet.report.svg import Bar, bar_chart
+
+__all__ = ["Peer", "certificate_section", "html_table", "peers_of", "repeat_section", "settings_text"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another model's figures, from `abnet compare` or `abnet fit`.
+
+    Attributes
+    ----------
+    name : str
+    bound : float or None
+        Certified limit of its error.
+    seen : float or None
+        Its error on the rows that it was judged on.
+    """
+
+    name: str
+    bound: float | None
+    seen: float | None
+
+
+def peers_of(records: Any) -> tuple[Peer, ...]:
+    """Other models from plain records, such as the ``contenders`` of ``abnet compare --json``; what is none is skipped.
+
+    Examples
+    --------
+    >>> peers_of([{"name": "forest", "bound": 0.1, "test_error": 0.05}, {"name": "abnet fit", "is_fit": True}, 3])
+    (Peer(name='forest', bound=0.1, seen=0.05),)
+    """
+    found = []
+    for record in records if isinstance(records, list | tuple) else []:
+        if not isinstance(record, Mapping) or not isinstance(record.get("name"), str) or record.get("is_fit"):
+            continue
+        seen, errors, n = _rate(record.get("test_error")), record.get("errors"), record.get("n_examples")
+        if seen is None and isinstance(errors, int) and isinstance(n, int) and n > 0:
+            seen = _rate(errors / n)
+        bound = _rate(record.get("bound"))
+        if bound is not None or seen is not None:
+            found.append(Peer(record["name"], bound, seen))
+    return tuple(found)
+
+
+def _rate(value: Any) -> float | None:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if number and 0 <= value <= 1 else None
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, left: int = 1) -> str:
+    """A table of texts, all escaped; the first `left` columns flush left.
+
+    Examples
+    --------
+    >>> html_table(["", "n"], [["<b>", "1"]], caption="Rows").count("&lt;b&gt;")
+    1
+    """
+
+    def cells(tag: str, line: Sequence[str]) -> str:
+        kinds = [_kind(cell, place < left) for place, cell in enumerate(line)]
+        return "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, line, strict=True))
+
+    body = "\n".join(f"<tr>{cells('td', line)}</tr>" for line in rows)
+    head = f"<thead><tr>{cells('th', header)}</tr></thead>" if any(header) else ""
+    return f"<table><caption>{escape(caption)}</caption>{head}<tbody>\n{body}\n</tbody></table>"
+
+
+def _kind(cell: str, left: bool) -> str:
+    names = ["text"] * left + ["word"] * (cell != "" and not cell.strip("+−"))
+    return f' class="{" ".join(names)}"' if names else ""
+
+
+# The certificate
+
+
+def certificate_section(predictor: Predictor, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
+    """What is promised, in words and as bars."""
+    c = predictor.certificate_
+    bound = _bound(c)
+    if c is None:
+        estimate = _rate(predictor.info.details.get("bound_estimate"))
+        figure = "" if estimate is None else f" The bound would be {percent(estimate)}; that is an estimate."
+        head = (
+            '<p class="verdict"><strong>No certificate.</strong> No theorem covers the way this model was learned, so '
+            f"that nothing is promised about its error on new data.{figure}</p>"
+        )
+    elif bound is None:
+        head = '<p class="verdict"><strong>No certificate for its answers.</strong></p>'
+    else:
+        head = (
+            f'<p class="figure"><span class="number">{escape(percent_up(bound))}</span> '
+            f"<span>at most: the error of its answers on new data from the same source, with "
+            f"{escape(confidence(c.delta))} confidence</span></p>"
+        )
+    words = "" if c is None else "".join(f"<p>{_marked(text)}</p>" for text in sentences(c, details=bound is None))
+    lines = "" if c is None else _lines(c)
+    rests = "" if c is None else f"<h3>What it rests on</h3>{''.join(f'<p>{_marked(t)}</p>' for t in assumptions(c))}"
+    return f"{head}\n{words}\n{_bars(predictor, peers, measures)}\n{lines}\n{rests}"
+
+
+def _bound(c: Certificate | DrawnCertificate | None) -> float | None:
+    if isinstance(c, DrawnCertificate):
+        return c.error_bound
+    return None if c is None else c.vote_error_bound
+
+
+def _marked(text: str) -> str:
+    """A sentence as HTML, its names of code as such, and no line that begins with a sign of percentage."""
+    parts = escape(text).replace(" %", "&nbsp;%").split("`")
+    return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+
+
+def _bars(predictor: Predictor, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
+    c, bars = predictor.certificate_, []
+    bound = _bound(c)
+    base = c.base_rate if isinstance(c, Certificate) else None
+    if c is not None and bound is not None:
+        errors = c.errors if isinstance(c, DrawnCertificate) else c.vote_errors
+        seen = None if errors is None else errors / c.n_examples
+        bars.append(_limit("this model: certified limit", bound, seen, "main"))
+    if measures is not None:
+        text = f"{percent(measures.error)}, an estimate"
+        bars.append(Bar("this model: error on the rows given", text, measures.error, "second"))
+        base = measures.base_rate if base is None else base
+    bars += [_peer(peer) for peer in peers]
+    if base is not None:
+        bars.append(Bar("always the commonest class (base rate)", percent(base), base, "plain"))
+    if not bars:
+        return ""
+    drawn = bar_chart(bars, "Error of this model beside others")
+    others = (
+        "Limits of other models hold each by itself: choosing the smallest after looking is not covered."
+        if peers
+        else "No other model was compared; <code>abnet compare</code> does that, and its results can be put here."
+    )
+    ticks = " A tick is the error that was seen." if any(bar.mark is not None for bar in bars) else ""
+    words = f"A bar is a limit or a rate of error; shorter is better.{ticks} {others}"
+    return f"<figure>{drawn}<figcaption>{words}</figcaption></figure>"
+
+
+def _limit(name: str, bound: float, seen: float | None, style: str) -> Bar:
+    text = f"at most {percent_up(bound)}" + ("" if seen is None else f" (seen: {percent(seen)})")
+    return Bar(name, text, bound, style, mark=seen)
+
+
+def _peer(peer: Peer) -> Bar:
+    if peer.bound is None:
+        return Bar(peer.name, f"{percent(peer.seen or 0.0)}, an estimate", peer.seen or 0.0, "other")
+    return _limit(peer.name, peer.bound, peer.seen, "other")
+
+
+def _lines(c: Certificate | DrawnCertificate) -> str:
+    found = table(c)
+    rows = [
+        [
+            line.name,
+            "no bound" if line.error_bound is None else percent_up(line.error_bound),
+            "not counted" if line.errors is None else f"{line.errors:,} of {line.n_rows:,}",
+        ]
+        for line in found
+    ]
+    return html_table(["", "error, at most", "errors seen"], rows, caption="The certificate by class") if rows else ""
+
+
+# Making it again
+
+
+def settings_text(details: Mapping[str, Any]) -> str | None:
+    """The call that makes the model again, from its stored settings; None where the file does not say.
+
+    Examples
+    --------
+    >>> settings_text({"estimator": "ABNetClassifier", "settings": {"random_state": "0", "delta": "0.01"}})
+    'ABNetClassifier(delta=0.01, random_state=0)'
+    """
+    settings, name = details.get("settings"), details.get("estimator")
+    if not isinstance(settings, Mapping) or not isinstance(name, str):
+        return None
+    return f"{name}({', '.join(f'{key}={value}' for key, value in sorted(settings.items()))})"
+
+
+def repeat_section(predictor: Predictor) -> str:
+    """Fingerprints, and the command or call that makes the model again."""
+    details = predictor.info.details
+    command, call = details.get("command"), settings_text(details)
+    how = []
+    if isinstance(command, str):
+        how.append(f"<p>On the same table:</p><pre>{escape(command)}</pre>")
+    if call is not None:
+        how.append(f"<p>{'Or in' if how else 'In'} Python, on the same rows:</p><pre>{escape(call)}</pre>")
+        if "random_state" not in details["settings"]:
+            how.append("<p>No <code>random_state</code> was set: another fit draws other random numbers.</p>")
+    if not how:
+        how.append("<p>This file does not say how the model was made: it was written by an older version.</p>")
+    return f"{''.join(how)}\n{html_table(['', ''], _facts(predictor), caption='Fingerprints and facts', left=2)}"
+
+
+def _facts(predictor: Predictor) -> list[list[str]]:
+    details = predictor.info.details
+    plain: dict[str, Any] = {"model": kind_of(predictor), "recipe": details.get("recipe")}
+    plain["layers"] = "-".join(map(str, details["sizes"])) if isinstance(details.get("sizes"), list) else None
+    plain["rows fitted and certified"] = details.get("n_training_rows")
+    plain["further rows counted"] = details.get("n_counted_rows")
+    plain["written by"] = None if details.get("version") is None else f"abnet {details['version']}"
+    plain["fingerprint of the data"] = details.get("data_fingerprint")
+    if isinstance(details.get("settings"), Mapping):
+        text = json.dumps(details["settings"], sort_keys=True, default=str)
+        plain["fingerprint of the settings"] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    plain["fingerprint of the model"] = _digest(predictor)
+    shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in plain.items() if value}
+    return [[name, value[:300]] for name, value in shown.items()]
+
+
+def _digest(predictor: Predictor) -> str | None:
+    """The digest that a model file of this predictor has; None where it cannot be stored."""
+    try:
+        return digest(predictor.arrays(), VERSION, config_text(kind_of(predictor), predictor.info))
+    except (ValueError, AttributeError, TypeError):
+        return None

@@ -1,0 +1,89 @@
+"""Estimators, models and decisions in notebooks: scikit-learn's own display, and below it what came out of the fit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import abnet
+from abnet.bounds.wording import certificate_html
+from abnet.decisions import abstention, certify_costs, compare_wrong, errors_by
+from abnet.decisions.monitor import Monitor
+from bounds.test_notebook import read
+from export import models
+from report.pages import LABELS
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+Y = np.array(LABELS)[(X[:, 0] > 0).astype(int)]
+
+
+@pytest.fixture(scope="module")
+def fitted() -> abnet.ABNetClassifier:
+    return abnet.ABNetClassifier((2,), max_iter=4, random_state=0).fit(X, Y)
+
+
+def test_a_fitted_classifier_shows_parameters_and_certificate(fitted: abnet.ABNetClassifier) -> None:
+    shown = fitted._repr_mimebundle_()
+    assert fitted._repr_html_().endswith(certificate_html(fitted.certificate_))
+    assert shown["text/plain"] == repr(fitted)
+    assert shown["text/html"].endswith(certificate_html(fitted.certificate_))
+    below = shown["text/html"][-len(certificate_html(fitted.certificate_)) :]
+    assert set(read(below).tags) <= {"div", "p", "pre"}
+    assert "<script>alert" not in shown["text/html"]
+    assert "hidden_layer_sizes" in shown["text/html"]
+
+
+def test_the_recipe_is_shown_escaped(fitted: abnet.ABNetClassifier) -> None:
+    fitted.recipe_text_ = "8 <b>networks</b>"
+    try:
+        assert "<p>Made as 8 &lt;b&gt;networks&lt;/b&gt;.</p>" in fitted._repr_html_()
+    finally:
+        del fitted.recipe_text_
+
+
+def test_unfitted_estimators_and_pipelines_are_as_scikit_learn_shows_them() -> None:
+    from sklearn.utils import estimator_html_repr
+
+    for estimator in (abnet.ABNetClassifier((2,)), abnet.PBGNetClassifier(), abnet.BNNClassifier()):
+        shown = estimator._repr_mimebundle_()["text/html"]
+        assert "Made as" not in shown
+        assert "sk-container" in shown
+    pipeline = make_pipeline(StandardScaler(), abnet.ABNetClassifier((2,)))
+    assert "ABNetClassifier" in pipeline._repr_html_()
+    assert "sk-container" in estimator_html_repr(pipeline)
+
+
+def test_a_plain_display_stays_plain(fitted: abnet.ABNetClassifier) -> None:
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in fitted._repr_mimebundle_()
+        assert not hasattr(fitted, "_repr_html_")
+
+
+def test_a_loaded_model_shows_itself_without_its_arrays() -> None:
+    from abnet.labels import Labels
+
+    model = models.predictor("mixture", 3, labels=Labels(np.array(LABELS)), details={"recipe": "<i>"})
+    shown = model._repr_html_()
+    assert "CompactMixture of 3 inputs" in shown
+    assert "Made as &lt;i&gt;." in shown
+    assert set(read(shown).tags) <= {"div", "p", "pre"}
+    assert len(shown) < 5000
+
+
+def test_decisions_show_their_words() -> None:
+    wrong = np.arange(400) > 380
+    records: list[Any] = [
+        abstention(np.linspace(1.0, 0.0, 400), wrong, [0.5, -1.0], target=0.05),
+        compare_wrong(wrong, np.arange(400) > 300),
+        certify_costs(np.where(wrong, 1.0, 0.0), 2.0),
+        errors_by(wrong, np.array(["<script>", "b"] * 200)),
+        Monitor(0.05, 0.01),
+    ]
+    for record in records:
+        shown = record._repr_html_()
+        assert shown == certificate_html(record)
+        assert "<script>" not in shown
+        assert read(shown).text.split() == str(record).split()

@@ -1,0 +1,283 @@
+"""Predictors in JavaScript, run by Node: the labels of Python, and its probabilities within 1e-5."""
+
+import json
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import erf
+
+from abnet.bam import BAM
+from abnet.data.preparation import TableMap
+from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.columns import NumericColumn
+from abnet.data.preparation.unseen import UnseenWarning
+from abnet.data.tables.cells import NumberForm
+from abnet.explanation import ExplanationPlan, explain
+from abnet.export.js_model import js_library, js_program, js_record, script_json
+from abnet.labels import Labels
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mixture import PathMixture
+from abnet.predictors.paths import PathPredictor
+from abnet.predictors.predictor import ModelInfo, Predictor
+from export import models
+from files.predictors import ALL
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
+VECTORS = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"
+
+
+def run_node(tmp_path: Path, code: str) -> Any:
+    """The JSON that a program of Node prints."""
+    path = tmp_path / "program.js"
+    path.write_text(code, encoding="utf-8")
+    assert NODE is not None
+    done = subprocess.run([NODE, str(path)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def predicted(tmp_path: Path, model: Predictor, rows: list[list[Any]]) -> list[Any]:
+    """Answers to rows; the text of the error where one is refused."""
+    code = (
+        f"{js_program(model)}\nconst rows = {json.dumps(rows)};\n"
+        "const answer = (row) => { try { return abnet_model.predict(row); } catch (e) { return e.message; } };\n"
+        "console.log(JSON.stringify(rows.map(answer)));"
+    )
+    found = run_node(tmp_path, code)
+    assert isinstance(found, list)
+    return found
+
+
+def cells(frame: pl.DataFrame) -> list[list[Any]]:
+    """Rows as the page gives them: null where a cell is missing."""
+    return [list(row) for row in frame.rows()]
+
+
+def same(tmp_path: Path, model: Predictor, X: Any, rows: list[list[Any]]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        scores = model.decision_function(X)
+    labels = model.info.labels.from_scores(scores)
+    found = predicted(tmp_path, model, rows)
+    assert [answer["label"] for answer in found] == [str(label) for label in labels.tolist()]
+    np.testing.assert_allclose(
+        np.array([answer["scores"] for answer in found]).reshape(scores.shape), scores, atol=1e-11
+    )
+    if model.shares:
+        expected = model.probabilities_from_scores(scores)
+        np.testing.assert_allclose([answer["probabilities"] for answer in found], expected, atol=1e-9)
+        assert len(set(labels.tolist())) > 1
+
+
+@needs_node
+@pytest.mark.parametrize("kind", models.KINDS)
+def test_every_kind_of_network(tmp_path: Path, kind: str) -> None:
+    X = np.random.default_rng(3).normal(size=(200, 4))
+    same(
+        tmp_path, models.predictor(kind, 4, calibration=None if "drawn" in kind else models.calibrated()), X, X.tolist()
+    )
+
+
+def path_models() -> dict[str, Predictor]:
+    rng = np.random.default_rng(2)
+
+    def network(*sizes: int) -> BAM:
+        net = BAM.init(rng, sizes)
+        return BAM(tuple(4 * W for W in net.weights), tuple(rng.normal(size=b.shape) for b in net.biases))
+
+    vowels = Labels(np.array(["a", "e", "i", "o", "u"]))
+    return {
+        "paths": PathPredictor.from_network(network(4, 30, 20, 1), rng, n_paths=15),
+        "mixture of paths": PathMixture.from_networks([network(4, 25, 1) for _ in range(3)], rng, n_paths=30),
+        "several classes": PathMixture.from_networks(
+            [network(4, 20, 15, 5) for _ in range(2)], rng, n_paths=20, info=ModelInfo(vowels)
+        ),
+        "drawn, several classes": DrawnNetwork(network(4, 20, 5), info=ModelInfo(vowels)),
+        "mean field": ALL["mean field"](network(4, 5, 3, 1), rng, ModelInfo()),
+    }
+
+
+@needs_node
+@pytest.mark.parametrize("name", path_models())
+def test_paths_and_mean_fields(tmp_path: Path, name: str) -> None:
+    X = np.random.default_rng(4).normal(size=(200, 4))
+    same(tmp_path, path_models()[name], X, X.tolist())
+
+
+@needs_node
+@pytest.mark.parametrize("name", models.preparations(4))
+def test_every_preparation_of_arrays(tmp_path: Path, name: str) -> None:
+    X = np.random.default_rng(5).normal(size=(200, 4))
+    preparation = models.preparations(4)[name]
+    n = 4 if preparation is None else preparation.n_features_out if hasattr(preparation, "n_features_out") else 4
+    same(tmp_path, models.predictor("compact", n, preparation=preparation), X, X.tolist())
+
+
+@needs_node
+@pytest.mark.parametrize("hostile", [False, True])
+def test_every_kind_of_column(tmp_path: Path, hostile: bool) -> None:
+    table = models.columns(models.HOSTILE if hostile else None)
+    names = [column.name for column in table.columns]
+    frame = models.table(200, names)
+    coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
+    model = models.predictor("classes", coded.n_features_out, preparation=coded, feature_names=tuple(names))
+    same(tmp_path, model, models.with_dates(frame, names[5]), cells(frame))
+
+
+def lively(table: TableMap, frame: pl.DataFrame) -> Predictor:
+    """The first of a row of random models that does not put all rows into one class."""
+    for seed in range(50):
+        model = models.predictor("compact", table.n_features_out, seed=seed, preparation=table)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenWarning)
+            if len(set(model.predict(frame).tolist())) > 1:
+                return model
+    raise AssertionError("no model tells the rows apart")
+
+
+@needs_node
+@pytest.mark.parametrize("name", models.lone_columns())
+def test_columns_alone(tmp_path: Path, name: str) -> None:
+    table, frame = models.lone_columns()[name]
+    model = lively(table, frame)
+    same(tmp_path, model, frame, cells(frame))
+
+
+@needs_node
+def test_whole_numbers_beyond_a_float_keep_their_differences(tmp_path: Path) -> None:
+    offset = 2**60
+    table = TableMap((NumericColumn("id", 3.0, 3.0, 2.0, False, NumberForm(offset=offset)),), {})
+    texts = [str(offset + k) for k in range(-6, 12)]
+    frame = pl.DataFrame({"id": texts})
+    same(tmp_path, lively(table, frame), frame, [[text] for text in texts])
+
+
+@needs_node
+def test_the_golden_vectors(tmp_path: Path) -> None:
+    """The arrays' models of docs/model-format.md: features, scores and labels as the page has them."""
+    vectors = json.loads(VECTORS.read_text("utf-8"))["models"]
+    from export.vectors import golden_models
+
+    checked = 0
+    for name, (model, X) in golden_models().items():
+        if isinstance(X, pl.DataFrame):
+            continue
+        found = predicted(tmp_path, model, vectors[name]["rows"])
+        np.testing.assert_allclose(
+            np.squeeze([answer["scores"] for answer in found]), vectors[name]["scores"], atol=1e-12
+        )
+        assert [answer["label"] for answer in found] == [str(label) for label in vectors[name]["labels"]]
+        checked += 1
+    assert checked > 6
+
+
+@needs_node
+def test_rows_that_python_refuses_are_refused(tmp_path: Path) -> None:
+    array = models.predictor("compact", 2, feature_names=("a", "b"))
+    found = predicted(tmp_path, array, [[1.0, None], [1.0, "x"], [1.0, 1e200], [1e39, 1.0], [1.0]])
+    assert all(isinstance(answer, str) for answer in found)
+    assert found[0].startswith("b: ")
+    assert "2 cells" in found[4]
+
+
+@needs_node
+def test_the_error_function(tmp_path: Path) -> None:
+    x = np.concatenate([np.linspace(-7, 7, 4001), [0.0, 1e-300, -1e-9, 5.99999, 6.00001, 50.0]])
+    values = run_node(tmp_path, f"{js_library()}\nconsole.log(JSON.stringify({x.tolist()}.map(abnet.erf)));")
+    np.testing.assert_allclose(values, erf(x), atol=3e-15)
+
+
+def explained(tmp_path: Path, model: Predictor, plan: ExplanationPlan, rows: list[list[Any]]) -> list[Any]:
+    record = js_record(model)
+    thresholds = [] if record["preparation"] is None else record["preparation"].get("thresholds", [])
+    code = (
+        f"{js_library()}\n{js_library('explain')}\nconst model = abnet.predictor({json.dumps(record)});\n"
+        f"const plan = {json.dumps(plan.to_dict())}, thresholds = {json.dumps(thresholds)};\n"
+        "const one = (row) => ({ ...abnetExplain.run(model, plan, row, thresholds), "
+        "regions: model.regions(model.features(row), 4) });\n"
+        f"console.log(JSON.stringify({json.dumps(rows)}.map(one)));"
+    )
+    found = run_node(tmp_path, code)
+    assert isinstance(found, list)
+    return found
+
+
+def table_model() -> tuple[Predictor, pl.DataFrame]:
+    table = models.columns(models.HOSTILE)
+    names = [column.name for column in table.columns]
+    coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
+    return models.predictor("mixture", coded.n_features_out, preparation=coded), models.table(
+        40, names, ascii_only=True
+    )
+
+
+@needs_node
+@pytest.mark.parametrize("exact_columns", [0, 10])
+@pytest.mark.parametrize("name", ["table", "several classes of a table", *path_models(), "map"])
+def test_contributions_and_regions(tmp_path: Path, name: str, exact_columns: int) -> None:
+    """The same numbers as in Python, from the same plan: computed exactly, and from sampled orders."""
+    rng = np.random.default_rng(6)
+    X: Any
+    background: Any
+    if "table" in name:
+        model, frame = table_model()
+        if name != "table":
+            model = models.predictor("classes", model.n_inputs, preparation=model.info.preparation)
+        rows, dated = cells(frame), models.with_dates(frame, frame.columns[5])
+        X, background = dated[:5], dated[5:12]
+    else:
+        model = models.predictor("map", 4) if name == "map" else path_models()[name]
+        X, background = rng.normal(size=(5, 4)), rng.normal(size=(6, 4))
+        rows = X.tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        plan = ExplanationPlan.of(model, background, pairs=3, exact_columns=exact_columns)
+        expected = explain(model, X, plan=plan, regions=4)
+    for row, found in zip(expected, explained(tmp_path, model, plan, rows[:5]), strict=True):
+        np.testing.assert_allclose(found["base"], row.base, atol=1e-12)
+        np.testing.assert_allclose(found["contributions"], row.contributions, atol=1e-11)
+        np.testing.assert_allclose(found["errors"], row.standard_errors, atol=1e-11)
+        assert row.exact == (exact_columns > 0 or not np.any(row.standard_errors))
+        if row.regions is not None and name != "map":
+            assert [(r["member"], r["word"]) for r in found["regions"]["listed"]] == [
+                (r.member, r.word) for r in row.regions.listed
+            ]
+            np.testing.assert_allclose(
+                [r["share"] for r in found["regions"]["listed"]], [r.share for r in row.regions.listed]
+            )
+            np.testing.assert_allclose(found["regions"]["otherShare"], row.regions.other_share, atol=1e-12)
+            assert found["regions"]["others"] == row.regions.others
+    assert np.abs(expected.contributions).max() > 0.01
+
+
+def test_a_column_that_pages_do_not_read_is_refused_in_words() -> None:
+    """What a later version adds must not be taken for something else."""
+
+    class Smell(NumericColumn):
+        kind = "smell"
+
+    table = TableMap((Smell("nose", 0.0, 0.0, 1.0, False),), {})
+    with pytest.raises(ValueError, match="column 'nose' is one of smell"):
+        js_record(models.predictor("compact", 1, preparation=table))
+
+
+@pytest.mark.parametrize("kind", ["compact stochastic ABNet", "stochastic mean field", "binary network"])
+def test_what_cannot_be_written_is_refused_in_words(kind: str) -> None:
+    from files.predictors import predictor
+
+    with pytest.raises(ValueError, match="cannot be written for web pages"):
+        js_record(predictor(kind))
+
+
+def test_json_never_leaves_its_element() -> None:
+    text = script_json(["</script>", "<!--", "\u2028", "]]>"])
+    assert "<" not in text
+    assert text.isascii()
+    assert json.loads(text) == ["</script>", "<!--", "\u2028", "]]>"]

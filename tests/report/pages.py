@@ -1,0 +1,68 @@
+"""Models to report on, with names that try to get out of the page, and rows for them."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.unseen import UnseenWarning
+from abnet.labels import Labels
+from abnet.predictors.predictor import Predictor
+from abnet.report.measures import GivenRows, measure_rows
+from export import models
+
+LABELS = ("<script>alert(1)</script>", "\"quoted\" & 'x' </script><!--")
+
+
+def details(**more: Any) -> dict[str, Any]:
+    """What `fit` writes, with texts that are no texts."""
+    return {
+        "estimator": "ABNetClassifier", "sizes": [3, 8, 1], "n_training_rows": 400, "data_fingerprint": "f" * 32,
+        "target": "<img src=x onerror=alert(2)>", "recipe": "8 <b>networks</b>", "version": "0.2.0",
+        "settings": {"random_state": "0", "teacher": "'<script>alert(3)</script>'"},
+        "command": "abnet fit TABLE --target '\"; rm -rf'",
+        "curves": [{"name": "log loss </script>", "every": 2, "values": [0.7, 0.4, 0.31, 0.3]}],
+        "rivals": [{"name": "<svg onload=alert(4)>", "bound": 0.25, "errors": 5, "n_examples": 50}], **more,
+    }  # fmt: skip
+
+
+def hostile(kind: str = "mixture", **info: Any) -> Predictor:
+    """A model of a table with a column of every kind, all with hostile names."""
+    table = models.columns(models.HOSTILE)
+    coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
+    given: dict[str, Any] = {"details": details(), "calibration": models.calibrated(), "preparation": coded, **info}
+    labels = {} if kind == "classes" else {"labels": Labels(np.array(LABELS))}
+    for seed in range(50):
+        model = models.predictor(kind, coded.n_features_out, seed=seed, **{**labels, **given})
+        if len(set(codes(model, 60).tolist())) > 1:
+            return model
+    raise AssertionError("no model tells the rows apart")
+
+
+def frame(n: int, seed: int = 1) -> pl.DataFrame:
+    """Rows of the hostile table; dates are whole days, as in the form of a page."""
+    names = [column.name for column in models.columns(models.HOSTILE).columns]
+    made = models.table(n, names, seed=seed)
+    return made.with_columns(made[names[5]].floor())
+
+
+def prepared(model: Predictor, n: int) -> NDArray[Any]:
+    made = frame(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        return np.asarray(model.prepare(models.with_dates(made, made.columns[5])))
+
+
+def codes(model: Predictor, n: int) -> NDArray[np.intp]:
+    """Answers of the model."""
+    return model.votes(prepared(model, n))
+
+
+def given(model: Predictor, n: int = 120) -> GivenRows:
+    """Rows with labels of which the model gets every seventh wrong."""
+    labels = codes(model, n)
+    labels[::7] = (labels[::7] + 1) % model.n_classes
+    return measure_rows(model, prepared(model, n), labels)

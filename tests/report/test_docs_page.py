@@ -1,0 +1,27 @@
+"""The commands and the code of docs/report.md run, and do what the page says."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from abnet.cli.app import app
+from test_readme import agrees, blocks, commands
+
+PAGE = Path(__file__).parents[2] / "docs" / "report.md"
+pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the page is in the repository, not in the wheel")
+
+
+def test_the_commands_and_the_code_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (_, shell), (_, code) = blocks(PAGE.read_text(encoding="utf-8"))
+    for arguments, shown in commands(shell):
+        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        assert agrees(shown, result.output), f"abnet {' '.join(arguments)} prints\n{result.output}"
+    exec(compile(code, "report.md", "exec"), {})
+    names = ("tumours.html", "with-rows.html", "again.html")
+    alone, rows, again = (Path(name).read_text(encoding="utf-8") for name in names)
+    assert "was fitted on" not in alone
+    assert "569 of 569 rows have the values and the label of rows that this model was fitted on" in rows
+    assert again.replace("Tumours", "") == alone.replace("A classifier of “label”", "")

@@ -1,0 +1,276 @@
+"""What a page says, for every kind of model, whatever the model's file holds."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet.bounds.wording import percent_up, sentences
+from abnet.data.fingerprint import background_detail, row_filter
+from abnet.decisions import abstention
+from abnet.files import load, save
+from abnet.predictors.predictor import Predictor
+from abnet.report.measures import measure_rows
+from abnet.report.page import report_page, write_report
+from abnet.report.promise import peers_of
+from abnet.report.svg import Series, chart, nice_ticks
+from export import models
+from files.predictors import ALL, predictor
+from report import pages
+
+GOLDEN = Path(__file__).parents[1] / "files" / "golden"
+VOID = {"meta", "br", "input", "rect", "line", "circle", "polyline"}
+
+
+class Reader(HTMLParser):
+    """A strict reader: elements are closed in order, names and attributes are ours, and the text is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.ids: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    assert len(set(reader.ids)) == len(reader.ids)
+    reader.text = " ".join(reader.text.replace("\N{NO-BREAK SPACE}", " ").split())
+    return reader
+
+
+OURS = {
+    "html", "head", "meta", "title", "style", "body", "header", "p", "h1", "nav", "ul", "li", "a", "main", "section",
+    "h2", "h3", "span", "code", "pre", "strong", "figure", "figcaption", "svg", "rect", "line", "text", "desc",
+    "polyline", "circle", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "small", "details", "summary",
+    "div", "form", "noscript", "footer", "script",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["mixture", "classes"])
+@pytest.mark.parametrize("with_rows", [True, False])
+def test_whatever_things_are_called_the_page_is_ours(kind: str, with_rows: bool) -> None:
+    model = pages.hostile(kind)
+    page = report_page(model, pages.given(model) if with_rows else None, title="</title><script>alert(5)</script>")
+    found = read(page)
+    assert found.tags <= OURS
+    assert not {name for name in found.attributes if name.startswith("on") or name in ("style", "src", "srcset")}
+    assert re.findall(r"<script[^>]*>", page) == ['<script type="application/json" id="abnet-data">', "<script>"]
+    assert re.findall(r'href="(?!#)', page) == []
+    assert "default-src 'none'" in page
+    for name in (*models.HOSTILE[:3], "n" * 100):
+        assert " ".join(name.split()) in found.text
+
+
+def test_the_words_of_the_certificate_are_on_the_page() -> None:
+    model = pages.hostile()
+    found = read(report_page(model)).text
+    assert model.certificate_ is not None
+    for sentence in sentences(model.certificate_):
+        assert sentence.replace("`", "") in found
+    assert percent_up(model.certificate_.vote_error_bound) in found  # type: ignore[union-attr,arg-type]
+    assert "No labelled rows were given" in found
+    assert "In Python" in found.replace("Or in Python", "In Python")
+    assert "ABNetClassifier(random_state=0, teacher='<script>alert(3)</script>')" in found
+    assert "<svg onload=alert(4)> at most 25 % (seen: 10 %)" in found
+
+
+def test_rows_bring_estimates_called_estimates() -> None:
+    model = pages.hostile()
+    found = read(report_page(model, pages.given(model))).text
+    for words in ("estimates from the rows", "Calibration", "Risk and coverage", "Confusion matrix", "Importance"):
+        assert words in found
+    assert "this model: error on the rows given 15 %, an estimate" in found
+    assert "does not tell which rows the model was fitted on" in found
+
+
+def test_fitted_rows_are_warned_of() -> None:
+    model, rng = models.predictor("mixture", 4), np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    codes = model.votes(X)
+    model.info.details["row_filter"] = row_filter(X, 2.0 * codes - 1)
+    assert (
+        "80 of 80 rows have the values and the label of rows that this model was fitted on"
+        in read(report_page(model, measure_rows(model, X, codes))).text
+    )
+    fresh = rng.normal(size=(80, 4))
+    page = read(report_page(model, measure_rows(model, fresh, model.votes(fresh)))).text
+    assert "was fitted on" not in page
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_kind_of_model_has_a_report(kind: str, tmp_path: Path) -> None:
+    model = predictor(kind)
+    save(model, tmp_path / "model.abnet")
+    X = np.random.default_rng(5).normal(size=(40, 3))
+    for given in (None, measure_rows(model, X, model.votes(X))):
+        found = read(report_page(load(tmp_path / "model.abnet"), given)).text
+        assert "How to make it again" in found
+        assert ("no form for this model" in found) == (kind in WITHOUT_FORM)
+
+
+WITHOUT_FORM = {"compact stochastic ABNet", "stochastic mean field", "posterior average", "binary network"}
+
+
+@pytest.mark.parametrize("name", ["table_v1", "wide_v1"])
+def test_files_of_older_versions(name: str) -> None:
+    found = read(report_page(load(GOLDEN / f"{name}.abnet"))).text
+    assert "does not say how the model was made" in found
+    assert "holds no learning curves" in found
+    assert "keeps no rows to compare with" in found
+
+
+def test_the_rows_that_a_model_keeps_are_enough_for_importance_and_explanation() -> None:
+    model, rng = models.predictor("mixture", 4, feature_names=tuple("abcd")), np.random.default_rng(0)
+    model.info.details.update(background_detail(rng.normal(size=(100, 4)).astype(np.float32)))
+    page = report_page(model)
+    found = read(page).text
+    assert "25 rows that the model keeps of its first part" in found
+    assert "Regions that hold most of the rows that the model keeps" in found
+    assert '"permutations"' in page
+    assert '"permutations"' not in report_page(model, form=False)
+    assert "<script" not in report_page(model, form=False)
+
+
+WRONG: dict[str, Any] = {
+    "curves": [[1], {"name": 3}, {"name": "x", "every": 0, "values": [1, 2]}, {"name": "", "every": 1, "values": [[]]}],
+    "rivals": {"name": "x"}, "recipe": 3, "target": ["t"], "sizes": "s", "settings": [1], "command": 5,
+    "abstention": {"threshold": "<b>"}, "bound_estimate": "much", "version": {"a": 1}, "n_training_rows": "many",
+}  # fmt: skip
+
+
+def test_details_of_any_kind_do_no_harm() -> None:
+    """A file may hold any plain values there; what is not understood is not shown."""
+    model = models.predictor("compact", 3, details=WRONG)
+    found = read(report_page(model))
+    assert found.tags <= OURS
+    assert "holds no learning curves" in found.text
+
+
+def test_abstaining_is_told() -> None:
+    made = abstention(np.linspace(1.0, 0.0, 400), np.arange(400) > 380, [0.5, 0.25, -1.0], target=0.05)
+    model = models.predictor("mixture", 4, details={"abstention": made.to_dict()})
+    page = report_page(model)
+    assert "at most 5 % of the answers are wrong" in read(page).text
+    assert '"threshold": 0.25' in page
+
+
+def test_no_certificate_is_said_so() -> None:
+    model = models.predictor("compact", 3, certificate=None, details={"bound_estimate": 0.3})
+    found = read(report_page(model)).text
+    assert "No certificate." in found
+    assert "30 %; that is an estimate" in found
+
+
+def test_many_classes_show_what_is_confused_most() -> None:
+    from abnet.bam import BAM
+    from abnet.labels import Labels
+    from abnet.predictors.mixture import CompactMixture
+    from abnet.predictors.predictor import ModelInfo
+
+    rng = np.random.default_rng(0)
+    names = np.array([f"class {k}" for k in range(20)])
+    model = CompactMixture.from_networks([BAM.init(rng, (3, 4, 6))], ModelInfo(Labels(names)))
+    X, codes = rng.normal(size=(200, 3)), rng.integers(20, size=200)
+    found = read(report_page(model, measure_rows(model, X, codes))).text
+    assert "Confused most" in found
+    assert "and 14 more" in found
+
+
+# The function
+
+
+def test_the_function_takes_classifiers_and_rows(tmp_path: Path) -> None:
+    class Fitted:
+        predictor_ = models.predictor("mixture", 3)
+
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = Fitted.predictor_.predict(X)
+    path = abnet.write_report(Fitted(), tmp_path / "report.html", X, y, title="Mine")
+    assert path == tmp_path / "report.html"
+    assert "<h1>Mine</h1>" in path.read_text(encoding="utf-8")
+    for X_, y_, match in ((X, None, "go together"), (X, y[:5], "one label for each"), (X, y + 7, "no label of y")):
+        with pytest.raises(ValueError, match=match):
+            write_report(Fitted(), tmp_path / "other.html", X_, y_)
+    with pytest.raises(TypeError, match="got a dict"):
+        write_report({}, tmp_path / "other.html")
+    assert not (tmp_path / "other.html").exists()
+
+
+def test_the_same_model_gives_the_same_page(tmp_path: Path) -> None:
+    model = pages.hostile()
+    assert report_page(model, pages.given(model)) == report_page(model, pages.given(model))
+
+
+def test_a_loaded_file_needs_neither_jax_nor_scikit_learn(tmp_path: Path) -> None:
+    save(pages.hostile(), tmp_path / "model.abnet")
+    code = (
+        "import sys, abnet\n"
+        f"abnet.write_report(abnet.load({str(tmp_path / 'model.abnet')!r}), {str(tmp_path / 'r.html')!r})\n"
+        "found = {'jax', 'sklearn', 'matplotlib', 'pandas'} & set(sys.modules)\nassert not found, found\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert (tmp_path / "r.html").stat().st_size > 10_000
+
+
+def test_other_models_may_be_given() -> None:
+    model: Predictor = replace(pages.hostile())
+    peers = peers_of(
+        [{"name": "forest", "bound": 0.125, "test_error": 0.08}, {"name": "tree", "test_error": 0.2}, {"a": 1}]
+    )
+    found = read(report_page(model, rivals=peers)).text
+    assert "forest at most 12.5 % (seen: 8 %)" in found
+    assert "tree 20 %, an estimate" in found
+    assert "svg onload" not in found
+
+
+# Pictures
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0.0, 0.034), (3, 3), (-2.5, 1e6), (0, 7), (0.1199, 0.12)])
+def test_ticks_are_round_and_span_the_interval(low: float, high: float) -> None:
+    ticks = nice_ticks(low, high)
+    assert ticks[0] <= low
+    assert ticks[-1] >= high
+    assert 2 <= len(ticks) <= 8
+    assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
+
+
+def test_points_are_where_their_numbers_are() -> None:
+    """The second of three points on a line lies in the middle of the others, and larger is higher."""
+    drawn = chart([Series("s", [0, 1, 2], [0.0, 0.5, 1.0])], "c", "t", "d", x_label="x", y_label="y")
+    line = re.search(r'points="([^"]+)"', drawn)
+    assert line is not None
+    points = np.array([[float(v) for v in pair.split(",")] for pair in line[1].split()])
+    np.testing.assert_allclose(points[1], points[[0, 2]].mean(axis=0), atol=0.11)
+    assert points[2, 1] < points[0, 1]
+    assert points[2, 0] > points[0, 0]
