@@ -98,8 +98,8 @@ def certify(
     matrix = rows.confusion(delta, n_candidates) if confusion else None
     if json:
         about = {"unlabelled": rows.unlabelled, "fitted_rows": rows.fitted, "notes": said()}
-        table = {} if matrix is None else {"confusion": matrix.to_dict()}
-        console.as_json({"certificate": certificate.to_dict(), **about, **table})
+        more = {} if matrix is None else {"confusion": matrix.to_dict()}
+        console.as_json({"certificate": certificate.to_dict(), **about, **more})
         return
     print(certificate.describe())
     if matrix is not None:
