@@ -55,7 +55,7 @@ def test_several_outputs_cost_the_mean_over_rows_and_outputs(rng: np.random.Gene
 def test_the_largest_of_several_outputs_is_the_label(rng: np.random.Generator) -> None:
     outputs = rng.integers(-1, 2, (60, 3)).astype(np.float32)  # ties in most rows: the first of the largest wins
     truth, weights = rng.integers(0, 3, 60), rng.integers(0, 3, 60) * 1.0
-    labels = [max(range(3), key=lambda j, row=row: row[j]) for row in outputs]
+    labels = [row.index(max(row)) for row in outputs.tolist()]
     targets = 2.0 * np.eye(3)[truth] - 1
     expected = zero_one_loss(truth, labels, sample_weight=weights)
     assert float(zero_one_error(*map(jnp.asarray, (outputs, targets, weights)))) == pytest.approx(expected, rel=1e-6)

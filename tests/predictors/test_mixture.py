@@ -139,11 +139,12 @@ def test_the_kept_code_book_is_the_one_that_decodes(rng: np.random.Generator, tm
     loaded = load(tmp_path / "m.abnet")
     np.testing.assert_array_equal(loaded.decision_function(X), other.decision_function(X))
     table = decode_table(words_from_text(turned, 3, 5))
-    outputs = [
-        path_outputs(network.astype(np.float64).layers, X.astype(np.float32).astype(np.float64), 3,
-                     lambda k, shape, m=m: other.noise[k][m], table).mean(axis=1)
-        for m, network in enumerate(networks)
-    ]  # fmt: skip
+
+    def shares(m: int) -> np.ndarray:
+        layers, rows = networks[m].astype(np.float64).layers, X.astype(np.float32).astype(np.float64)
+        return path_outputs(layers, rows, 3, lambda k, shape: other.noise[k][m], table).mean(axis=1)
+
+    outputs = [shares(m) for m in range(len(networks))]
     np.testing.assert_allclose(other.decision_function(X), np.mean(outputs, axis=0), atol=1e-12)
     assert not np.allclose(other.decision_function(X), usual.decision_function(X))
     with pytest.raises(ValueError, match="3 words of 5 signs"):
