@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 
-GUIDE = ["tables", "decisions", "certificates", "explanation", "report", "distributed"]
+GUIDE = ["tables", "decisions", "explanation", "report", "certificates", "distributed"]
 BACKGROUND = ["theory", "theory-wide", "architecture", "reproduction", "model-format"]
 BESIDE = ["results/README", "CONTRIBUTING", "CHANGELOG"]
 
@@ -31,10 +31,9 @@ PACKAGES = [
     "abnet.data",
     "abnet.data.tables",
     "abnet.data.preparation",
-    "abnet.explanation",
-    "abnet.report",
     "abnet.files",
     "abnet.explanation",
+    "abnet.report",
     "abnet.export",
     "abnet.distributed_scoring",
     "abnet.aggregation",
