@@ -85,6 +85,9 @@ def test_every_kind_of_network(tmp_path: Path, kind: str) -> None:
     )
 
 
+BOOK = ["++-", "---", "-++", "+-+", "+++"]
+
+
 def path_models() -> dict[str, Predictor]:
     rng = np.random.default_rng(2)
 
@@ -98,6 +101,9 @@ def path_models() -> dict[str, Predictor]:
         "mixture of paths": PathMixture.from_networks([network(4, 25, 1) for _ in range(3)], rng, n_paths=30),
         "several classes": PathMixture.from_networks(
             [network(4, 20, 15, 5) for _ in range(2)], rng, n_paths=20, info=ModelInfo(vowels)
+        ),
+        "a code book of its own": PathMixture.from_networks(
+            [network(4, 20, 3) for _ in range(2)], rng, n_paths=10, info=ModelInfo(vowels, details={"code_book": BOOK})
         ),
         "drawn, several classes": DrawnNetwork(network(4, 20, 5), info=ModelInfo(vowels)),
         "mean field": ALL["mean field"](network(4, 5, 3, 1), rng, ModelInfo()),
