@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from abnet import aggregation, bounds, data, explanation, export
     from abnet.bam import BAM
     from abnet.bounds.certificate import Certificate
+    from abnet.decisions.answers import certify_scores
     from abnet.decisions.certify_model import certify, compare_errors, load_certificate
     from abnet.decisions.monitor import Monitor
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
@@ -40,6 +41,7 @@ __all__ = [
     "aggregation",
     "bounds",
     "certify",
+    "certify_scores",
     "compare_errors",
     "data",
     "explain",
@@ -62,6 +64,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.export": [],
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
+        "abnet.decisions.answers": ["certify_scores"],
         "abnet.decisions.certify_model": ["certify", "compare_errors", "load_certificate"],
         "abnet.decisions.monitor": ["Monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],

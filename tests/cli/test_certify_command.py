@@ -68,8 +68,8 @@ def test_populations_and_groups(run: Run, model: Path, fresh: Path) -> None:
     text = run("certify", model, fresh, "--by", "sold").stdout
     assert "for all of these populations at once" in " ".join(text.split())
     record = json.loads(run("certify", model, fresh, "--group", "city", "--json").stdout)["certificate"]
-    assert sum(record["rows"]) == 59
-    assert len(record["rows"]) == 2
+    assert sum(record["groups"]["rows"]) == 59
+    assert len(record["groups"]["rows"]) == 2
 
 
 @pytest.mark.parametrize(("number", "wrong"), [("1", 0), ("1.0", 0), ("2", 20)])

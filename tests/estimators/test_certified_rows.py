@@ -12,8 +12,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 import abnet
 from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
-from abnet.decisions import GroupCertificate
+from abnet.estimators import certification
 from abnet.estimators.classifier import allows_certificate
+from abnet.predictors.paths import path_outputs
 from estimators.worlds import classifier
 
 RNG = np.random.default_rng(4)
@@ -101,7 +102,7 @@ def test_certify_counts_candidates_and_groups() -> None:
         abnet.bounds.clopper_pearson_bound(alone.vote_errors or 0, 80, 0.1, n_candidates=4)
     )
     grouped = clf.certify(X + 0.01, Y, groups=np.arange(80) // 4)
-    assert isinstance(grouped, GroupCertificate)
+    assert isinstance(grouped, abnet.Certificate)
     assert grouped.n_groups == 20
 
 
@@ -126,5 +127,24 @@ def test_an_interrupted_certificate_is_none(
         clf.fit(X, Y)
     assert clf.certificate_ is None
     assert clf.bound_estimate_ is None
+    clf.save(tmp_path / "model.abnet")
+    assert abnet.load(tmp_path / "model.abnet").certificate_ is None
+
+
+def test_an_interrupted_certificate_of_a_mixture_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """The same for a mixture of sampled networks: the model is kept, with no certificate of an earlier fit."""
+    clf = classifier(0, aggregation="ancestral", n_estimators=2, posterior="frozen", max_iter=1).fit(X, Y)
+    assert clf.certificate_.monte_carlo.n_paths == 50  # 25 of either member, as they were drawn
+    outputs, blocks = path_outputs, iter([True, False])
+
+    def interrupted(*given: Any) -> Any:
+        if not next(blocks):
+            raise KeyboardInterrupt
+        return outputs(*given)
+
+    monkeypatch.setattr(certification, "path_outputs", interrupted)
+    with pytest.warns(UserWarning, match="Interrupted while the certificate was computed"):
+        clf.fit(X, Y)
+    assert clf.certificate_ is None
     clf.save(tmp_path / "model.abnet")
     assert abnet.load(tmp_path / "model.abnet").certificate_ is None

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import abnet
-from abnet.bounds import gibbs_bound
+from abnet.bounds.in_advance import choose_C
 from abnet.estimators.search import ABNetSearch
 from estimators.worlds import SIGNAL, classifier
 from promise import breaks
@@ -76,8 +76,10 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     assert search.cv_results_["prior"] == [0, 1, 2] * 3
     alone = classifier(0, **search.best_params_).fit(X, Y).certificate_
     assert c.gibbs_risk_bound > alone.gibbs_risk_bound
-    paid = gibbs_bound(c.empirical_gibbs_risk, c.kl + np.log(3), c.n_examples, c.delta)
-    assert c.gibbs_risk_bound == pytest.approx(paid, abs=1e-12)
+    assert c.expected is not None  # the figures of the prior part, from which C is chosen
+    C = choose_C(c.expected.risk, c.expected.kl, c.n_examples, c.delta, n_candidates=3)
+    paid = 1 - np.exp(-C * c.empirical_gibbs_risk - (c.kl + np.log(3 / c.delta)) / c.n_examples)
+    assert c.gibbs_risk_bound == pytest.approx(paid / (1 - np.exp(-C)), abs=1e-10)
 
 
 DOUBLE, TRIPLE = FunctionTransformer(lambda rows: 2 * rows), FunctionTransformer(lambda rows: 3 * rows)

@@ -87,7 +87,7 @@ def test_a_log_goes_on_after_a_line_that_a_crash_cut_short(
 def test_the_summary_has_a_row_for_the_gibbs_risk_and_one_for_the_vote() -> None:
     halves = [Measurement("ads", s, 0.1 + s, 0.2 + s, 0.3, 0.4, "8-8", "exact", "frozen", 0.5, 1, 1.0) for s in (0, 1)]
     rows = list(csv.DictReader(summary_to_csv(summarise(halves)).splitlines()))
-    assert [(row["kind"], row["certificate"]) for row in rows] == [("gibbs", "0.6"), ("vote", "0.7")]
+    assert [(row["kind"], row["mean_certificate"]) for row in rows] == [("gibbs", "0.6"), ("vote", "0.7")]
     assert rows[0]["splits"] == "2"
-    wanted = "dataset,kind,certificate,test_error,test_gibbs_risk,hidden_layer_sizes,aggregation,prior_fraction"
+    wanted = "dataset,kind,mean_certificate,test_error,test_gibbs_risk,hidden_layer_sizes,aggregation,prior_fraction"
     assert ",".join(rows[0]) == f"{wanted},n_candidates,splits"

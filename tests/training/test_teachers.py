@@ -41,6 +41,41 @@ def test_what_is_said_of_own_rows_was_not_learned_from_them(sample: tuple[np.nda
     np.testing.assert_array_equal(teaching.probabilities(sample[0])[:, 1], sample[1])
 
 
+def test_folds_take_whole_groups(rng: np.random.Generator) -> None:
+    groups, codes = rng.integers(12, size=90), rng.integers(2, size=90)
+    judged = []
+    for learn, judge in teachers._folds(codes, 0, groups):
+        assert not set(groups[learn]) & set(groups[judge])
+        judged += judge.tolist()
+    assert sorted(judged) == list(range(90))
+
+
+def test_a_forest_with_groups_says_nothing_it_learned_from_the_group() -> None:
+    """Four rows a group, alike but for a whisper, labels by coin: bags remember them, folds of groups cannot."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(40), 4)
+    X = rng.normal(size=(40, 3))[groups] + 1e-3 * rng.normal(size=(160, 3))
+    codes = rng.integers(2, size=40)[groups].astype(np.intp)
+    errors = {}
+    for known in (None, groups):
+        forest = {"forest": teachers_named("forest", 0)["forest"].set_params(n_estimators=60)}
+        teaching = Teaching.of(forest, X, codes, 2, 0, groups=known)
+        assert teaching is not None
+        errors[known is None] = np.mean(teaching.unseen.argmax(axis=1) != codes)
+    assert errors[True] < 0.1
+    assert errors[False] > 0.3
+
+
+def test_no_row_is_made_of_watched_rows(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = sample
+    teaching = Teaching.of({"parrot": Parrot()}, X, codes, 2, 0)
+    assert teaching is not None
+    lesson = teach(teaching, X, codes, np.arange(3), np.random.default_rng(0), watched=np.arange(80, 90))
+    made = lesson.X[lesson.n_own :]
+    assert not np.isin(made, X[80:]).any()
+    assert np.isin(made, X[:80]).all()
+
+
 def test_forest_uses_its_bags(sample: tuple[np.ndarray, np.ndarray]) -> None:
     teaching = Teaching.of(teachers_named("forest", 0), *sample, 2, 0)
     assert teaching is not None

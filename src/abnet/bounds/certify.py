@@ -256,7 +256,7 @@ def assemble(
         vote_method=bounds.vote_method,
         empirical_gibbs_risk=risk.mean,
         kl=terms.kl,
-        n_examples=risk.n_examples,
+        n_examples=risk.n_examples if terms.groups is None else sum(terms.groups.rows),
         delta=terms.delta,
         prior=terms.prior,
         n_candidates=terms.n_candidates,
@@ -271,6 +271,7 @@ def assemble(
         class_names=names,
         forms=terms.forms,
         expected=terms.expected,
+        groups=terms.groups,
     )
 
 
@@ -285,7 +286,8 @@ def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None
     ----------
     certificate : Certificate
     losses : array-like (n,), optional
-        The losses of the bound rows in their order, with which the Gibbs bound of all rows by betting is computed too.
+        The losses of the bound rows in their order (with groups, the groups' mean losses), with which the Gibbs
+        bound of all rows by betting is computed too.
 
     Examples
     --------
@@ -324,6 +326,7 @@ def _checked(terms: Terms) -> Terms:
 def _attainable(record: dict[str, Any], terms: Terms, *, sampled: bool, known: bool) -> bool:
     """Whether a Gibbs bound may come from betting on losses that are not known."""
     n, delta, bound = record["n_examples"], record["delta"], record["gibbs_risk_bound"]
+    n = len(terms.groups.rows) if terms.groups else n
     if known or sampled or not enough_to_bet(n, terms):
         return False
     return bool(bound >= max(record["empirical_gibbs_risk"] or 0.0, least_betting_bound(n, delta, terms.n_candidates)))
@@ -367,7 +370,7 @@ def _class_part(label: int, part: Risk, wrong: int | None, rule: Rule, terms: Te
 def _terms(c: Certificate) -> Terms:
     vote = c.monte_carlo.vote if c.monte_carlo else "expectation"
     paths = c.monte_carlo.vote_paths if c.monte_carlo else None
-    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote, paths, c.forms, c.expected)
+    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote, paths, c.forms, c.expected, c.groups)
 
 
 def _errors(c: Certificate) -> VoteErrors | None:
@@ -380,6 +383,7 @@ def _risk(c: Certificate, losses: ArrayLike | None) -> Risk:
     paths = c.monte_carlo.n_paths if c.monte_carlo else None
     whole = _group(c, paths, tuple(_group(part, paths, ()) for part in c.per_class))
     assert whole is not None  # a certificate has at least one bound row
+    whole = replace(whole, n_examples=c.n_groups or c.n_examples)
     if losses is not None and isinstance(whole, ExactRisk):
         return replace(whole, losses=unit_interval("losses", losses))
     return whole

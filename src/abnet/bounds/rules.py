@@ -16,6 +16,9 @@ with. Forms 1 are those of version 0.1. Forms 2 are tighter:
 | trained, figures of the prior part given | ``k⁺`` with ξ(n) | Catoni's, C from those figures; all rows only |
 | trained, otherwise | ``k⁺`` with ξ(n) | the same |
 
+Where rows come in groups, the groups are what is counted: a group's mean loss stands for a row's, and the vote of a
+frozen posterior is bounded by betting on the groups' error rates, since fractions are not binomial.
+
 Besides, forms 2 divide by an exact threshold for paths that are kept, and share δ among classes by their counts. Which
 form applies depends on how the model was made and on the number of rows, never on the losses.
 """
@@ -33,6 +36,7 @@ from abnet.bounds.betting import betting_bound
 from abnet.bounds.binomial import clopper_pearson_bound
 from abnet.bounds.certificate import Expected
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.grouped import GroupCounts
 from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
 from abnet.bounds.sampled import fixed_paths_tandem_bound, fixed_paths_vote_bound, sampled_risk_bound
@@ -300,6 +304,7 @@ class Terms:
     vote_paths: int | None = None
     forms: int = FORMS
     expected: Expected | None = None
+    groups: GroupCounts | None = None
 
 
 Rule = Callable[[Risk, int | None, Terms], Bounds]
@@ -413,8 +418,13 @@ def _frozen_any_vote(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
     gibbs = _gibbs(risk, terms, terms.delta)
     if errors is None:
         return Bounds(gibbs)
-    counted = clopper_pearson_bound(errors, risk.n_examples, terms.delta, n_candidates=terms.n_candidates)
-    return Bounds(gibbs, test_set=counted, vote_method="test set")
+    return Bounds(gibbs, test_set=_test_set(errors, risk, terms), vote_method="test set")
+
+
+def _test_set(errors: int, risk: Risk, terms: Terms) -> float:
+    if terms.groups is not None:
+        return betting_bound(terms.groups.rates, terms.delta, n_candidates=terms.n_candidates)
+    return clopper_pearson_bound(errors, risk.n_examples, terms.delta, n_candidates=terms.n_candidates)
 
 
 def rule_for(terms: Terms, *, sampled: bool) -> Rule:

@@ -84,7 +84,8 @@ def table(certificate: Certificate | DrawnCertificate) -> list[BoundLine]:
     c = certificate
     if isinstance(c, DrawnCertificate):
         return [BoundLine("drawn network", c.error_bound, c.errors, c.n_examples)]
-    whole = BoundLine("all classes", c.vote_error_bound, c.vote_errors, c.n_examples, c.base_rate, c.gibbs_risk_bound)
+    name = "all classes" if c.groups is None else "a new group"
+    whole = BoundLine(name, c.vote_error_bound, c.vote_errors, c.n_examples, c.base_rate, c.gibbs_risk_bound)
     parts = (
         BoundLine(
             f"class {name}", part.vote_error_bound, part.vote_errors, part.n_examples, None, part.gibbs_risk_bound
@@ -108,6 +109,8 @@ def sentences(certificate: Certificate | DrawnCertificate, *, details: bool = Fa
 def assumptions(certificate: Certificate | DrawnCertificate) -> list[str]:
     """What the promise rests on, in sentences."""
     c = certificate
+    if isinstance(c, Certificate) and c.n_groups is not None:
+        return _assumptions_of_groups(c, c.n_groups)
     drawn = isinstance(c, DrawnCertificate)
     last = ", and that the network was drawn once, not picked among several draws" if drawn else ""
     link = "," if drawn else ", and"
@@ -117,6 +120,17 @@ def assumptions(certificate: Certificate | DrawnCertificate) -> list[str]:
         f"source{link} that {_PREMISES[c.prior, c.posterior]}{last}.",
         *([choice] if c.n_candidates > 1 else []),
         "Every row counts once: sample weights were not used.",
+    ]
+
+
+def _assumptions_of_groups(c: Certificate, n_groups: int) -> list[str]:
+    choice = f"The choice among {c.n_candidates:,} candidates is accounted for by a union bound."
+    return [
+        f"This assumes that the {number_of(n_groups, 'group')} of bound rows and the new groups are independent draws "
+        f"from one source, and that {_GROUP_PREMISES[c.prior, c.posterior]}.",
+        "It says nothing about new rows of groups that the model has learned from.",
+        *([choice] if c.n_candidates > 1 else []),
+        "Every group counts the same, whatever its number of rows.",
     ]
 
 
@@ -221,12 +235,22 @@ def _promise(c: Certificate) -> str:
     fresh = c.monte_carlo is not None and c.monte_carlo.vote == "fresh paths"
     mean = ", averaged over its random paths," if fresh else ""
     return (
-        f"With {confidence(c.delta)} confidence, the error of `predict` on new data from the same source{mean} is "
+        f"With {confidence(c.delta)} confidence, the error of `predict` on {_new(c)}{mean} is "
         f"at most {percent_up(c.vote_error_bound or 0.0)} ({_reason(c)})."
     )
 
 
+def _new(c: Certificate) -> str:
+    """What the promise is about."""
+    if c.groups is None:
+        return "new data from the same source"
+    return "a new group from the same source, averaged over its rows,"
+
+
 def _reason(c: Certificate) -> str:
+    if c.vote_method == "test set" and c.n_groups is not None:
+        where = f"{number_of(c.n_groups, 'group')} with {number_of(c.n_examples, 'row')}"
+        return f"test-set bound: {percent(c.empirical_error or 0.0)} on {where}, which had no part in learning"
     if c.vote_method == "test set":
         seen = f"{number_of(c.vote_errors or 0, 'error')} on {number_of(c.n_examples, 'bound row')}"
         return f"test-set bound: {seen}, which had no part in learning"
@@ -269,12 +293,13 @@ def _by_class(c: Certificate) -> list[str]:
 
 
 def _gibbs(c: Certificate) -> list[str]:
-    seen = f"{percent(c.empirical_gibbs_risk)} on {number_of(c.n_examples, 'bound row')}"
+    where = f" of {number_of(c.n_groups, 'group')}" if c.n_groups is not None else ""
+    seen = f"{percent(c.empirical_gibbs_risk)} on {number_of(c.n_examples, 'bound row')}{where}"
     if c.monte_carlo:
         seen += f", sampled with {number_of(c.monte_carlo.n_paths, 'path')} for each, which the bound allows for"
     risk = (
         f"With {confidence(c.delta)} confidence, the error of one {_what(c)} drawn at random from the learned "
-        f"distribution (the Gibbs risk) is at most {percent_up(c.gibbs_risk_bound)} on new data from the same source "
+        f"distribution (the Gibbs risk) is at most {percent_up(c.gibbs_risk_bound)} on {_new(c).rstrip(',')} "
         f"(it was {seen})."
     )
     return [risk, *_vacuous(c.gibbs_risk_bound, 1.0 - 1.0 / len(c.class_names)), *_mean_field_note(c)]
@@ -319,6 +344,14 @@ _PREMISES = {
     ("split", "train"): "the prior, and any preparation of the data, were learned from other rows alone",
     ("split", "frozen"): "the model, and any preparation of the data, were learned from other rows alone",
     ("test set", "frozen"): "the model was finished, and chosen, without looking at them",
+}
+
+_GROUP_PREMISES = {
+    ("init", "train"): "the random start of learning, and any preparation of the data, did not depend on them",
+    ("init", "frozen"): "nothing in the model depends on them",
+    ("split", "train"): "the prior, and any preparation of the data, were learned from other groups alone",
+    ("split", "frozen"): "the model, and any preparation of the data, were learned from other groups alone",
+    ("test set", "frozen"): "the model was finished, and chosen, without looking at any row of them",
 }
 
 _STYLE = "border-left: 3px solid currentColor; padding: 0.2em 0 0.2em 0.8em; max-width: 48em"

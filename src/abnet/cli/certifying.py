@@ -1,7 +1,7 @@
 """`abnet certify` and `abnet monitor`: a model's errors on labelled rows, once and again and again."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,6 +36,30 @@ def certify(
         str | None,
         typer.Option(metavar="COLUMN", help="Rows that belong together, such as those of one patient."),
     ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the scores of a model that lives elsewhere: how sure it is of its answer (for "
+            "--target-error), or how much speaks for --positive-class.",
+        ),
+    ] = None,
+    target_error: options.TargetError = None,
+    target_recall: options.TargetRecall = None,
+    target_precision: options.TargetPrecision = None,
+    positive_class: options.PositiveClass = None,
+    costs: options.Costs = None,
+    aside: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            rich_help_panel="Certificate",
+            help="Share of the rows, at random, that fixes the thresholds of a target or of costs.",
+        ),
+    ] = 0.3,
+    random_state: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", rich_help_panel="Certificate", help="Decides which rows these are.")
+    ] = 0,
     delta: Annotated[
         float, typer.Option(metavar="NUMBER", help="Maximum probability that the certificate is false.")
     ] = 0.05,
@@ -55,42 +79,65 @@ def certify(
     """Certify a finished model on labelled rows that had no part in learning.
 
     The model is one of ours, or the predictions of any model in a table. A row
-    without an answer, and a label that the model does not know, are errors.
+    without an answer, and a label that the model does not know, are errors. With
+    a target or costs, some of the rows fix thresholds and the others certify.
 
     abnet certify model.abnet fresh.csv
     abnet certify model.abnet fresh.csv --confusion
     abnet certify model.abnet fresh.csv --by hospital
     abnet certify model.abnet fresh.csv --group patient --save certificate.json
     abnet certify predictions.csv --truth diagnosis --prediction answer
+    abnet certify predictions.csv --truth diagnosis --score risk \\
+        --target-recall 0.95 --positive-class ill
     """
+    import numpy as np
+
     from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.judge_table import judge_model_file, judge_predictions
+    from abnet.decisions.answers import certify_scores
     from abnet.decisions.certify_model import certify_judged
 
-    if confusion and (by is not None or group is not None):
-        raise UsageError("--confusion counts all rows as independent ones: leave out --by and --group.")
+    targets = {"target_error": target_error, "target_recall": target_recall, "target_precision": target_precision}
+    wanted: dict[str, Any] = {**targets, "costs": options.costs_of(costs or [])}
+    decides = _one_of(wanted)
+    if confusion and (by is not None or group is not None or decides):
+        raise UsageError("--confusion counts all rows as independent ones: leave out --by, --group and targets.")
     if by is not None and group is not None:
         raise UsageError("give --by or --group, not both: no bound for populations of groups is offered.")
+    if decides and (by is not None or group is not None):
+        raise UsageError("a target or costs count single rows: leave out --by and --group.")
+    if decides in ("target_recall", "target_precision", "costs") and positive_class is None:
+        raise UsageError(f"--{decides.replace('_', '-')} needs --positive-class: name the class.")
     if save is not None:
         inputs = [path for path in (model, table) if path is not None]
         check_output(save, "JSON", inputs=inputs, overwrite=overwrite, option="--save")
     columns = tuple(name for name in (by, group) if name is not None)
-    if prediction is not None:
+    if prediction is not None or score is not None:
         if table is not None or truth is None:
             raise UsageError("--prediction goes with one table and --truth: abnet certify PREDICTIONS --truth COLUMN.")
-        rows = judge_predictions(model, truth=truth, prediction=prediction, columns=columns)
+        if (score is not None) != bool(decides) or (prediction is None and decides == "target_error"):
+            raise UsageError("--score goes with a target or costs, and --target-error with --prediction too.")
+        rows = judge_predictions(model, truth=truth, prediction=prediction, columns=columns, score=score)
     else:
         if table is None:
             raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
-        rows = judge_model_file(model, table, truth=truth, columns=columns)[1]
+        label = ("" if decides == "target_error" else str(positive_class)) if decides else None
+        rows = judge_model_file(model, table, truth=truth, columns=columns, scored=label)[1]
     judged = rows.judged()
-    certificate = certify_judged(
-        judged, delta=delta, n_candidates=n_candidates,
-        groups=rows.columns[group] if group else None, by=rows.columns[by] if by else None,
-    )  # fmt: skip
-    unanswered = [f"{console.count(judged.unanswered, 'row')} without an answer count as errors"] * (
-        judged.unanswered > 0
-    )
+    certificate: Any
+    if decides:
+        certificate = certify_scores(
+            rows.scores, rows.truth, answers=np.array(rows.answers, object), positive=positive_class, delta=delta,
+            n_candidates=n_candidates, aside=aside, random_state=random_state,
+            **{**wanted, "costs": _signed(wanted["costs"], str(positive_class))},
+        )  # fmt: skip
+    else:
+        certificate = certify_judged(
+            judged, delta=delta, n_candidates=n_candidates,
+            groups=rows.columns[group] if group else None, by=rows.columns[by] if by else None,
+        )  # fmt: skip
+    counted = judged.unanswered if prediction is not None or score is None else 0
+    unanswered = [f"{console.count(counted, 'row')} without an answer count as errors"] * (counted > 0)
     for notice in (*rows.notices, *unanswered):
         say(notice)
     if save is not None:
@@ -106,6 +153,29 @@ def certify(
         print(f"\n{matrix.describe()}")
     if save is not None:
         print(f"\nCertificate written to {save}.")
+
+
+def _one_of(wanted: dict[str, Any]) -> str:
+    """The name of what is asked for of a threshold, empty if nothing is; more than one is wrong use."""
+    given = [name for name, value in wanted.items() if value is not None]
+    if len(given) > 1:
+        names = " and ".join("--" + name.replace("_", "-") for name in given)
+        raise UsageError(f"{names} ask for a threshold each: give one.")
+    return given[0] if given else ""
+
+
+def _signed(costs: "dict[tuple[str, str], float] | None", positive: str) -> "dict[tuple[str, str], float] | None":
+    """Costs by "positive" and "negative" instead of labels.
+
+    Examples
+    --------
+    >>> _signed({("ill", "well"): 10.0}, "ill")
+    {('positive', 'negative'): 10.0}
+    """
+    if costs is None:
+        return None
+    name = {True: "positive", False: "negative"}
+    return {(name[truth == positive], name[answer == positive]): cost for (truth, answer), cost in costs.items()}
 
 
 ALARM = 3

@@ -164,6 +164,7 @@ def inspect(
     abnet inspect model.abnet --json | jq .certificate.vote_error_bound
     """
     from abnet.cli.jobs.show_model import inspect_certificate, inspect_file
+    from abnet.decisions.answers import decision_texts
 
     certificate = inspect_certificate(model)
     if certificate is not None:
@@ -175,10 +176,12 @@ def inspect(
         return
     _facts(record)
     print(promise, end="\n\n")
+    for text in decision_texts(record["details"]):
+        print(text, end="\n\n")
     _preparation(record)
     for name, value in record["details"].items():
-        if name in ("row_filter", "curves", "rivals"):
-            continue  # long, and nothing to read; `abnet report` draws the curves
+        if name in ("row_filter", "curves", "rivals", "abstention", "decision"):
+            continue  # long and nothing to read, or said in words; `abnet report` draws the curves
         if name == "background":
             value = f"{len(value['rows'])} rows of the first part, for `abnet explain`"
         print(f"{name.replace('_', ' ')}: {value}")
@@ -205,6 +208,14 @@ def compare(
     test_fraction: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows kept as a test set.")] = 0.2,
     drop: options.Drop = None,
     use: options.Use = None,
+    group: options.GroupColumn = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NAME",
+            help="Write the tightest certificate as JSON; all of them then pay for the choice among all models.",
+        ),
+    ] = None,
     decimal: options.Decimal = "auto",
     max_categories: options.MaxCategories = 20,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,
@@ -223,20 +234,26 @@ def compare(
     (test-set bound, Clopper-Pearson), the majority rule too. "abnet fit" marks
     the model that `abnet fit` would make. With widths of your own, the network
     also learns through the PAC-Bayes bound, with a learned and with a random
-    prior. Nothing is saved, and nothing is hidden where another model is better.
+    prior. Nothing is hidden where another model is better. No model is saved;
+    --save keeps the certificate of the one that you will choose, with its price.
 
     abnet compare patients.csv --target diagnosis
+    abnet compare patients.csv --target diagnosis --save winner.json
     abnet compare patients.csv --target diagnosis --hidden-layer-sizes 8 --json
     """
     from abnet.bounds.wording import percent
     from abnet.cli.console import show_contenders
     from abnet.cli.jobs.compare_models import compare_table
+    from abnet.cli.jobs.inputs import check_output
 
     if not 0 < test_fraction < 1:
         raise UsageError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
+    if save is not None:
+        check_output(save, "JSON", inputs=[table], option="--save")
     outcome = compare_table(
-        table, target, settings=options.settings(context), drop=drop or [],
-        preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, verbose=not quiet,
+        table, target, settings=options.settings(context), drop=drop or [], group=group,
+        preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, save=save,
+        verbose=not quiet,
     )  # fmt: skip
     if json:
         console.as_json({**outcome.to_dict(), "notes": said()})
@@ -244,4 +261,6 @@ def compare(
     learned, tested = console.count(outcome.n_learn, "row"), console.count(outcome.n_test, "row")
     print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.")
     print(f"Base rate of the test rows: {percent(outcome.base_rate)}. Threads: {outcome.threads}.\n")
-    show_contenders(outcome.contenders)
+    show_contenders(outcome.contenders, counted=outcome.n_candidates > 1)
+    if save is not None and outcome.winner is not None:
+        print(f"Certificate of {outcome.winner.name} (chosen among {outcome.n_candidates}) written to {save}.")

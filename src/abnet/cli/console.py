@@ -253,13 +253,13 @@ def certificate_text(certificate: "Certificate | DrawnCertificate", *, details: 
     return certificate.describe(details=details) if isinstance(certificate, Certificate) else certificate.describe()
 
 
-def show_contenders(contenders: "tuple[Contender, ...]") -> None:
-    """One line per contender, then what has to be said about them."""
+def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False) -> None:
+    """One line per contender, then what has to be said about them; `counted` says that the choice is paid for."""
     header = ["model", "error at most", "bound", "test error", "balanced", "AUC", "log loss", "ECE"]
     header += ["size", "time", "compilation"]
     rows(header, [_cells(contender) for contender in contenders])
     print()
-    for text in (*(contender.note for contender in contenders), _winners(contenders), _surprises(contenders)):
+    for text in (*(contender.note for contender in contenders), _winners(contenders, counted), _surprises(contenders)):
         if text:
             paragraph(text)
 
@@ -282,12 +282,15 @@ def _cells(contender: "Contender") -> list[str]:
     ]
 
 
-def _winners(contenders: "tuple[Contender, ...]") -> str:
+def _winners(contenders: "tuple[Contender, ...]", counted: bool) -> str:
     tightest = _least({contender.name: contender.bound for contender in contenders})
     fewest = _least({contender.name: contender.test_error for contender in contenders})
+    found, n = f"Tightest certificate: {tightest}. Fewest test errors: {fewest}.", len(contenders)
+    if counted:
+        return f"{found} Every certificate accounts for the choice among all {n}, so that any may be kept."
     return (
-        f"Tightest certificate: {tightest}. Fewest test errors: {fewest}. Each certificate holds by itself; "
-        f"to choose among all {len(contenders)} by their certificates, divide --delta by {len(contenders)}."
+        f"{found} Each certificate holds by itself; to choose among all {n} by their certificates, divide --delta by "
+        f"{n}, or let --save do so."
     )
 
 

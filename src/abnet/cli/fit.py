@@ -25,6 +25,7 @@ def fit(
     ),
     drop: options.Drop = None,
     use: options.Use = None,
+    group: options.GroupColumn = None,
     decimal: options.Decimal = "auto",
     max_categories: options.MaxCategories = 20,
     max_learn_rows: options.MaxLearnRows = 1_000_000,
@@ -60,6 +61,10 @@ def fit(
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
     target_error: options.TargetError = None,
+    target_recall: options.TargetRecall = None,
+    target_precision: options.TargetPrecision = None,
+    positive_class: options.PositiveClass = None,
+    costs: options.Costs = None,
     batch_size: options.BatchSize = "auto",
     learning_rate_init: options.LearningRateInit = "auto",
     class_weight: options.ClassWeight = None,
@@ -79,6 +84,8 @@ def fit(
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --posterior frozen
     abnet fit patients.csv --target diagnosis --target-error 0.02
+    abnet fit patients.csv --target diagnosis --target-recall 0.95 --positive-class ill
+    abnet fit visits.csv --target diagnosis --group patient
     abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
     zcat visits.csv.gz | abnet fit - --target left --use week
     """
@@ -88,7 +95,7 @@ def fit(
     from abnet.cli.jobs.fit_table import fit_table
 
     outcome = fit_table(
-        table, target, output, model=model, settings=options.settings(context), drop=drop or [],
+        table, target, output, model=model, settings=options.settings(context), drop=drop or [], group=group,
         preparation=options.preparation(max_categories, decimal, use), max_learn_rows=max_learn_rows,
         verbose=not quiet, background=not no_background, command=options.command_line(context),
     )  # fmt: skip
@@ -109,6 +116,8 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     recipe = outcome.details.get("recipe")
     print(f"Recipe: {recipe}.\n" if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
+    for decision in outcome.decisions:
+        print(decision, end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""
     print(f"Model written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")
@@ -142,9 +151,9 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
         ]
         for rival in rivals
     ]  # fmt: skip
-    console.paragraph(
-        "For comparison, test-set (Clopper-Pearson) bounds of models that never saw the rows they are tested on:"
-    )
+    grouped = certificate is not None and certificate.groups is not None
+    kind = "bounds on the error of a new group (by betting)" if grouped else "(Clopper-Pearson) bounds"
+    console.paragraph(f"For comparison, test-set {kind} of models that never saw the rows they are tested on:")
     console.rows(["", "error at most", "errors seen", "base rate"], [*own, *others])
     print()
     console.paragraph(_verdict(vote_bound, rivals))

@@ -35,6 +35,14 @@ Use = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Column to use though it has no name, or names the rows; may be repeated."),
 ]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Rows that belong together, such as those of one patient: whole groups learn or certify, and the "
+        "certificate is about a new group. The column is no feature.",
+    ),
+]
 Decimal = Annotated[
     str,
     typer.Option(
@@ -108,6 +116,34 @@ TargetError = Annotated[
         metavar="RATE",
         rich_help_panel=_CERTIFICATE,
         help="Answer only where sure enough: certify this error among the answered rows (`abnet predict --abstain`).",
+    ),
+]
+TargetRecall = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        rich_help_panel=_CERTIFICATE,
+        help="Find and certify a threshold that calls this share of --positive-class (`abnet predict --decide`).",
+    ),
+]
+TargetPrecision = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        rich_help_panel=_CERTIFICATE,
+        help="The same for the share of --positive-class among the rows that are called so.",
+    ),
+]
+PositiveClass = Annotated[
+    str | None,
+    typer.Option(metavar="LABEL", rich_help_panel=_CERTIFICATE, help="The class that such a target is about."),
+]
+Costs = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TRUTH:ANSWER=COST",
+        rich_help_panel=_CERTIFICATE,
+        help="What a wrong answer costs, once for each pair of labels: certify the expected cost of a row.",
     ),
 ]
 Aggregation = Annotated[
@@ -207,9 +243,10 @@ RandomState = Annotated[
 ]
 
 PARAMETERS = (
-    "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "objective", "prior",
-    "posterior", "prior_fraction", "aggregation", "n_samples", "delta", "n_candidates", "batch_size",
-    "learning_rate_init", "max_iter", "n_iter_no_change", "tol", "validation_fraction", "random_state",
+    "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "target_recall",
+    "target_precision", "positive_class", "costs", "objective", "prior", "posterior", "prior_fraction", "aggregation",
+    "n_samples", "delta", "n_candidates", "batch_size", "learning_rate_init", "max_iter", "n_iter_no_change", "tol",
+    "validation_fraction", "random_state",
 )  # fmt: skip
 """Parameters of the certified classifiers that are options of `abnet fit`."""
 
@@ -220,6 +257,8 @@ def settings(context: typer.Context) -> dict[str, Any]:
     given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
     if given.get("n_estimators", "auto") != "auto":
         given["n_estimators"] = _whole("--n-estimators takes a number of networks or 'auto'", given["n_estimators"])
+    if given.get("costs") is not None:
+        given["costs"] = costs_of(given["costs"])
     if given.get("teacher") == "none":
         given["teacher"] = None
     if given.get("batch_size", "auto") != "auto":
@@ -266,6 +305,24 @@ def widths(text: str) -> tuple[int, ...] | str:
     if text.strip() == "auto":
         return "auto"
     return tuple(_whole("--hidden-layer-sizes takes widths separated by commas", part) for part in text.split(","))
+
+
+def costs_of(texts: list[str]) -> dict[tuple[str, str], float] | None:
+    """Costs by truth and answer from ``TRUTH:ANSWER=COST``; None of none.
+
+    Examples
+    --------
+    >>> costs_of(["ill:well=10", "well:ill=1"])
+    {('ill', 'well'): 10.0, ('well', 'ill'): 1.0}
+    """
+    costs = {}
+    for text in texts:
+        pair, _, number = text.rpartition("=")
+        truth, mark, answer = pair.partition(":")
+        if not mark:
+            raise UsageError(f"--costs takes TRUTH:ANSWER=COST, such as ill:well=10, not {text!r}.")
+        costs[truth.strip(), answer.strip()] = _number("--costs", number)
+    return costs or None
 
 
 def _whole(rule: str, text: str) -> int:

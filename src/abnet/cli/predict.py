@@ -51,6 +51,14 @@ def predict(
             "--abstain", metavar="", help="Leave rows empty that the model is not sure enough of (--target-error)."
         ),
     ] = False,
+    decide: Annotated[
+        bool,
+        typer.Option(
+            "--decide",
+            metavar="",
+            help="Answer by the threshold that was certified (--target-recall, --target-precision, --costs).",
+        ),
+    ] = False,
     unseen: Annotated[
         str,
         typer.Option(
@@ -94,7 +102,9 @@ def predict(
         raise UsageError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
     if output is not None:
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
-    wanted = Wanted(proba, tuple(keep or ()), unseen == "error", abstain)
+    if abstain and decide:
+        raise UsageError("--abstain and --decide each have a threshold of their own: give one.")
+    wanted = Wanted(proba, tuple(keep or ()), unseen == "error", abstain, decide)
     with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
         if output is None:
             outcome = predict_to_stream(model, table, wanted, json_lines=json)

@@ -12,14 +12,15 @@ from abnet.decisions.abstain import (
     risk_coverage,
     score_thresholds,
 )
+from abnet.decisions.answers import certify_scores, meet_costs, meet_target
 from abnet.decisions.certify_model import certify, certify_judged, compare_errors, load_certificate
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
-from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, row_costs
+from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, cost_table, row_costs
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
-from abnet.decisions.group_certificate import GroupCertificate
 from abnet.decisions.groups import (
     PopulationError,
     PopulationErrors,
+    certify_groups,
     errors_by,
     group_averaged_bound,
     group_totals,
@@ -45,7 +46,6 @@ __all__ = [
     "Abstention",
     "CostCertificate",
     "ErrorComparison",
-    "GroupCertificate",
     "Judged",
     "Monitor",
     "PopulationError",
@@ -56,11 +56,14 @@ __all__ = [
     "abstention",
     "certify",
     "certify_costs",
+    "certify_groups",
     "certify_judged",
+    "certify_scores",
     "cheapest_threshold",
     "check_row_by_row",
     "compare_errors",
     "compare_wrong",
+    "cost_table",
     "error_free_rows",
     "errors_by",
     "fixed_sequence",
@@ -69,6 +72,8 @@ __all__ = [
     "judge_answers",
     "judge_model",
     "load_certificate",
+    "meet_costs",
+    "meet_target",
     "one_row_per_group_bound",
     "precision_grid",
     "recall_grid",

@@ -1,5 +1,6 @@
 """Abstaining: answer only where the score is high enough, with a certified error among the answered rows."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import (
@@ -100,6 +102,10 @@ class Abstention(InNotebooks):
         """Return the fields as a dictionary of plain numbers, fit for JSON."""
         return asdict(self)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
+        write_record(path, "abstention", self.to_dict())
+
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
@@ -140,6 +146,12 @@ class RiskCoverage:
     error_bounds: tuple[float, ...]
     coverage_bounds: tuple[float, ...]
     n_candidates: int = 1
+
+    def picture(self, path: str | os.PathLike[str], *, target: float | None = None) -> None:
+        """Draw the errors seen and their certified band over the share of rows answered (PNG, SVG or PDF)."""
+        from abnet.decisions.pictures import risk_coverage_figure, save_picture
+
+        save_picture(risk_coverage_figure(self, target=target), path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary of plain numbers and lists, fit for JSON."""

@@ -1,4 +1,8 @@
-"""Labels with gaps: which rows are answered at a threshold that was certified."""
+"""Answers by a threshold that was certified: labels with gaps, targets for one class, costs.
+
+Thresholds are fixed by known rows, which are not bound rows, and certified on bound rows; `certify_scores` divides the
+rows of a model that lives elsewhere.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,12 +10,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.decisions.abstain import Abstention
+from abnet.decisions.abstain import Abstention, abstention, score_thresholds
+from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, cost_table, row_costs
+from abnet.decisions.targets import TargetThreshold, precision_grid, recall_grid, target_precision, target_recall
+from abnet.records import count, level
 
-__all__ = ["answered", "labels_or_none", "sureness", "threshold_of"]
+__all__ = [
+    "Decision",
+    "answered",
+    "certify_scores",
+    "decided_codes",
+    "decision_from",
+    "decision_of",
+    "decision_texts",
+    "labels_or_none",
+    "meet_costs",
+    "meet_target",
+    "sureness",
+    "threshold_of",
+]
+
+Decision = TargetThreshold | CostCertificate
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
-def sureness(scores: ArrayLike) -> NDArray[np.float64]:
+# Nothing is paid for their number, and a finer grid ends closer to the target.
+_THRESHOLDS = 100
+
+
+def sureness(scores: ArrayLike) -> Floats:
     """How sure a model is of each row: ``|F(x)|`` for two classes, the largest share of the vote for several.
 
     Examples
@@ -23,7 +51,7 @@ def sureness(scores: ArrayLike) -> NDArray[np.float64]:
     return np.abs(values) if values.ndim == 1 else np.asarray(values.max(axis=1))
 
 
-def answered(scores: ArrayLike, threshold: float | None) -> NDArray[np.bool_]:
+def answered(scores: ArrayLike, threshold: float | None) -> Bools:
     """Which rows are answered; none where nothing could be certified.
 
     Examples
@@ -61,3 +89,213 @@ def threshold_of(details: Mapping[str, Any]) -> float | None:
     if "abstention" not in details:
         raise ValueError("the model was fitted without target_error, so that it knows no threshold to abstain by.")
     return Abstention.from_dict(details["abstention"]).threshold
+
+
+def meet_target(
+    known: tuple[Floats, Bools],
+    bound: tuple[Floats, Bools],
+    *,
+    recall: float | None = None,
+    precision: float | None = None,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+) -> TargetThreshold:
+    """Certify a threshold that meets a target of recall, or of precision, for the positive class.
+
+    Parameters
+    ----------
+    known : pair of arrays (m,)
+        Scores of rows of the prior part, and whether each is positive: they fix the thresholds and their order.
+    bound : pair of arrays (n,)
+        The same of the bound rows.
+    recall, precision : float, optional
+        One of them.
+    delta : float
+        Probability with which the promise may fail.
+    n_candidates : int
+        Number K of models judged on the same rows.
+
+    Examples
+    --------
+    >>> scores, positive = np.linspace(-1.0, 1.0, 400), np.arange(400) >= 200
+    >>> meet_target((scores, positive), (scores, positive), precision=0.9).threshold is not None
+    True
+    """
+    if recall is not None:
+        grid = recall_grid(*known, recall, n_thresholds=_THRESHOLDS)
+        return target_recall(*bound, grid, recall, delta, n_candidates=n_candidates)
+    target = level("precision", precision)
+    share = delta / count("n_candidates", n_candidates)
+    grid = precision_grid(*known, len(bound[0]), target, share, n_thresholds=_THRESHOLDS)
+    return target_precision(*bound, grid, target, delta, n_candidates=n_candidates)
+
+
+def meet_costs(
+    known: tuple[Floats, Bools],
+    bound: tuple[Floats, Bools],
+    costs: ArrayLike,
+    *,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+) -> CostCertificate:
+    """Take the threshold that is cheapest on known rows, and certify its expected cost on bound rows.
+
+    Parameters
+    ----------
+    known, bound, delta, n_candidates
+        As for `meet_target`.
+    costs : array-like (2, 2)
+        Truth by answer, negative class first.
+
+    Examples
+    --------
+    >>> scores, positive = np.linspace(-1.0, 1.0, 400), np.arange(400) >= 200
+    >>> certificate = meet_costs((scores, positive), (scores, positive), [[0, 1], [10, 0]])
+    >>> certificate.mean_cost, round(certificate.cost_bound, 3)
+    (0.0, 0.084)
+    """
+    table = cost_table(costs, ["negative", "positive"])
+    threshold = cheapest_threshold(*known, table)
+    scores, positive = bound
+    each = row_costs(positive.astype(int), (scores > threshold).astype(int), table)
+    return certify_costs(each, float(table.max()), delta, n_candidates=n_candidates, threshold=threshold)
+
+
+def decision_from(record: Mapping[str, Any]) -> Decision:
+    """Read what ``to_dict`` of a target or of costs wrote."""
+    return TargetThreshold.from_dict(record) if "kind" in record else CostCertificate.from_dict(record)
+
+
+def decision_of(details: Mapping[str, Any]) -> tuple[int, Decision]:
+    """The place of the positive class in a stored model, and what was certified; ValueError if there is nothing.
+
+    Examples
+    --------
+    >>> decision_of({})
+    Traceback (most recent call last):
+    ValueError: the model was fitted without target_recall, target_precision or costs, so that it knows no threshold.
+    """
+    if "decision" not in details:
+        raise ValueError(
+            "the model was fitted without target_recall, target_precision or costs, so that it knows no threshold."
+        )
+    stored = details["decision"]
+    if not isinstance(stored, Mapping) or set(stored) != {"positive", "record"}:
+        raise ValueError("the model's record of its threshold is damaged.")
+    return count("positive", stored["positive"], least=0), decision_from(stored["record"])
+
+
+def decision_texts(details: Mapping[str, Any]) -> list[str]:
+    """What a stored model promises of answers by a threshold: abstaining, a target or costs, in words."""
+    texts = []
+    if "abstention" in details:
+        texts.append(Abstention.from_dict(details["abstention"]).describe())
+    if "decision" in details:
+        texts.append(decision_of(details)[1].describe())
+    return texts
+
+
+def decided_codes(details: Mapping[str, Any], scores: ArrayLike, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Classes by the certified threshold; as they are where costs of several classes are certified without one.
+
+    Parameters
+    ----------
+    details : mapping
+        Of a stored model.
+    scores : array (n,) or (n, K)
+    codes : array (n,)
+        The classes that ``predict`` answers.
+    """
+    positive, decision = decision_of(details)
+    if decision.threshold is None:
+        if isinstance(decision, TargetThreshold):
+            raise ValueError(f"a {decision.kind} of {decision.target:g} could not be certified: there is no threshold.")
+        return codes
+    called = _towards(np.asarray(scores, np.float64), positive) > decision.threshold
+    return np.where(called, positive, 1 - positive)
+
+
+def _towards(scores: Floats, positive: int) -> Floats:
+    return scores if positive == 1 else -scores
+
+
+def certify_scores(
+    scores: ArrayLike,
+    y: ArrayLike,
+    *,
+    answers: ArrayLike | None = None,
+    positive: Any = None,
+    target_error: float | None = None,
+    target_recall: float | None = None,
+    target_precision: float | None = None,
+    costs: Any = None,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+    aside: float = 0.3,
+    random_state: int = 0,
+) -> Abstention | Decision:
+    """Certify a decision by the scores of any model, on rows that had no part in making it.
+
+    A random share of the rows is set aside: it fixes the thresholds. The other rows are the bound rows.
+
+    Parameters
+    ----------
+    scores : array-like (n,)
+        For `target_error` how sure the model is of its answer, not negative; otherwise how much speaks for `positive`.
+    y : array-like (n,)
+        Labels.
+    answers : array-like (n,), optional
+        The model's answers, for `target_error`.
+    positive : label, optional
+        The class that recall, precision and costs are about; any other label is negative.
+    target_error, target_recall, target_precision : float, optional
+        Error among answered rows at most, recall or precision at least; or `costs`: exactly one of the four.
+    costs : array-like (2, 2) or mapping, optional
+        Truth by answer, negative class first; or from pairs of "negative" and "positive" to a cost.
+    delta : float
+        Probability with which the promise may fail.
+    n_candidates : int
+        Number of models among which you choose by means of these rows.
+    aside : float
+        Share of the rows that fix the thresholds.
+    random_state : int
+        Decides which rows; fixed before looking, as trying several is choosing among candidates.
+
+    Returns
+    -------
+    Abstention, TargetThreshold or CostCertificate
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> ill = rng.random(2000) < 0.3
+    >>> made = certify_scores(rng.normal(size=2000) + 3 * ill, np.where(ill, "ill", "well"), positive="ill",
+    ...                       target_recall=0.9)
+    >>> made.kind, made.threshold is not None, made.n_rows
+    ('recall', True, 1400)
+    """
+    wanted = {"target_error": target_error, "target_recall": target_recall, "target_precision": target_precision,
+              "costs": costs}  # fmt: skip
+    given = [name for name, value in wanted.items() if value is not None]
+    if len(given) != 1:
+        raise ValueError(f"give one of {', '.join(wanted)}; got {' and '.join(given) or 'none'}.")
+    s, labels = np.asarray(scores, np.float64), np.asarray(y)
+    if s.ndim != 1 or labels.shape != s.shape or len(s) < 2:
+        raise ValueError(f"scores and y must be vectors of two or more rows; got {s.shape} and {labels.shape}.")
+    order = np.random.default_rng([random_state, 3]).permutation(len(s))
+    size = min(max(round(level("aside", aside) * len(s)), 1), len(s) - 1)
+    known, bound = order[:size], order[size:]
+    terms: Any = {"delta": delta, "n_candidates": n_candidates}
+    if target_error is not None:
+        if answers is None:
+            raise ValueError("target_error needs the model's answers beside its scores.")
+        wrong = np.asarray(answers) != labels
+        thresholds = score_thresholds(s[known], len(bound), target_error, delta / n_candidates)
+        return abstention(s[bound], wrong[bound], thresholds, target_error, **terms)
+    if positive is None or not np.any(labels == positive):
+        raise ValueError(f"positive must be one of the labels; got {positive!r}.")
+    is_positive = np.asarray(labels == positive, np.bool_)
+    parts = ((s[known], is_positive[known]), (s[bound], is_positive[bound]))
+    if costs is not None:
+        return meet_costs(*parts, cost_table(costs, ["negative", "positive"]), **terms)
+    return meet_target(*parts, recall=target_recall, precision=target_precision, **terms)

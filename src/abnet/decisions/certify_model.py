@@ -10,14 +10,17 @@ from numpy.typing import ArrayLike
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certificate_file import read_record
 from abnet.bounds.certify import certify_test_set, verify_certificate
+from abnet.decisions.abstain import Abstention
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
-from abnet.decisions.group_certificate import GroupCertificate
-from abnet.decisions.groups import PopulationErrors, errors_by
+from abnet.decisions.costs import CostCertificate
+from abnet.decisions.groups import PopulationErrors, certify_groups, errors_by, grouped_risk
 from abnet.decisions.outside import Judged, judge_model
+from abnet.decisions.row_by_row import take_column
+from abnet.decisions.targets import TargetThreshold
 
 __all__ = ["AnyCertificate", "certify", "certify_judged", "compare_errors", "load_certificate"]
 
-AnyCertificate = Certificate | GroupCertificate | PopulationErrors
+AnyCertificate = Certificate | PopulationErrors | Abstention | TargetThreshold | CostCertificate
 
 
 def certify(
@@ -27,9 +30,9 @@ def certify(
     *,
     delta: float = 0.05,
     n_candidates: int = 1,
-    groups: ArrayLike | None = None,
-    by: ArrayLike | None = None,
-) -> AnyCertificate:
+    groups: ArrayLike | str | None = None,
+    by: ArrayLike | str | None = None,
+) -> Certificate | PopulationErrors:
     """Certify a finished classifier, ours or anybody's, on a test set.
 
     The errors on rows that had no part in making or choosing the model are counted, and bounded by Clopper and
@@ -47,16 +50,16 @@ def certify(
         Probability with which the certificate may be false.
     n_candidates : int
         Number K of models among which you choose by means of these rows.
-    groups : array-like (n,), optional
-        Which rows belong together, such as those of one patient: the error of a new group, averaged over its rows.
-        No row of these groups may have had a part in making the model.
-    by : array-like (n,), optional
-        Each row's population: the errors of all of them at once.
+    groups : array-like (n,) or str, optional
+        Which rows belong together, such as those of one patient, or the frame's column that says so: the error of a new
+        group, averaged over its rows. No row of these groups may have had a part in making the model.
+    by : array-like (n,) or str, optional
+        Each row's population, or the frame's column that names it: the errors of all of them at once.
 
     Returns
     -------
     Certificate
-        With ``vote_error_bound`` for all rows and ``per_class``; a `GroupCertificate` with `groups`, `PopulationErrors`
+        With ``vote_error_bound`` for all rows and ``per_class``, or, with `groups`, for a new group; `PopulationErrors`
         with `by`. Each has ``describe()``, ``to_dict()`` and ``save(path)``.
 
     Examples
@@ -71,7 +74,8 @@ def certify(
     """
     if groups is not None and by is not None:
         raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
-    return certify_judged(judge_model(model, X, y), delta=delta, n_candidates=n_candidates, groups=groups, by=by)
+    columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, by)}
+    return certify_judged(judge_model(model, X, y), delta=delta, n_candidates=n_candidates, **columns)
 
 
 def certify_judged(
@@ -81,7 +85,7 @@ def certify_judged(
     n_candidates: int = 1,
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
-) -> AnyCertificate:
+) -> Certificate | PopulationErrors:
     """`certify` for answers that are at hand already; arguments as there.
 
     Examples
@@ -90,13 +94,16 @@ def certify_judged(
     >>> round(certify_judged(judge_answers([0, 1] * 50, [0] * 100)).vote_error_bound, 3)
     0.586
     """
+    options: dict[str, Any]
     if groups is not None:
-        return GroupCertificate.from_rows(judged.wrong, groups, delta=delta, n_candidates=n_candidates)
+        risk = grouped_risk(judged.wrong, groups)
+        options = {"delta": delta, "n_candidates": n_candidates, "prior": "test set"}
+        return replace(certify_groups(risk, groups, judged.wrong, **options), class_names=judged.names)
     if by is not None:
         return errors_by(judged.wrong, by, delta, n_candidates=n_candidates)
     # A deterministic classifier is a posterior of one point: its Gibbs losses are its errors.
     losses = judged.wrong.astype(np.float64)
-    options: Any = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names)}
+    options = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names)}
     return replace(certify_test_set(losses, judged.codes, judged.wrong, **options), class_names=judged.names)
 
 
@@ -162,7 +169,9 @@ def _read(kind: str, record: dict[str, Any]) -> AnyCertificate:
         certificate = Certificate.from_dict(record)
         verify_certificate(certificate)
         return certificate
-    kinds: dict[str, Any] = {"groups": GroupCertificate, "populations": PopulationErrors}
+    kinds: dict[str, Any] = {
+        "populations": PopulationErrors, "abstention": Abstention, "target": TargetThreshold, "costs": CostCertificate,
+    }  # fmt: skip
     if kind not in kinds:
         raise ValueError(f"a certificate of the unknown kind {kind[:40]!r}.")
     made: AnyCertificate = kinds[kind].from_dict(record)

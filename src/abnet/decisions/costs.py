@@ -1,19 +1,22 @@
 """What errors cost: a certificate for the expected cost per row."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.betting import betting_bound
+from abnet.bounds.betting import betting_bound, least_betting_bound
 from abnet.bounds.binomial import round_up
+from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
-from abnet.records import Check, apply, count, exactly, finite, level, nonnegative
+from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, optional, real
 
-__all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "row_costs"]
+__all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
 
 Array = NDArray[np.float64]
 
@@ -32,6 +35,8 @@ class CostCertificate(InNotebooks):
         The largest cost that a row can have, known in advance.
     n_rows, delta, n_candidates
         Bound rows, the probability of failure, and the models judged on the same rows.
+    threshold : float or None
+        Where rows with a larger score are called positive; None for the answers of ``predict``.
     """
 
     cost_bound: float
@@ -40,9 +45,13 @@ class CostCertificate(InNotebooks):
     n_rows: int
     delta: float
     n_candidates: int = 1
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
+        least = self.largest_cost * least_betting_bound(self.n_rows, self.delta, self.n_candidates)
+        if self.cost_bound < least * (1.0 - 1e-9):
+            raise ValueError("not a certificate: no costs at all on so many rows could give this cost_bound")
         # A mean of equal costs may round to a neighbour of the largest one.
         if not self.mean_cost <= self.cost_bound <= round_up(self.largest_cost):
             raise ValueError("not a certificate: mean_cost <= cost_bound <= largest_cost does not hold")
@@ -54,8 +63,8 @@ class CostCertificate(InNotebooks):
         )
         return paragraphs(
             f"With {confidence(self.delta)} confidence, the expected cost of a new row from the same source is at most "
-            f"{self.cost_bound:.6g} (mean {self.mean_cost:.4g} on {self.n_rows:,} bound rows; the largest possible "
-            f"cost is {self.largest_cost:.6g}).",
+            f"{_figure(self.cost_bound)}{_rule(self.threshold)} (mean {self.mean_cost:.4g} on {self.n_rows:,} bound "
+            f"rows; the largest possible cost is {self.largest_cost:.6g}).",
             f"This assumes that the {self.n_rows:,} bound rows and the new data are independent draws from one source, "
             f"and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
         )
@@ -67,10 +76,32 @@ class CostCertificate(InNotebooks):
         """Return the fields as a dictionary of plain numbers, fit for JSON."""
         return asdict(self)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
+        write_record(path, "costs", self.to_dict())
+
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
         return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
+
+
+def _figure(bound: float) -> str:
+    """A bound with four digits, rounded up.
+
+    Examples
+    --------
+    >>> _figure(0.66643401), _figure(12.0)
+    ('0.6665', '12')
+    """
+    with localcontext() as context:
+        context.prec, context.rounding = 4, ROUND_CEILING
+        text = f"{+Decimal(bound):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _rule(threshold: float | None) -> str:
+    return "" if threshold is None else f", if rows with a score above {threshold:.4g} are called positive"
 
 
 def row_costs(truth: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> Array:
@@ -101,7 +132,12 @@ def row_costs(truth: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> Array
 
 
 def certify_costs(
-    row_costs: ArrayLike, largest_cost: float, delta: float = 0.05, *, n_candidates: int = 1
+    row_costs: ArrayLike,
+    largest_cost: float,
+    delta: float = 0.05,
+    *,
+    n_candidates: int = 1,
+    threshold: float | None = None,
 ) -> CostCertificate:
     r"""Bound the expected cost of a row by betting on ``cost / largest cost``.
 
@@ -120,6 +156,8 @@ def certify_costs(
         Probability with which the bound may fail.
     n_candidates : int
         Number K of models judged on the same rows.
+    threshold : float, optional
+        That of the answers, for the record; from the prior part.
 
     Examples
     --------
@@ -138,7 +176,7 @@ def certify_costs(
     share = betting_bound(values / largest, delta, n_candidates=n_candidates)
     mean = float(values.mean())
     bound = max(mean, round_up(share * largest) if share < 1.0 else largest)
-    return CostCertificate(bound, mean, largest, len(values), level("delta", delta), n_candidates)
+    return CostCertificate(bound, mean, largest, len(values), level("delta", delta), n_candidates, threshold)
 
 
 def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike) -> float:
@@ -173,6 +211,40 @@ def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike)
     return float(thresholds[int(np.argmin(totals))])
 
 
+def cost_table(costs: Any, classes: Sequence[Any]) -> Array:
+    """A table of costs, truth by answer, in the order of the classes.
+
+    Parameters
+    ----------
+    costs : array-like (c, c), or mapping from (truth, answer) to a cost
+        A right answer costs nothing unless it is given; every wrong one has to be. Labels may be given as text.
+    classes : sequence of c labels
+
+    Examples
+    --------
+    >>> cost_table({("ill", "well"): 10, ("well", "ill"): 1}, ["ill", "well"])
+    array([[ 0., 10.],
+           [ 1.,  0.]])
+    """
+    if not isinstance(costs, Mapping):
+        table = _table(costs)
+        if len(table) != len(classes):
+            raise ValueError(f"costs must be a table of {len(classes)} classes, got the shape {table.shape}")
+        return table
+    places = {str(label): place for place, label in enumerate(classes)}
+    table = np.full((len(classes), len(classes)), np.nan)
+    np.fill_diagonal(table, 0.0)
+    for pair, cost in costs.items():
+        known = isinstance(pair, tuple) and len(pair) == 2 and all(str(label) in places for label in pair)
+        if not known:
+            raise ValueError(f"costs: {pair!r} is no pair of the labels {', '.join(places)}, truth and answer")
+        table[places[str(pair[0])], places[str(pair[1])]] = cost
+    if np.isnan(table).any():
+        truth, answer = np.argwhere(np.isnan(table))[0]
+        raise ValueError(f"costs must say what the answer {classes[answer]} costs where {classes[truth]} is true")
+    return _table(table)
+
+
 def _table(costs: ArrayLike) -> Array:
     table = np.asarray(costs, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
@@ -196,4 +268,5 @@ _CHECKS: dict[str, Check] = {
     "n_rows": count,
     "delta": level,
     "n_candidates": count,
+    "threshold": optional(real),
 }

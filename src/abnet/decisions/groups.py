@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.betting import betting_bound, row_weighted_betting_bound, unit_interval
+from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
 from abnet.bounds.binomial import clopper_pearson_bound
+from abnet.bounds.certificate import Certificate, Expected
 from abnet.bounds.certificate_file import write_record
+from abnet.bounds.certify import assemble
+from abnet.bounds.grouped import GroupCounts, group_totals, number_groups
+from abnet.bounds.rules import ExactRisk, SampledRisk, Terms, VoteErrors
 from abnet.bounds.shares import by_count
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import (
@@ -29,35 +33,17 @@ from abnet.records import count, exactly, level, list_of, tally, text
 __all__ = [
     "PopulationErrors",
     "PopulationError",
+    "certify_groups",
     "errors_by",
     "group_averaged_bound",
     "group_totals",
+    "grouped_risk",
+    "grouped_sample",
     "one_row_per_group_bound",
     "row_weighted_bound",
 ]
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-
-def group_totals(losses: ArrayLike, groups: ArrayLike) -> tuple[Array, Ints]:
-    """Sum of the losses and number of rows of each group, in the order in which the groups appear first.
-
-    Parameters
-    ----------
-    losses : array-like (n,)
-        Losses in [0, 1].
-    groups : array-like (n,)
-        Each row's group.
-
-    Examples
-    --------
-    >>> group_totals([0.0, 1.0, 0.5, 0.5], ["b", "a", "b", "b"])
-    (array([1., 1.]), array([3, 1]))
-    """
-    values = unit_interval("losses", losses)
-    where = _numbers(groups, len(values))
-    return np.asarray(np.bincount(where, weights=values), np.float64), np.asarray(np.bincount(where), np.int64)
 
 
 def group_averaged_bound(losses: ArrayLike, groups: ArrayLike, delta: float = 0.05, *, n_candidates: int = 1) -> float:
@@ -92,6 +78,108 @@ def group_averaged_bound(losses: ArrayLike, groups: ArrayLike, delta: float = 0.
     """
     sums, sizes = group_totals(losses, groups)
     return betting_bound(sums / sizes, delta, n_candidates=n_candidates)
+
+
+def grouped_risk(risks: ArrayLike, groups: ArrayLike) -> ExactRisk:
+    r"""What a bound needs of losses whose rows come in groups: means of the groups' means, over G groups.
+
+    .. math:: \hat r = \frac1G \sum_g \frac1{n_g} \sum_{i \in g} p_i, \qquad
+              \hat e = \frac1G \sum_g \frac1{n_g} \sum_{i \in g} p_i^2
+
+    Examples
+    --------
+    >>> risk = grouped_risk([0.5, 0.5, 0.0], ["a", "a", "b"])
+    >>> risk.mean, risk.pair_mean, risk.n_examples
+    (0.25, 0.125, 2)
+    """
+    values = np.clip(np.asarray(risks, np.float64), 0.0, 1.0)
+    means, squares = _means(values, groups), _means(values * values, groups)
+    return ExactRisk(_mean(means), _mean(squares), len(means), losses=means)
+
+
+def grouped_sample(means: ArrayLike, pair_means: ArrayLike | None, n_paths: int, groups: ArrayLike) -> SampledRisk:
+    """The same for sampled losses: a group's t-th value is the mean of its rows' t-th losses, G·T independent values.
+
+    Parameters
+    ----------
+    means : array-like (n,)
+        Mean loss of each row's fresh paths.
+    pair_means : array-like (n,) or None
+        Mean product of two different paths' losses on each row; None for one path.
+    n_paths : int
+        Paths T of each row.
+    groups : array-like (n,)
+
+    Examples
+    --------
+    >>> grouped_sample([0.5, 0.5, 0.0], [0.2, 0.2, 0.0], 4, ["a", "a", "b"])
+    SampledRisk(mean=0.25, pair_mean=0.1, n_examples=2, n_paths=4, by_class=())
+    """
+    losses = _means(np.clip(np.asarray(means, np.float64), 0.0, 1.0), groups)
+    pairs = None if pair_means is None else _mean(_means(np.clip(np.asarray(pair_means, np.float64), 0, 1), groups))
+    return SampledRisk(_mean(losses), pairs, len(losses), n_paths)
+
+
+def _means(values: Array, groups: ArrayLike) -> Array:
+    sums, sizes = group_totals(values, groups)
+    return np.minimum(sums / sizes, 1.0)
+
+
+def _mean(values: Array) -> float:
+    return min(1.0, math.fsum(values.tolist()) / len(values))
+
+
+def certify_groups(
+    risk: ExactRisk | SampledRisk,
+    groups: ArrayLike,
+    wrong: ArrayLike | None,
+    *,
+    delta: float,
+    prior: str,
+    posterior: str = "frozen",
+    n_candidates: int = 1,
+    kl: float = 0.0,
+    vote: str | None = "expectation",
+    vote_paths: int | None = None,
+    expected: Expected | None = None,
+) -> Certificate:
+    r"""Certify a posterior on bound rows that come in groups: its error on a new group, averaged over its rows.
+
+    .. math:: r \le k^+\Big(\frac1G \sum_g \bar p_g, \frac{\mathrm{KL} + \ln(K ξ(G)/δ)}{G}\Big)
+              \text{ (trained)}, \qquad r \le k^+\Big(\frac1G \sum_g \bar p_g, \frac{\ln(K/δ)}{G}\Big)
+              \text{ (frozen)}
+
+    The rules are those of single rows (`abnet.bounds.rules`), with groups in the place of rows; the vote of a frozen
+    posterior is bounded by betting on the groups' error rates. With probability at least 1-δ over G independent groups,
+    none of whose rows had a part in the prior or, for a frozen posterior, in the model.
+
+    Parameters
+    ----------
+    risk : ExactRisk or SampledRisk
+        From `grouped_risk` or `grouped_sample`.
+    groups : array-like (n,)
+        Each bound row's group, in an order that does not depend on the losses.
+    wrong : array-like of bool (n,) or None
+        Where the deployed vote errs, if it was counted.
+    delta, prior, posterior, n_candidates, kl, vote, vote_paths, expected
+        As for `abnet.bounds.certify_trained_sampled`.
+
+    Examples
+    --------
+    >>> wrong, groups = np.tile([False, False, True, False], 60), np.repeat(np.arange(60), 4)
+    >>> certificate = certify_groups(grouped_risk(wrong, groups), groups, wrong, delta=0.05, prior="test set")
+    >>> certificate.n_groups, certificate.n_examples, round(certificate.vote_error_bound, 3)
+    (60, 240, 0.291)
+    """
+    counts = GroupCounts.of(groups, wrong)
+    if len(counts.rows) != risk.n_examples:
+        raise ValueError(f"the losses are those of {risk.n_examples} groups, but there are {len(counts.rows)}.")
+    frozen_sample = posterior == "frozen" and isinstance(risk, SampledRisk)
+    terms = Terms(
+        kl, delta, prior, n_candidates, posterior, None if frozen_sample else vote, vote_paths,
+        expected=expected, groups=counts,
+    )  # fmt: skip
+    return assemble(risk, None if counts.errors is None else VoteErrors(sum(counts.errors)), terms)
 
 
 def row_weighted_bound(
@@ -152,7 +240,7 @@ def one_row_per_group_bound(
     True
     """
     bad = _bools(wrong)
-    where = _numbers(groups, len(bad))
+    where = number_groups(groups, len(bad))
     order = rng.permutation(len(bad))
     _, first = np.unique(where[order], return_index=True)
     drawn = bad[order[first]]
@@ -303,17 +391,6 @@ def _population(part: PopulationError) -> str:
         return f"{part.value}: no rows, so nothing is known"
     seen = f"{percent(part.n_errors / part.n_rows)} of {part.n_rows:,} rows"
     return f"{part.value}: {percent_up(part.error_bound)} (seen: {seen})"
-
-
-def _numbers(groups: ArrayLike, n: int) -> Ints:
-    """Number the groups by first appearance."""
-    column = np.asarray(groups)
-    if column.shape != (n,):
-        raise ValueError(f"groups must name one group for each of the {n} rows, got the shape {column.shape}")
-    _, first, where = np.unique(column, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return np.asarray(rank[where])
 
 
 def _bools(wrong: ArrayLike) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ import math
 import os
 import textwrap
 from collections.abc import Mapping
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Self
 
@@ -332,11 +332,25 @@ def _contradictions(m: Monitor) -> list[tuple[bool, str]]:
     ]
 
 
+def _promised(error: float) -> str:
+    """The promised error: as it was asked for, or, of a certificate's many digits, a percentage with three decimals.
+
+    Examples
+    --------
+    >>> _promised(0.05), _promised(0.0661234567)
+    ('5 %', '6.613 %')
+    """
+    asked = stated(error)
+    if len(asked) <= 8:
+        return asked
+    return stated(float(Decimal(repr(error)).quantize(Decimal("0.00001"), rounding=ROUND_CEILING)))
+
+
 def _seen(m: Monitor) -> str:
     rate = f" ({percent(m.errors / m.n)})" if m.n else ""
     unlabelled = f"; {m.unlabelled:,} rows without a label are not counted" if m.unlabelled else ""
     return (
-        f"{m.errors:,} errors in {m.n:,} labelled rows{rate}, where at most {stated(m.error)} were promised"
+        f"{m.errors:,} errors in {m.n:,} labelled rows{rate}, where at most {_promised(m.error)} were promised"
         f"{unlabelled}. If the error did not change, it is at most {percent_up(m.upper_limit())}, with "
         f"{confidence(m.alpha)} confidence at all times at once."
     )

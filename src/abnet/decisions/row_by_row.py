@@ -4,13 +4,13 @@ A certificate is about rows one by one. A map that looks at the rows it is given
 fitted anew on every batch, makes other rows of them than those that were certified, and its certificate is false.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_row_by_row", "fits_anew", "n_rows_of", "take_rows"]
+__all__ = ["check_row_by_row", "fits_anew", "n_rows_of", "take_column", "take_rows"]
 
 _ROWS = 20
 # So many rows are mapped together: a map of a million rows is not computed twice.
@@ -109,6 +109,22 @@ def take_rows(X: Any, rows: ArrayLike) -> Any:
     if hasattr(X, "shape"):
         return X[places]
     return [X[place] for place in places.tolist()]
+
+
+def take_column(X: Any, column: Any) -> Any:
+    """A column of a frame by its name; anything but a name is returned as it is.
+
+    Examples
+    --------
+    >>> take_column({"site": ["a", "b"]}, "site"), take_column(np.eye(2), [1, 2])
+    (array(['a', 'b'], dtype='<U1'), [1, 2])
+    """
+    if not isinstance(column, str):
+        return column
+    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
+    if column not in names:
+        raise ValueError(f"there is no column {column!r} in X; a name needs a frame that has it.")
+    return np.asarray(X[column])
 
 
 def _plain(rows: Any) -> NDArray[Any]:

@@ -6,6 +6,7 @@ order of the thresholds, which, like the ranking by which one of the certified t
 prior part.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -13,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
@@ -31,6 +33,9 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+# Quantiles of the scores below those of all positive rows, at which a recall is tested first.
+_SAFER = (0.0, 0.25, 0.5, 0.75, 0.9)
 
 # What a target promises, and among which rows.
 _MEANINGS = {
@@ -120,6 +125,10 @@ class TargetThreshold(InNotebooks):
         """Return the fields as a dictionary of plain numbers and strings, fit for JSON."""
         return asdict(self)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
+        write_record(path, "target", self.to_dict())
+
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
@@ -128,6 +137,9 @@ class TargetThreshold(InNotebooks):
 
 def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:
     """Rising thresholds from rows of the prior part: recall falls from 1 to below the target; merit is precision there.
+
+    The first few lie below the scores of all positive rows of the prior part: should those of the bound rows lie lower,
+    as where the model has learned from the former, the sequence still has somewhere to begin.
 
     Parameters
     ----------
@@ -143,12 +155,15 @@ def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thre
     Examples
     --------
     >>> recall_grid([-0.5, -0.2, 0.1, 0.4], [False, True, False, True], 0.5, n_thresholds=2).merits
-    (0.6666666666666666,)
+    (0.5, 0.6666666666666666)
     """
     s, y = _rows(scores, positive, "positive")
     missed = np.linspace(0.0, min(1.0, 2.0 * _allowed(target)), count("n_thresholds", n_thresholds))
     # Just below the k-th smallest score of a positive row, k - 1 of them are missed.
     values = np.unique(np.quantile(s[y], missed, method="lower"))
+    below = s[s < values[0]]
+    if len(below):
+        values = np.unique(np.concatenate([np.quantile(below, _SAFER, method="lower"), values]))
     thresholds = np.nextafter(values, -np.inf)
     return ThresholdGrid(tuple(thresholds.tolist()), tuple(float(y[s > t].mean()) for t in thresholds))
 

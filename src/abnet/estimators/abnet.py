@@ -3,8 +3,9 @@
 from typing import Any, ClassVar
 
 from abnet.aggregation import ancestral, exact, meanfield
-from abnet.estimators.aggregated import AggregatedClassifier, Family, Way
+from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.mixture_classifier import MixtureClassifier
+from abnet.estimators.recipe import Family, Way
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
 from abnet.predictors.paths import CompactUniform, PathPredictor
@@ -48,6 +49,15 @@ class ABNetClassifier(MixtureClassifier):
     target_error : float, optional
         Answer only where sure enough: `predict_or_abstain` leaves rows unanswered, so that the error among the answered
         ones is at most this, with confidence 1 - delta (``abstention_``, ``risk_coverage_``).
+    target_recall, target_precision : float, optional
+        Find the threshold at which at least this share of the positive rows is called positive, or of the rows called
+        positive is positive, with confidence 1 - delta (``decision_``); `predict_decided` answers by it. Two classes.
+    positive_class : label, optional
+        The class that these targets are about.
+    costs : array (K, K) or dict, optional
+        What every answer costs, truth by answer in the order of the classes, or from (truth, answer) to a cost:
+        ``decision_`` bounds the expected cost of a row, with two classes at the threshold that is cheapest on the first
+        part.
     objective : {"bound", "loss"}
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no prior part then).
     prior : {"auto", "split", "init"}
@@ -111,6 +121,11 @@ class ABNetClassifier(MixtureClassifier):
         what early stopping watched. Empty with ``prior="init"``.
     preprocessor_ : transformer or None
         The fitted preprocessor.
+    abstention_, risk_coverage_ : Abstention, RiskCoverage
+        With `target_error`: the threshold, the certified error among answered rows and the certified coverage; and the
+        errors at all thresholds at once, which ``risk_coverage_.picture(path)`` draws with their band.
+    decision_ : TargetThreshold or CostCertificate
+        With `target_recall`, `target_precision` or `costs`.
     drawn_network_ : DrawnNetwork
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
@@ -166,6 +181,10 @@ class ABNetClassifier(MixtureClassifier):
         classes: Any = None,
         class_weight: Any = None,
         target_error: float | None = None,
+        target_recall: float | None = None,
+        target_precision: float | None = None,
+        positive_class: Any = None,
+        costs: Any = None,
         objective: str = "bound",
         prior: str = "auto",
         posterior: str = "auto",
@@ -198,6 +217,10 @@ class ABNetClassifier(MixtureClassifier):
         self.classes = classes
         self.class_weight = class_weight
         self.target_error = target_error
+        self.target_recall = target_recall
+        self.target_precision = target_precision
+        self.positive_class = positive_class
+        self.costs = costs
 
 
 class PBGNetClassifier(AggregatedClassifier):

@@ -2,8 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,18 +14,16 @@ from abnet.bam import BAM
 from abnet.bounds import (
     Certificate,
     SampledRisk,
-    certify_frozen_sampled,
-    certify_test_set,
     gibbs_bound,
 )
+from abnet.bounds.certificate import Expected
 from abnet.data.fingerprint import warn_of_copies
-from abnet.decisions.group_certificate import GroupCertificate
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
     certify_predictor,
+    expected_figures,
     fresh_path_count,
     sampled_risk,
-    warn_of_fitted_rows,
     warn_of_no_certificate,
 )
 from abnet.estimators.classifier import (
@@ -40,58 +37,21 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.estimators.recipe import AFFORDABLE, exact_cost, fit_record, prior_share, warn_of_unfinished
+from abnet.estimators.judging import certify_network
+from abnet.estimators.recipe import (
+    AFFORDABLE,
+    Family,
+    Way,
+    exact_cost,
+    fit_record,
+    prior_share,
+    warn_of_unfinished,
+    without_groups,
+)
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 
-__all__ = ["AggregatedClassifier", "Family", "Way"]
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to compute the output of an aggregation, a value of the parameter `aggregation`.
-
-    Attributes
-    ----------
-    method : str
-        The learner's name of it (`abnet.training.learners.OUTPUTS`).
-    deploy : callable
-        From a network, a generator and `n_samples` to the predictor; what it draws, it draws once.
-    certified : bool
-        Whether a theorem covers the risk that is computed in this way.
-    fresh_paths : bool
-        Whether ancestral paths of the aggregation can be drawn anew to estimate its Gibbs risk without bias.
-    training_samples : int or None
-        Samples of each training step; None is `n_samples`.
-    """
-
-    method: str
-    deploy: Callable[[BAM, np.random.Generator, int], Predictor]
-    certified: bool = True
-    fresh_paths: bool = False
-    training_samples: int | None = None
-
-
-@dataclass(frozen=True)
-class Family:
-    """All that tells ABNet from PBGNet.
-
-    Attributes
-    ----------
-    ways : mapping
-        From the values of `aggregation` to the ways to compute the output; "exact" is one of them.
-    kl : callable
-        Divergence of the posterior around one network from the prior around another.
-    mean_field : bool
-        Whether every neuron reads its own draw of the layer below, so that a draw is no network but a tree of them.
-    renamed : mapping
-        From former values of `aggregation` to those of today.
-    """
-
-    ways: Mapping[str, Way]
-    kl: Callable[[BAM, BAM], Any]
-    mean_field: bool = False
-    renamed: Mapping[str, str] = field(default_factory=dict)
+__all__ = ["AggregatedClassifier"]
 
 
 class TrainingRows(NamedTuple):
@@ -104,6 +64,8 @@ class TrainingRows(NamedTuple):
     preparation: Any
     untouched: bool
     """Whether nothing before the network was fitted on the bound rows."""
+    groups: NDArray[Any] | None = None
+    """Groups of the bound rows, if they come in groups."""
 
     def of_bound(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
         """Rows and targets of the bound."""
@@ -156,13 +118,38 @@ class AggregatedClassifier(BinaryClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, exactly two classes.
+        sample_weight : array (n,), optional
+            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
+            feature then. Whole groups learn or certify, and the certificate is about a new group.
+
+        Returns
+        -------
+        self
+        """
+        X, self._groups = without_groups(X, groups)
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            self._groups = None
+
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         hidden = self._check_parameters()
         # Split, start, training, the predictor's draws and the certificate's: none tells anything about another.
         split_rng, init_rng, train_rng, draw_rng, path_rng, certify_rng, single_rng = seeds(self.random_state, 7)
         self._certify_seed = int(certify_rng.integers(2**63))
         rows = self._rows_in_order(X, y, weights, split_rng)
-        warn_of_copies(rows.X, rows.y, self.classes_)
+        if rows.groups is None:
+            warn_of_copies(rows.X, rows.y, self.classes_)
         start = BAM.init(init_rng, (rows.X.shape[1], *hidden, 1))
         self.aggregation_ = self._choose_aggregation(hidden, self._batch(len(y)))
         self._train(start, rows, train_rng)
@@ -276,13 +263,25 @@ class AggregatedClassifier(BinaryClassifier):
         self.other_rows_, self.bound_rows_ = np.arange(0), np.arange(n)
         if split or self.objective == "loss":
             share = prior_share(self) if split else self.validation_fraction
-            self.other_rows_, self.bound_rows_ = two_parts(n, share, rng)
+            self.other_rows_, self.bound_rows_ = two_parts(n, share, rng, self._groups)
+        self._hold_groups(n)
         preparation, prepared = self._prepare(X, y, self.other_rows_ if split else None)
         order = np.concatenate([self.other_rows_, self.bound_rows_])
         weights = None if weights is None else weights[order]
         untouched = preparation is None or (split and allows_certificate(self.preprocessor, preparation.transform, X))
         ordered = np.take(prepared, order, axis=0)
-        return TrainingRows(ordered, y[order], weights, len(self.other_rows_), preparation, untouched)
+        groups = None if self._groups is None else self._groups[self.bound_rows_]
+        return TrainingRows(ordered, y[order], weights, len(self.other_rows_), preparation, untouched, groups)
+
+    def _hold_groups(self, n: int) -> None:
+        """Check the groups, and count the rows of the whole groups that early stopping watches in the first part."""
+        from abnet.bounds.grouped import number_groups
+        from abnet.training.trainer import held_rows
+
+        self._n_held: int | None = None
+        if self._groups is not None:
+            number_groups(self._groups, n)
+            self._n_held = held_rows(self._groups[self.other_rows_], self.validation_fraction)
 
     def _train(self, start: BAM, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Learn ``prior_`` and ``network_``; leaves the curves."""
@@ -296,12 +295,15 @@ class AggregatedClassifier(BinaryClassifier):
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
         lifted = learning.lifted_rows(rows.X, rows.y, learning.scaled_weights(rows.weights, rows.n_other))
         with compilation_cache(), training_bar(self.verbose) as report:
-            trainer = learning.Trainer(learner, lifted, self._batch(n), self.delta, limits, rng, report)
+            draws = None if rows.groups is None else len(np.unique(rows.groups))
+            trainer = learning.Trainer(learner, lifted, self._batch(n), self.delta, limits, rng, report, draws)
             self.prior_, rate = start, self._rate(learning.RATE)
             if self._has_split():
                 # Further training has the rate for itself: its settings then share one prior (`ABNetSearch`).
                 speed = self._rate(learning.PRIOR_RATE) if self._is_frozen() else learning.PRIOR_RATE
-                self.prior_ = learning.learn_prior(trainer, start, other, self.validation_fraction, speed)
+                self.prior_ = learning.learn_prior(
+                    trainer, start, other, self.validation_fraction, speed, self._n_held
+                )  # fmt: skip
             if self.objective == "loss":
                 self.network_ = learning.learn_linear(trainer, start, bound, other, rate)
             elif self._is_frozen():
@@ -333,22 +335,40 @@ class AggregatedClassifier(BinaryClassifier):
         self.certificate_: Certificate | None = None
         self.bound_estimate_: float | None = None
         try:
-            sampled = self._sampled_risk(X, y, rng) if way.certified and way.fresh_paths else None
+            sampled = self._sampled_risk(X, y, rng, rows.groups) if way.certified and way.fresh_paths else None
         except KeyboardInterrupt:
             warn_of_no_certificate()
             return
         if rows.untouched and way.certified:
-            frozen = self._is_frozen()
-            certificate = certify_predictor(scorer, X, y, kl, sampled, self.n_samples, frozen=frozen, **self._terms())
+            frozen, terms = self._is_frozen(), self._terms()
+            if not frozen and self._has_split():
+                terms["expected"] = self._expected_figures(rows)
+            certificate = certify_predictor(
+                scorer, X, y, kl, sampled, self.n_samples, frozen=frozen, groups=rows.groups, **terms
+            )
             self.certificate_ = self._named(certificate)
         else:
             risk = sampled.mean if sampled else float(np.mean((1 - y * scorer.score_prepared(X)) / 2))
-            self.bound_estimate_ = gibbs_bound(risk, kl, len(y), self.delta, n_candidates=self.n_candidates)
+            draws = len(y) if rows.groups is None else len(np.unique(rows.groups))
+            self.bound_estimate_ = gibbs_bound(risk, kl, draws, self.delta, n_candidates=self.n_candidates)
 
-    def _sampled_risk(self, X: Any, y: NDArray[np.float64], rng: np.random.Generator) -> SampledRisk:
+    def _expected_figures(self, rows: TrainingRows) -> Expected:
+        """Those of the prior on the rows of the first part that early stopping watched."""
+        from abnet.training.loop import Span
+        from abnet.training.trainer import prior_spans
+
+        watch = prior_spans(Span(0, rows.n_other), self.validation_fraction, self._n_held)[1]
+        prior = self._way().deploy(self.prior_, np.random.default_rng(0), self.n_samples)
+        mine = slice(watch.first, watch.first + watch.size)
+        return expected_figures(prior, rows.X[mine], rows.y[mine])
+
+    def _sampled_risk(
+        self, X: Any, y: NDArray[np.float64], rng: np.random.Generator, groups: NDArray[Any] | None = None
+    ) -> SampledRisk:
         """Losses of fresh paths on prepared rows."""
+        paths = fresh_path_count(len(y))
         with training_bar(self.verbose) as report:
-            return sampled_risk(self.network_, X, y, rng, n_paths=fresh_path_count(len(y)), report=report)
+            return sampled_risk(self.network_, X, y, rng, n_paths=paths, report=report, groups=groups)
 
     def _named(self, certificate: Certificate) -> Certificate:
         """The certificate with the user's labels in its text, and whose error the Gibbs risk is."""
@@ -360,15 +380,14 @@ class AggregatedClassifier(BinaryClassifier):
         terms = {**self._terms(), "posterior": "frozen" if self._is_frozen() else "train"}
         network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), *rows.of_bound(), rng)
         details = {name: value for name, value in info.details.items() if name != "bound_estimate"}  # the vote's
-        return replace(
-            network, info=replace(info, certificate=certificate if rows.untouched else None, details=details)
-        )
+        covered = rows.untouched and rows.groups is None  # its bound counts rows
+        return replace(network, info=replace(info, certificate=certificate if covered else None, details=details))
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
         from abnet.data.fingerprint import background_detail, row_filter
 
-        details = {
+        details: dict[str, Any] = {
             "estimator": type(self).__name__,
             "sizes": list(self.network_.sizes),
             "aggregation": self.aggregation_,
@@ -379,6 +398,8 @@ class AggregatedClassifier(BinaryClassifier):
             "data_fingerprint": fingerprint(rows.X, rows.y),
             **fit_record(self, self._curves),
         }
+        if self._groups is not None:
+            details["n_training_groups"] = len(np.unique(self._groups))
         marks = row_filter(rows.X, rows.y)
         if marks is not None:
             details["row_filter"] = marks
@@ -396,11 +417,8 @@ class AggregatedClassifier(BinaryClassifier):
         check_is_fitted(self, "drawn_network_")
         return self.drawn_network_
 
-    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None) -> "Certificate | GroupCertificate":
+    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None) -> Any:
         """A certificate from a test set: rows that the model never saw.
-
-        The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it
-        cannot be computed, which the bound allows for).
 
         Parameters
         ----------
@@ -410,33 +428,18 @@ class AggregatedClassifier(BinaryClassifier):
             Their labels.
         n_candidates : int
             Number of models among which you choose by means of these rows.
-        groups : array (n,), optional
-            Which rows belong together, such as those of one patient: the error on a new group, averaged over its rows.
-        """
-        rows = self._check_rows(X)
-        F, signs = self.predictor_.decision_function(rows), self._labels.signs(y)
-        wrong = (F >= 0) != (signs > 0)
-        preparation = self.predictor_.info.preparation
-        prepared = rows if preparation is None else preparation.transform(rows)
-        warn_of_fitted_rows(self.predictor_.info.details.get("row_filter"), prepared, signs)
-        terms: Any = {"delta": self.delta, "n_candidates": n_candidates}
-        if groups is not None:
-            return GroupCertificate.from_rows(wrong, groups, **terms)
-        if self._way().fresh_paths:
-            sampled = self._sampled_risk(prepared, signs, np.random.default_rng(self._certify_seed))
-            return self._named(certify_frozen_sampled(sampled, signs, wrong, prior="test set", **terms))
-        # No output, no claim: a risk of 1 bounds every other.
-        risks = np.nan_to_num((1 - signs * self._expected_output(prepared, F)) / 2, nan=1.0)
-        return self._named(certify_test_set(risks, signs, wrong, **terms))
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the frame's column that says so: the error on a
+            new group, averaged over its rows. No row of these groups may have had a part in learning.
+        by : array (n,) or str, optional
+            Each row's population, or the frame's column that names it: the errors of all of them at once.
 
-    def _expected_output(self, prepared: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The output whose linear loss is the Gibbs risk, on rows whose scores are F; NaN where it is too wide."""
-        if self.aggregation_ == "exact":
-            return F
-        if max(self.network_.sizes[1:-1]) > exact.MAX_WIDTH:
-            return np.full(len(F), np.nan)
-        predictor = self._family.ways["exact"].deploy(self.network_, np.random.default_rng(0), 1)
-        return predictor.score_prepared(prepared)
+        Returns
+        -------
+        Certificate
+            `PopulationErrors` with `by`.
+        """
+        return certify_network(self, X, y, n_candidates=n_candidates, groups=groups, by=by)
 
     def compact(self) -> Predictor:
         """The fitted predictor in NumPy alone, with its certificate: what `predict` uses and `save` writes."""

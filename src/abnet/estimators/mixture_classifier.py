@@ -13,25 +13,32 @@ from sklearn.utils.validation import check_is_fitted
 from abnet.bounds import Certificate, gibbs_bound
 from abnet.cube import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
-from abnet.decisions.answers import labels_or_none, threshold_of
-from abnet.decisions.group_certificate import GroupCertificate
+from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
+from abnet.decisions.groups import errors_by
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
-from abnet.estimators.abstaining import abstention_records
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import warn_of_fitted_rows
+from abnet.estimators.certification import expected_figures, warn_of_fitted_rows, warn_of_no_certificate
 from abnet.estimators.classifier import (
     allows_certificate,
     check_choice,
-    check_fraction,
     check_hidden,
     check_positive,
     seeds,
-    take_rows,
     training_bar,
 )
-from abnet.estimators.recipe import Recipe, fit_record, prior_share, recipe_for, warn_of_unfinished
-from abnet.labels import Labels
+from abnet.estimators.judging import columns_of, decide_after_fit
+from abnet.estimators.recipe import (
+    DECISIONS,
+    Recipe,
+    check_decisions,
+    fit_record,
+    prior_share,
+    recipe_for,
+    warn_of_unfinished,
+    without_groups,
+)
+from abnet.labels import Labels, winners
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS
 
@@ -48,8 +55,12 @@ class MixtureClassifier(AggregatedClassifier):
     classes: Any
     class_weight: Any
     target_error: Any
+    target_recall: Any
+    target_precision: Any
+    positive_class: Any
+    costs: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Learn from labelled rows.
 
         Parameters
@@ -59,33 +70,27 @@ class MixtureClassifier(AggregatedClassifier):
             Labels of any type, two classes or more.
         sample_weight : array (n,), optional
             Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
+            feature then. Whole groups learn or certify, and the certificate is about a new group.
 
         Returns
         -------
         self
         """
+        X, groups = without_groups(X, groups)
+        asked = [name for name in DECISIONS if getattr(self, name) is not None]
+        if groups is not None and asked:
+            raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
         # Who shapes the network shapes its inputs: a frame of plain numbers is then an array like any other.
         frame = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
         self._reads_frames = frame and (self._is_auto("hidden_layer_sizes") or not _plain_numbers(X))
-        super().fit(X, y, sample_weight)
-        self.__dict__.pop("abstention_", None)
-        if self.target_error is not None:
-            self._learn_to_abstain(X, np.asarray(y))
+        super().fit(X, y, sample_weight, groups)
+        for name in ("abstention_", "risk_coverage_", "decision_"):
+            self.__dict__.pop(name, None)
+        if asked and self.certificate_ is not None:
+            decide_after_fit(self, X, np.asarray(y))
         return self
-
-    def _learn_to_abstain(self, X: Any, y: NDArray[Any]) -> None:
-        """Certify the threshold that meets `target_error`: fixed by the first part, judged on the bound rows."""
-        if self.certificate_ is None:
-            return
-        known, bound = (take_rows(X, rows) for rows in (self.other_rows_, self.bound_rows_))
-        scores = self.decision_function(bound)
-        self.abstention_, self.risk_coverage_ = abstention_records(
-            self.decision_function(known), scores, self.predict(bound) != y[self.bound_rows_], self.target_error,
-            self.delta, n_candidates=self.n_candidates,
-        )  # fmt: skip
-        info = self.predictor_.info
-        details = {**info.details, "abstention": self.abstention_.to_dict()}
-        self.predictor_ = replace(self.predictor_, info=replace(info, details=details))
 
     def predict_or_abstain(self, X: Any) -> NDArray[Any]:
         """Labels, None for rows that the model is not sure enough of to keep the promise of ``abstention_``."""
@@ -94,11 +99,18 @@ class MixtureClassifier(AggregatedClassifier):
         scores = self.decision_function(X)
         return labels_or_none(self._labels.from_scores(scores), scores, threshold)
 
+    def predict_decided(self, X: Any) -> NDArray[Any]:
+        """Labels by the threshold of ``decision_``; ValueError where the target could not be certified."""
+        check_is_fitted(self, "predictor_")
+        scores = self.decision_function(X)
+        codes = decided_codes(self.predictor_.info.details, scores, winners(scores))
+        return self._labels.decode(codes)
+
     def vote_share(self, X: Any) -> NDArray[np.float64]:
         """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
         return self.predictor_.shares_from_scores(self.decision_function(X))
 
-    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None) -> "Certificate | GroupCertificate":
+    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None) -> Any:
         """A certificate from a test set: rows that the model never saw.
 
         Parameters
@@ -109,24 +121,32 @@ class MixtureClassifier(AggregatedClassifier):
             Their labels; one that the model does not know counts as an error.
         n_candidates : int
             Number of models among which you choose by means of these rows.
-        groups : array (n,), optional
-            Which rows belong together, such as those of one patient: the error on a new group, averaged over its rows.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the frame's column that says so: the error on a
+            new group, averaged over its rows. No row of these groups may have had a part in learning.
+        by : array (n,) or str, optional
+            Each row's population, or the frame's column that names it: the errors of all of them at once.
+
+        Returns
+        -------
+        Certificate
+            `PopulationErrors` with `by`.
         """
-        rows = self._check_rows(X)
         if not hasattr(self, "networks_"):
-            return super().certify(X, y, n_candidates=n_candidates, groups=groups)
+            return super().certify(X, y, n_candidates=n_candidates, groups=groups, by=by)
+        X, groups, by = columns_of(self, X, groups, by)
+        rows = self._check_rows(X)
         preparation = self.predictor_.info.preparation
         prepared = rows if preparation is None else preparation.transform(rows)
         codes, n_codes = _with_unknown(self._labels.encode(y), len(self.classes_))
         warn_of_fitted_rows(self.predictor_.info.details.get("row_filter"), prepared, self._marked(codes))
-        if groups is not None:
-            wrong = self.predictor_.votes(prepared) != codes
-            return GroupCertificate.from_rows(wrong, groups, delta=self.delta, n_candidates=n_candidates)
+        if by is not None:
+            return errors_by(self.predictor_.votes(prepared) != codes, by, self.delta, n_candidates=n_candidates)
         with training_bar(self.verbose) as report:
             certificate = mixture_fit.certify_mixture(
                 self.predictor_, self.networks_, self.networks_, np.asarray(prepared, np.float32), codes, n_codes,
                 np.random.default_rng(self._certify_seed), frozen=True, report=report, delta=self.delta,
-                prior="test set", n_candidates=n_candidates,
+                prior="test set", n_candidates=n_candidates, groups=groups,
             )  # fmt: skip
         return self._with_names(certificate, n_codes)
 
@@ -165,11 +185,7 @@ class MixtureClassifier(AggregatedClassifier):
         if self.code_length != "auto":
             check_positive("code_length", self.code_length, whole=True)
         check_choice("codes", self.codes, ("auto", "thermometer", "none"))
-        if self.target_error is not None:
-            check_fraction("target_error", self.target_error)
-            if not self._is_frozen():
-                name, frozen = Parameter("target_error"), Parameter("posterior", "frozen")
-                raise ParameterError("{} needs rows that nothing learned from: use {}.", name, frozen)
+        check_decisions(self)
         if isinstance(self.teacher, str):
             check_choice("teacher", self.teacher, ("auto", "all", *TEACHERS))
         elif self.teacher is not None and not hasattr(self.teacher, "predict_proba"):
@@ -215,38 +231,52 @@ class MixtureClassifier(AggregatedClassifier):
         base, prepared, codes, n_codes = self._parts(X, y, split_rng)
         first, bound, K = self.other_rows_, self.bound_rows_, len(self.classes_)
         learn, judge = prepared[first], prepared[bound]
-        warn_of_copies(prepared, codes, self.classes_)
+        if self._groups is None:
+            warn_of_copies(prepared, codes, self.classes_)
         coded, recipe = self._coded(base, learn)
         with training_bar(self.verbose) as report:
             members = mixture_fit.learn_prior_members(
                 recipe, self, learn, coded, _cells(base, learn.shape[1]), codes[first],
                 None if weights is None else weights[first], K, train_rng, report,
+                None if self._groups is None else self._groups[first],
             )  # fmt: skip
             recipe, self.priors_ = members.recipe, members.networks
             self.networks_ = self.priors_
             inputs = judge if coded is None else coded.code(judge)
+            groups = None if self._groups is None else self._groups[bound]
+            draws = len(bound) if groups is None else len(np.unique(groups))
             self.bound_curve_: list[float] = []
             if not self._is_frozen() and not members.interrupted:
                 self.networks_, self.bound_curve_ = mixture_fit.train_members(
-                    recipe, self, self.priors_, inputs, np.minimum(codes[bound], K - 1), K, train_rng, None
+                    recipe, self, self.priors_, inputs, np.minimum(codes[bound], K - 1), K, train_rng, None, draws
                 )
             scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, draw_rng, self.n_samples)
+            terms = self._terms()
+            if not self._is_frozen():
+                prior = mixture_fit.deploy(recipe, self.priors_, self._labels, np.random.default_rng(0), self.n_samples)
+                known = learn[members.watched]
+                known = known if coded is None else coded.code(known)
+                terms["expected"] = expected_figures(prior, known, codes[first][members.watched])
             covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
             self.certificate_, self.bound_estimate_ = None, None
-            certificate = mixture_fit.certify_mixture(
-                scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, path_rng,
-                frozen=self._is_frozen(), report=report, **self._terms(),
-            )  # fmt: skip
-        if covered:
+            certificate = None
+            try:
+                certificate = mixture_fit.certify_mixture(
+                    scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, path_rng,
+                    frozen=self._is_frozen(), report=report, groups=groups, **terms,
+                )  # fmt: skip
+            except KeyboardInterrupt:
+                warn_of_no_certificate()
+        if covered and certificate is not None:
             self.certificate_ = self._with_names(certificate, n_codes)
-        else:
+        elif certificate is not None:
             self.bound_estimate_ = gibbs_bound(
-                certificate.empirical_gibbs_risk, certificate.kl, len(bound), self.delta, n_candidates=self.n_candidates
+                certificate.empirical_gibbs_risk, certificate.kl, draws, self.delta, n_candidates=self.n_candidates
             )
         self._keep(members, recipe)
         info = self._mixture_info(recipe, members, base if coded is None else coded, prepared, codes)
         self.drawn_network_ = mixture_fit.draw_member(
-            self.networks_, self.priors_, inputs, codes[bound], info, single_rng, covered=covered,
+            self.networks_, self.priors_, inputs, codes[bound], info, single_rng, covered=covered and groups is None,
             posterior="frozen" if self._is_frozen() else "train", **self._terms(),
         )  # fmt: skip
         return replace(scorer, info=info)
@@ -257,7 +287,8 @@ class MixtureClassifier(AggregatedClassifier):
         """Draw the parts and fix the classes; the preparation, the prepared rows, codes and their number."""
         from abnet.training.trainer import two_parts
 
-        self.other_rows_, self.bound_rows_ = two_parts(len(y), prior_share(self), rng)
+        self.other_rows_, self.bound_rows_ = two_parts(len(y), prior_share(self), rng, self._groups)
+        self._hold_groups(len(y))
         base, prepared = self._prepare(X, y, self.other_rows_)
         codes = np.maximum(y, 0).astype(np.intp)
         known = self._labels
@@ -318,7 +349,7 @@ class MixtureClassifier(AggregatedClassifier):
         from abnet.data import fingerprint
 
         order = np.concatenate([self.other_rows_, self.bound_rows_])
-        details = {
+        details: dict[str, Any] = {
             "estimator": type(self).__name__,
             "sizes": list(self.network_.sizes),
             "recipe": self.recipe_text_,
@@ -333,6 +364,8 @@ class MixtureClassifier(AggregatedClassifier):
         }
         if len(self.classes_) > 2:
             details["code_book"] = words_to_text(code_words(len(self.classes_), recipe.code_length))
+        if self._groups is not None:
+            details["n_training_groups"] = len(np.unique(self._groups))
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         details |= background_detail(prepared[self.other_rows_])

@@ -18,19 +18,18 @@ from abnet.aggregation.exact import lift
 from abnet.bam import BAM
 from abnet.bounds import (
     Certificate,
-    SampledRisk,
     certify_frozen,
     certify_frozen_sampled,
     certify_test_set,
     certify_trained,
     certify_trained_sampled,
 )
-from abnet.estimators.certification import fresh_path_count
+from abnet.decisions.groups import grouped_risk
+from abnet.estimators.certification import certify_posterior_on_groups, frozen_risk, losses_of, mixture_risk
 from abnet.estimators.recipe import CLEARLY_LESS, MUCH, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
 from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
-from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
-from abnet.predictors.paths import block_rows, path_outputs
+from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 
@@ -43,7 +42,6 @@ __all__ = [
     "deploy",
     "draw_member",
     "learn_prior_members",
-    "mixture_risk",
     "train_members",
 ]
 
@@ -56,7 +54,7 @@ MOST_TAUGHT = 4_000_000
 @dataclass(frozen=True, eq=False)
 class Members:
     """What prior learning leaves: the recipe in the end, the members, how their votes become probabilities, who taught
-    them, the curve.
+    them, the curve, and the rows of the first part that only said which epoch to keep (all, if there were none such).
     """
 
     recipe: Recipe
@@ -65,6 +63,7 @@ class Members:
     taught_by: str | None
     curve: list[float]
     interrupted: bool
+    watched: NDArray[np.intp]
 
 
 def learn_prior_members(
@@ -78,6 +77,7 @@ def learn_prior_members(
     n_classes: int,
     rng: np.random.Generator,
     report: Any,
+    groups: NDArray[Any] | None = None,
 ) -> Members:
     """Learn the members from the first part.
 
@@ -98,16 +98,19 @@ def learn_prior_members(
     n_classes : int
     rng : numpy.random.Generator
     report : callable or None
+    groups : array (n,), optional
+        The rows' groups, one after the other: whole groups are watched, or left out by a teacher.
     """
     from abnet.training.mixture_trainer import MixtureLearner, learn_members
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
-    teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report)
+    teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups)
     base, codes = base[chosen], codes[chosen]
+    held = None if groups is None else _last_groups(groups[chosen])
     lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
     if teaching is not None:
         width = base.shape[1] if coded is None else coded.n_features_out
-        lesson = teach(teaching, base, codes, cells, rng, most=MOST_INPUTS // width)
+        lesson = teach(teaching, base, codes, cells, rng, MOST_INPUTS // width, held)
     own = np.ones(len(base)) if weights is None else weights[chosen] / max(weights[chosen].mean(), 1e-300)
     shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)
@@ -122,7 +125,10 @@ def learn_prior_members(
         # A stream of its own for each recipe: one that was tried second is repeated by its parameters alone.
         own_rng = np.random.default_rng([seed, recipe.n_estimators, *recipe.hidden_layer_sizes])
         learner = MixtureLearner(sizes, n_classes, method)
-        return learn_members(learner, recipe.n_estimators, lifted, wanted, plan, own_rng, weights=shares, report=report)
+        return learn_members(
+            learner, recipe.n_estimators, lifted, wanted, plan, own_rng, weights=shares, report=report,
+            watched_rows=held,
+        )  # fmt: skip
 
     outcome = learned(recipe)
     if teaching is not None and may_go_wide(estimator, recipe):
@@ -133,7 +139,9 @@ def learn_prior_members(
     else:
         calibration = _calibrated(recipe, outcome.networks, rows, lesson.targets, outcome.watched, estimator.n_samples)
     taught_by = None if teaching is None else teaching.describe()
-    return Members(recipe, outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted)
+    seen = np.arange(0) if outcome.watched is None else outcome.watched[outcome.watched < len(base)]
+    watched = chosen[seen] if len(seen) else chosen
+    return Members(recipe, outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted, watched)
 
 
 def _wider_if_asked(
@@ -177,6 +185,7 @@ def _taught(
     n_classes: int,
     rng: np.random.Generator,
     report: Any,
+    groups: NDArray[Any] | None = None,
 ) -> tuple[Teaching | None, NDArray[np.intp]]:
     """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
     every = np.arange(len(codes))
@@ -186,8 +195,19 @@ def _taught(
     chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])
     models = teachers_named(teacher, seed)
     told = _teacher_report(report, len(models))
-    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told)
+    known = None if groups is None else groups[chosen]
+    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known)
     return (None, every) if teaching is None else (teaching, chosen)
+
+
+def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Rows of the last groups, about an eighth of all: they say which epoch to keep. None if there is one group."""
+    from abnet.training.mixture_trainer import WATCHED
+    from abnet.training.trainer import held_rows
+
+    held = held_rows(groups, min(1 / 8, WATCHED / len(groups)))
+    held = held or held_rows(groups, 1 / len(np.unique(groups)))
+    return np.arange(len(groups) - held, len(groups)) if held < len(groups) else None
 
 
 FEW_ROWS, SMALL_BATCH = 2_000, 32
@@ -270,8 +290,12 @@ def train_members(
     n_classes: int,
     rng: np.random.Generator,
     report: Any,
+    n_draws: int,
 ) -> tuple[tuple[BAM, ...], list[float]]:
-    """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the priors on."""
+    """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the priors on.
+
+    `n_draws` is the number of independent draws among them: rows, or groups of rows.
+    """
     from abnet.training.learners import Objective
     from abnet.training.loop import Limits, Span, open_runs, pad_rows
     from abnet.training.mixture_trainer import MixtureLearner, start_mixture
@@ -281,7 +305,7 @@ def train_members(
     learner = MixtureLearner(priors[0].sizes, n_classes, method)
     targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
     rows, every = pad_rows(lift(X), targets), Span(0, len(codes))
-    state = start_mixture(priors, priors, Objective.BOUND, len(codes), estimator.delta)
+    state = start_mixture(priors, priors, Objective.BOUND, n_draws, estimator.delta)
     rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
     limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))
     outcome = run_stage(
@@ -290,63 +314,6 @@ def train_members(
     )  # fmt: skip
     curve = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
     return learner.networks(best_of(outcome.runs[0])), curve
-
-
-PATHS_OF_MEMBER = 25
-"""Fresh paths of each member and example, where only their mean is needed."""
-
-
-def mean_risks(
-    networks: tuple[BAM, ...], X: NDArray[np.float32], codes: NDArray[np.intp], n_classes: int, rng: Any, report: Any
-) -> NDArray[np.float64]:
-    """Mean loss of fresh paths of all members on each example: unbiased for the mixture's Gibbs risk, in [0, 1]."""
-    table, total = class_table(n_classes, networks[0].sizes[-1]), np.zeros(len(codes))
-    for m, network in enumerate(networks):
-        layers = network.astype(np.float64).layers
-        step = block_rows(layers, PATHS_OF_MEMBER)
-        for start in range(0, len(codes), step):
-            rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
-            out = path_outputs(layers, rows, PATHS_OF_MEMBER, lambda k, shape: rng.standard_normal(shape), table)
-            total[start : start + step] += _losses(out.mean(axis=1), truth)
-            if report is not None:
-                report("certificate", m * len(codes) + start + len(rows), len(networks) * len(codes), total.mean())
-    return np.clip(total / len(networks), 0, 1)
-
-
-def mixture_risk(
-    networks: tuple[BAM, ...],
-    X: NDArray[np.float32],
-    codes: NDArray[np.intp],
-    n_classes: int,
-    n_codes: int,
-    rng: np.random.Generator,
-    report: Any = None,
-) -> SampledRisk:
-    """Losses of fresh paths, each of a member drawn for it, on every example: pairs of them are independent."""
-    n_paths = fresh_path_count(len(codes))
-    table = class_table(n_classes, networks[0].sizes[-1])
-    layers = [network.astype(np.float64).layers for network in networks]
-    step, records = block_rows(layers[0], n_paths), []
-    for start in range(0, len(codes), step):
-        rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
-        losses = np.empty((len(rows), n_paths))
-        drawn = rng.integers(len(networks), size=losses.shape)
-        for m, V in enumerate(layers):
-            at, path = np.nonzero(drawn == m)
-            out = path_outputs(V, rows[at], 1, lambda k, shape: rng.standard_normal(shape), table)[:, 0]
-            losses[at, path] = _losses(out, truth[at])
-        records.append(SampledRisk.from_values(losses, truth, n_codes))
-        if report is not None:
-            report("certificate", start + len(rows), len(codes), records[-1].mean)
-    return SampledRisk.merge(records)
-
-
-def _losses(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """``1 - P(true class)`` of each row; 1 for a label that the model does not know."""
-    if scores.ndim == 1:
-        return np.asarray((1 - (2.0 * codes - 1) * scores) / 2)
-    known = codes < scores.shape[1]
-    return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
 
 
 # Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
@@ -366,6 +333,7 @@ def certify_mixture(
     *,
     frozen: bool,
     report: Any = None,
+    groups: NDArray[Any] | None = None,
     **terms: Any,
 ) -> Certificate:
     """The certificate of a mixture on its bound rows.
@@ -378,6 +346,8 @@ def certify_mixture(
         K, or K + 1 with unknown labels.
     frozen : bool
         Whether the networks never saw these rows.
+    groups : array (n,), optional
+        The rows' groups: the certificate is then about a new group.
     **terms
         ``delta``, ``n_candidates`` and ``prior`` ("split", or "test set" for new rows).
     """
@@ -385,14 +355,20 @@ def certify_mixture(
     wrong, K = winners(scores) != codes, scorer.n_classes
     pairs = zip(networks, priors, strict=True)
     kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
+    sampled = None
     if isinstance(scorer, PathMixture):
-        if frozen:
-            means = mean_risks(networks, X, codes, K, rng, report)
-            sampled = SampledRisk.from_values(means[:, None], codes, n_codes)
-            return certify_frozen_sampled(sampled, codes, wrong, **terms)
-        sampled = mixture_risk(networks, X, codes, K, n_codes, rng, report)
+        sample = frozen_risk if frozen else mixture_risk
+        sampled = sample(networks, X, codes, K, n_codes, rng, report, groups)
+    risks = losses_of(scores, codes)
+    if groups is not None:
+        kept = scorer.n_paths if isinstance(scorer, PathMixture) else None
+        return certify_posterior_on_groups(
+            sampled or grouped_risk(risks, groups), groups, wrong, kl, kept, frozen, **terms
+        )  # fmt: skip
+    if sampled and frozen:
+        return certify_frozen_sampled(sampled, codes, wrong, **terms)
+    if isinstance(scorer, PathMixture) and sampled:
         return certify_trained_sampled(sampled, kl, vote="fixed paths", vote_paths=scorer.n_paths, **terms)
-    risks = _losses(scores, codes)
     if terms.get("prior") == "test set":
         terms = {name: value for name, value in terms.items() if name != "prior"}
         return certify_test_set(risks, codes, wrong, n_classes=n_codes, **terms)

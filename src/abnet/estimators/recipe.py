@@ -1,8 +1,8 @@
 """What "auto" stands for, by rules that look at sizes alone, never at a label; hints for what a user might not see."""
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from inspect import signature
 from itertools import pairwise
 from typing import Any
@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from abnet import __version__
+from abnet.bam import BAM
 from abnet.cube import code_length
 from abnet.errors import Parameter, ParameterError
+from abnet.predictors.predictor import Predictor
 
 __all__ = [
     "AFFORDABLE",
+    "DECISIONS",
+    "Family",
     "Recipe",
+    "Way",
+    "check_decisions",
     "check_preprocessor",
     "exact_cost",
     "fit_record",
@@ -29,7 +35,55 @@ __all__ = [
     "stored_curves",
     "warn_of_unfinished",
     "warn_of_unsaved",
+    "without_groups",
 ]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to compute the output of an aggregation, a value of the parameter `aggregation`.
+
+    Attributes
+    ----------
+    method : str
+        The learner's name of it (`abnet.training.learners.OUTPUTS`).
+    deploy : callable
+        From a network, a generator and `n_samples` to the predictor; what it draws, it draws once.
+    certified : bool
+        Whether a theorem covers the risk that is computed in this way.
+    fresh_paths : bool
+        Whether ancestral paths of the aggregation can be drawn anew to estimate its Gibbs risk without bias.
+    training_samples : int or None
+        Samples of each training step; None is `n_samples`.
+    """
+
+    method: str
+    deploy: Callable[[BAM, np.random.Generator, int], Predictor]
+    certified: bool = True
+    fresh_paths: bool = False
+    training_samples: int | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """All that tells ABNet from PBGNet.
+
+    Attributes
+    ----------
+    ways : mapping
+        From the values of `aggregation` to the ways to compute the output; "exact" is one of them.
+    kl : callable
+        Divergence of the posterior around one network from the prior around another.
+    mean_field : bool
+        Whether every neuron reads its own draw of the layer below, so that a draw is no network but a tree of them.
+    renamed : mapping
+        From former values of `aggregation` to those of today.
+    """
+
+    ways: Mapping[str, Way]
+    kl: Callable[[BAM, BAM], Any]
+    mean_field: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 AFFORDABLE = 2**26
@@ -315,3 +369,50 @@ def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> 
                 stacklevel=6,
             )
             return
+
+
+def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
+    """Rows without the column that names their groups, and that column; or rows and groups as they were given.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    groups : None, array (n,) or str
+        A name is that of a column of the frame, which is no feature then.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows, groups = without_groups(pl.DataFrame({"age": [40, 50], "patient": ["a", "b"]}), "patient")
+    >>> rows.columns, groups.tolist()
+    (['age'], ['a', 'b'])
+    """
+    if groups is None or not isinstance(groups, str):
+        return X, None if groups is None else np.asarray(groups)
+    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
+    if groups not in names:
+        raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
+    kept = [name for name in names if name != groups]
+    rest = {name: X[name] for name in kept} if isinstance(X, Mapping) else X[kept]
+    return rest, np.asarray(X[groups])
+
+
+DECISIONS = ("target_error", "target_recall", "target_precision", "costs")
+"""Parameters that ask for a threshold; the last three exclude each other."""
+
+
+def check_decisions(classifier: Any) -> None:
+    """Refuse targets that make no sense, alone or together with other parameters."""
+    asked = [name for name in DECISIONS if getattr(classifier, name) is not None]
+    for name in asked:
+        value = getattr(classifier, name)
+        if name != "costs" and not (isinstance(value, (int, float)) and 0 < value < 1):
+            raise ParameterError("{} must lie strictly between 0 and 1; got {!r}.", Parameter(name), value)
+    if asked and not classifier._is_frozen():
+        frozen = Parameter("posterior", "frozen")
+        raise ParameterError("{} needs rows that nothing learned from: use {}.", Parameter(asked[0]), frozen)
+    alike = [name for name in asked if name != "target_error"]
+    if len(alike) > 1:
+        raise ParameterError("{} and {} ask for a threshold each: give one.", *map(Parameter, alike[:2]))
+    if alike and alike[0] != "costs" and classifier.positive_class is None:
+        raise ParameterError("{} needs {}: name the class.", Parameter(alike[0]), Parameter("positive_class"))

@@ -19,7 +19,7 @@ from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.classifier import check_choice, check_hidden, seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
-from abnet.estimators.recipe import prior_share
+from abnet.estimators.recipe import prior_share, without_groups
 from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
@@ -107,7 +107,9 @@ def chooses_apart(candidates: Sequence[AggregatedClassifier]) -> bool:
     return len(shared) == 1 and all(one._is_frozen() and one._has_split() for one in candidates)
 
 
-def validation_figures(fitted: AggregatedClassifier, X: Any, y: Any, weights: Any = None) -> tuple[float, float]:
+def validation_figures(
+    fitted: AggregatedClassifier, X: Any, y: Any, weights: Any = None, groups: Any = None
+) -> tuple[float, float]:
     """Error and mean linear loss of a frozen classifier on rows of its first part that it did not learn from.
 
     One network leaves validation rows aside. A mixture, and those who teach it, learn from all of the part: it is
@@ -118,14 +120,14 @@ def validation_figures(fitted: AggregatedClassifier, X: Any, y: Any, weights: An
     if hasattr(fitted, "networks_"):
         first = fitted.other_rows_
         again = clone(fitted).set_params(classes=fitted.classes_, n_candidates=1)
-        own = None if weights is None else np.asarray(weights)[first]
-        again.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=own)
+        own, mine = (None if part is None else np.asarray(part)[first] for part in (weights, groups))
+        again.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=own, groups=mine)
         found = _certificate(again, {})
-        return (found.vote_errors or 0) / found.n_examples, found.empirical_gibbs_risk
+        return found.empirical_error or 0.0, found.empirical_gibbs_risk
     from abnet.training.loop import Span
     from abnet.training.trainer import prior_spans
 
-    watch = prior_spans(Span(0, len(fitted.other_rows_)), fitted.validation_fraction)[1]
+    watch = prior_spans(Span(0, len(fitted.other_rows_)), fitted.validation_fraction, fitted._n_held)[1]
     rows = fitted.other_rows_[watch.first : watch.first + watch.size]
     F, codes = fitted.decision_function(_safe_indexing(X, rows)), fitted._labels.encode(np.asarray(y)[rows])
     shares = F[np.arange(len(rows)), codes] if F.ndim == 2 else (1.0 + np.where(codes == 1, F, -F)) / 2.0
@@ -188,15 +190,16 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.param_grid = param_grid
         self.choose_by = choose_by
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ABNetSearch":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "ABNetSearch":
         """Fit every setting on the same rows and keep the one with the smallest bound.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for the estimator.
+        X, y, sample_weight, groups
+            As for the estimator; whole groups are on one side of every split of every setting.
         """
         check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
+        X, groups = without_groups(X, groups)
         validate_data(self, X, y, skip_check_array=True)
         if np.asarray(y).dtype.kind != "f":  # numbers that are no labels are the estimator's to refuse
             Labels.of(y)
@@ -205,23 +208,24 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         events = [event_of(candidate, params, K) for candidate, params in zip(candidates, settings, strict=True)]
         apart = chooses_apart(candidates)
         counted = (1 if apart else count_events(events)) * self.estimator.n_candidates
-        fits = [_fit(candidate.set_params(n_candidates=counted), X, y, sample_weight) for candidate in candidates]
+        given = {"sample_weight": sample_weight, "groups": groups}
+        fits = [_fit(candidate.set_params(n_candidates=counted), X, y, given) for candidate in candidates]
         certificates = [_certificate(fitted, params) for (fitted, _), params in zip(fits, settings, strict=True)]
         _check_priors([getattr(fitted, "priors_", (fitted.prior_,)) for fitted, _ in fits], events)
         self.cv_results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
         if apart:
-            self._choose_apart([fitted for fitted, _ in fits], X, y, sample_weight)
+            self._choose_apart([fitted for fitted, _ in fits], X, y, given)
         else:
             self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
         self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
         return self
 
-    def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any, weights: Any) -> None:
+    def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any, given: dict[str, Any]) -> None:
         """Choose on validation rows of the first part; the others' certificates are not shown, nor to be chosen by."""
         first = fits[0].bound_rows_
         if not all(np.array_equal(first, fitted.bound_rows_) for fitted in fits):
             raise RuntimeError("settings that were to share their bound rows drew different ones; fit again.")
-        figures = [validation_figures(fitted, X, y, weights) for fitted in fits]
+        figures = [validation_figures(fitted, X, y, given["sample_weight"], given["groups"]) for fitted in fits]
         errors, losses = zip(*figures, strict=True)
         keys = figures if self.choose_by == "vote" else list(zip(losses, errors, strict=True))
         self.best_index_ = min(range(len(fits)), key=lambda i: keys[i])
@@ -288,9 +292,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The chosen classifier's drawn network; its certificate accounts for every setting of the grid."""
         return self._best().draw_network()
 
-    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None) -> Any:
+    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None) -> Any:
         """A certificate of the chosen classifier from rows that had no part in the search."""
-        return self._best().certify(X, y, n_candidates=n_candidates, groups=groups)
+        return self._best().certify(X, y, n_candidates=n_candidates, groups=groups, by=by)
 
     def compact(self) -> Predictor:
         """The chosen predictor in NumPy alone, with its certificate."""
@@ -335,9 +339,9 @@ def _check_grid(settings: Sequence[Mapping[str, Any]]) -> None:
         )
 
 
-def _fit(candidate: Any, X: Any, y: Any, weights: Any) -> tuple[AggregatedClassifier, float]:
+def _fit(candidate: Any, X: Any, y: Any, given: dict[str, Any]) -> tuple[AggregatedClassifier, float]:
     begin = time.perf_counter()
-    return candidate.fit(X, y, sample_weight=weights), time.perf_counter() - begin
+    return candidate.fit(X, y, **given), time.perf_counter() - begin
 
 
 def _certificate(fitted: AggregatedClassifier, params: Mapping[str, Any]) -> Certificate:

@@ -121,6 +121,7 @@ def measure_digits(
         Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
     """
     from abnet.estimators import mixture_fit
+    from abnet.estimators.certification import mean_risks
     from abnet.estimators.classifier import seeds
     from abnet.estimators.recipe import Recipe
     from abnet.labels import Labels
@@ -139,7 +140,7 @@ def measure_digits(
     )  # fmt: skip
     if certificate.vote_error_bound is None or certificate.vote_errors is None:
         raise ValueError("the bound rows give no certificate for the vote.")
-    risks = mixture_fit.mean_risks(networks, seen, digits[n_learn:], 10, test_rng, None)
+    risks = mean_risks(networks, seen, digits[n_learn:], 10, test_rng, None)[0]
     return DigitsResult(
         recipe=recipe,
         gibbs_certificate=certificate.gibbs_risk_bound,

@@ -230,7 +230,8 @@ def publish_certificates(
     recipes = "".join(f"\n- {name} ({prepared[name]}): `{RECIPES[name]}`" for name in datasets)
     what = (
         f"`certificates.csv`: means over {splits} random 75/25 splits, δ = 0.05. The certificates use the larger part "
-        "only; test figures are of the smaller. All recipes tried on a data set are accounted for (`n_candidates`). "
+        "only; test figures are of the smaller. A mean of certificates is no certificate. The recipes tried for this "
+        "table are accounted for (`n_candidates`); `certificates_tighter.csv` counts those of `defaults.csv` too. "
         f"Preparation and parameters of `ABNetClassifier`:{recipes}"
     )
     _note(folder, "certificates", typed, what)

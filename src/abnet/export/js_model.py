@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.cube import decode_table
 from abnet.data.preparation.coded import CodedMap, stored_form
 from abnet.data.preparation.table_map import TableMap
 from abnet.data.preparation.words import WordsColumn
@@ -17,7 +16,7 @@ from abnet.data.tables.cells import BLANK
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mean_field_network import MeanFieldNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture
+from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
 
@@ -151,9 +150,8 @@ def _paths(predictor: Predictor, weights: Any, biases: Any, noise: Any) -> dict[
 
 def _decode(predictor: Predictor, length: int) -> list[int] | None:
     """The class of each corner of so many outputs; None for two classes, whose one output is a sign."""
-    if predictor.n_classes == 2:
-        return None
-    return [int(k) for k in np.argmax(decode_table(predictor.info.code_words(length)), axis=1)]
+    table = class_table(predictor.n_classes, length)
+    return None if table is None else np.argmax(table, axis=1).tolist()
 
 
 def _layers(weights: Any, biases: Any) -> dict[str, Any]:

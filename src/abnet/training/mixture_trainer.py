@@ -302,6 +302,7 @@ def learn_members(
     *,
     weights: NDArray[np.float64] | None = None,
     report: Any = None,
+    watched_rows: NDArray[np.intp] | None = None,
 ) -> MixtureOutcome:
     """Train a mixture on lifted rows with soft targets, by the log loss.
 
@@ -318,14 +319,19 @@ def learn_members(
     weights : array (n,), optional
     report : callable, optional
         Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
+    watched_rows : array of int, optional
+        Rows that are not learned from and say which epoch to keep; by default some at random.
     """
     centring, n_inputs = Centring.of(lifted), learner.sizes[0]
     padding = bucket(n_inputs, least=LEAST_INPUTS) - n_inputs if n_inputs <= MOST_PADDED else 0
     padded = replace(learner, sizes=(n_inputs + padding, *learner.sizes[1:]), bounded=False)
     order = rng.permutation(len(lifted))
+    watched = min(WATCHED, len(lifted) // 8)
+    if watched_rows is not None:
+        watched = len(watched_rows)
+        order = np.concatenate([watched_rows, order[~np.isin(order, watched_rows)]])
     given = None if weights is None else weights[order]
     rows = pad_rows(_with_columns(centring.apply(lifted[order]), padding), targets[order], given)
-    watched = min(WATCHED, len(lifted) // 8)
     train = Span(watched, len(lifted) - watched)
     watch = Span(0, watched) if watched else train
     members = tuple(

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.bounds.grouped import number_groups
+
 __all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
 
 TEACHERS = ("forest", "boosting", "linear")
@@ -87,14 +89,18 @@ class Teaching:
         n_classes: int,
         seed: int,
         report: Report | None = None,
+        groups: NDArray[Any] | None = None,
     ) -> "Teaching | None":
-        """Fit the teachers and weigh them; Ctrl-C leaves those that are ready, None if there are none."""  # fmt: skip
+        """Fit the teachers and weigh them; Ctrl-C leaves those that are ready, None if there are none.
+
+        With `groups`, what is said of a row comes from teachers that saw no row of its group.
+        """
         ready: dict[str, Any] = {}
         unseen: list[NDArray[np.float64]] = []
         try:
             for number, (name, model) in enumerate(models.items(), start=1):
                 fitted = _fit(model, X, codes)
-                unseen.append(_unseen_probabilities(fitted, X, codes, n_classes, seed))
+                unseen.append(_unseen_probabilities(fitted, X, codes, n_classes, seed, groups))
                 ready[name] = fitted
                 if report is not None:
                     report(f"teacher: {name}", number, float(np.mean(unseen[-1].argmax(axis=1) != codes)))
@@ -145,6 +151,7 @@ def teach(
     cells: NDArray[np.intp],
     rng: np.random.Generator,
     most: int = MOST_ROWS,
+    watched: NDArray[np.intp] | None = None,
 ) -> Lesson:
     """The lesson that the teachers give with the rows they were fitted on.
 
@@ -160,8 +167,10 @@ def teach(
     rng : numpy.random.Generator
     most : int
         Made rows at the most.
+    watched : array of int, optional
+        Rows that only say which epoch to keep: no row is made of them.
     """
-    made = recombined_rows(X, cells, rng, most)
+    made = recombined_rows(X if watched is None else np.delete(X, watched, axis=0), cells, rng, most)
     labels = np.eye(teaching.n_classes)[codes]
     targets = np.concatenate([(labels + teaching.unseen) / 2, teaching.probabilities(made)])
     return Lesson(np.concatenate([X, made]), targets, len(X))
@@ -222,11 +231,12 @@ def _fit(model: Any, X: NDArray[Any], codes: NDArray[np.intp]) -> Any:
 
 
 def _unseen_probabilities(
-    fitted: Any, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, seed: int
+    fitted: Any, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, seed: int, groups: NDArray[Any] | None = None
 ) -> NDArray[np.float64]:
     """Out-of-bag probabilities where the model has them, else those of models fitted on the other folds."""
     shares = np.bincount(codes, minlength=n_classes) / len(codes)
-    bagged = getattr(fitted, "oob_decision_function_", None)
+    # A tree that never saw a row has seen others of its group.
+    bagged = None if groups is not None else getattr(fitted, "oob_decision_function_", None)
     if bagged is not None:
         known = _aligned(np.asarray(bagged), fitted.classes_, n_classes)
         return np.where(np.isfinite(known).all(axis=1, keepdims=True) & (known.sum(axis=1, keepdims=True) > 0),
@@ -234,19 +244,28 @@ def _unseen_probabilities(
     from sklearn.base import clone
 
     unseen = np.tile(shares, (len(codes), 1))
-    for learn, judge in _folds(codes, seed):
+    for learn, judge in _folds(codes, seed, groups):
         model = _fit(clone(fitted), X[learn], codes[learn])
         unseen[judge] = _aligned(model.predict_proba(X[judge]), model.classes_, n_classes)
     return unseen
 
 
-def _folds(codes: NDArray[np.intp], seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Five folds (fewer for few rows), the classes spread over them; a fold whose other rows have one class is left."""
-    count = min(FOLDS, len(codes))
-    order = np.random.default_rng(seed).permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(len(codes), np.intp)
-    fold[order] = np.arange(len(codes)) % count
+def _folds(
+    codes: NDArray[np.intp], seed: int, groups: NDArray[Any] | None = None
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Five folds (fewer for few rows), the classes spread over them, or whole groups at random.
+
+    A fold whose other rows have one class is left.
+    """
+    where = np.arange(len(codes)) if groups is None else number_groups(groups, len(codes))
+    units = int(where.max()) + 1
+    count = min(FOLDS, units)
+    order = np.random.default_rng(seed).permutation(units)
+    if groups is None:
+        order = order[np.argsort(codes[order], kind="stable")]
+    of_unit = np.empty(units, np.intp)
+    of_unit[order] = np.arange(units) % count
+    fold = of_unit[where]
     pairs = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(count)]
     return [(learn, judge) for learn, judge in pairs if len(np.unique(codes[learn])) > 1]
 

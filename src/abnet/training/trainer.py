@@ -18,6 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
+from abnet.bounds.grouped import number_groups
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import Learner, Limits, Rows, Run, Span, compiled_epoch, open_runs
 
@@ -31,6 +32,7 @@ __all__ = [
     "Trainer",
     "batch_mesh",
     "best_of",
+    "held_rows",
     "learn_linear",
     "learn_posterior",
     "learn_prior",
@@ -239,6 +241,8 @@ class Trainer:
         Shuffles minibatches and seeds the sampling keys.
     report : callable, optional
         Called after each epoch with the stage's name, the epoch, the most epochs that there may be, and the best value.
+    n_draws : int, optional
+        Independent draws that a bound counts: the groups, where rows come in groups; by default the rows.
     """
 
     learner: AggregationLearner
@@ -248,6 +252,7 @@ class Trainer:
     limits: Limits
     rng: np.random.Generator
     report: Any = None
+    n_draws: int | None = None
     curves: dict[str, list[float]] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -267,7 +272,7 @@ class Trainer:
         """The best network of one stage that starts at `network`."""
         if self.interrupted:
             return network
-        states = stack([start(network, prior, objective, train.size, self.delta)])
+        states = stack([start(network, prior, objective, self.n_draws or train.size, self.delta)])
         runs = open_runs(states, [rate], new_keys(self.rng, 1))
         outcome = run_stage(
             (self.learner,), (runs,), self.rows, train, watch,
@@ -300,15 +305,20 @@ def new_keys(rng: np.random.Generator, count: int) -> Any:
 
 
 def learn_prior(
-    trainer: Trainer, network: BAM, part: Span, validation_fraction: float, rate: float = PRIOR_RATE
+    trainer: Trainer,
+    network: BAM,
+    part: Span,
+    validation_fraction: float,
+    rate: float = PRIOR_RATE,
+    held: int | None = None,
 ) -> BAM:
     """A prior from the first part alone, in two halves: log loss, then linear loss, each with a cosine decay.
 
     The log loss leaves the plateaus of the start, the linear loss is the risk. Either half has half of the epochs (at
     least one), and the second a fifth of the rate. Early stopping looks at the last `validation_fraction` of the part;
-    a part too small to spare any watches itself.
+    a part too small to spare any watches itself. `held` is their number, where whole groups are to be kept together.
     """
-    train, watch = prior_spans(part, validation_fraction)
+    train, watch = prior_spans(part, validation_fraction, held)
     epochs = max(trainer.limits.max_epochs // 2, 1)
     limits = trainer.limits._replace(max_epochs=epochs, cosine_epochs=epochs, halving_patience=NEVER)
     for objective, speed in ((Objective.LOG, rate), (Objective.LINEAR, rate / LINEAR_SHARE)):
@@ -317,15 +327,15 @@ def learn_prior(
     return network
 
 
-def prior_spans(part: Span, validation_fraction: float) -> tuple[Span, Span]:
-    """The rows of a part that a prior learns from, and those that early stopping watches.
+def prior_spans(part: Span, validation_fraction: float, held: int | None = None) -> tuple[Span, Span]:
+    """The rows of a part that a prior learns from, and those that early stopping watches: `held` rows, if it is given.
 
     Examples
     --------
     >>> prior_spans(Span(0, 10), 0.2)
     (Span(first=0, size=8), Span(first=8, size=2))
     """
-    held = round(validation_fraction * part.size)
+    held = round(validation_fraction * part.size) if held is None else held
     if not 1 <= held < part.size:
         return part, part
     return Span(part.first, part.size - held), Span(part.first + part.size - held, held)
@@ -376,21 +386,55 @@ def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | N
     return np.concatenate([part / max(part.mean(), np.finfo(float).tiny) if len(part) else part for part in parts])
 
 
-def two_parts(n: int, fraction: float, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def held_rows(groups: NDArray[Any], fraction: float) -> int:
+    """How many rows the last groups have, a `fraction` of all groups; rows of a group lie together.
+
+    Examples
+    --------
+    >>> held_rows(np.array([4, 4, 4, 1, 7, 7]), 0.4)
+    2
+    """
+    where = number_groups(groups, len(groups))
+    count = int(where.max(initial=-1)) + 1
+    return int(np.sum(where >= count - round(fraction * count)))
+
+
+def two_parts(
+    n: int, fraction: float, rng: np.random.Generator, groups: Any = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Row numbers of a first part of about ``fraction · n`` rows and of the rest, by a uniform random permutation.
 
     Never stratified (that would tie the label counts of the parts together) and never by position (files are often
     sorted): a certificate on one part needs it to be an independent sample given the other. Each part has at least one
-    row.
+    row. Where rows come in groups, whole groups are drawn: about ``fraction`` of them, their rows one group after the
+    other.
 
     Examples
     --------
     >>> first, second = two_parts(10, 0.7, np.random.default_rng(0))
     >>> len(first), len(second)
     (7, 3)
+    >>> two_parts(5, 0.5, np.random.default_rng(0), ["a", "b", "a", "a", "b"])
+    (array([1, 4]), array([0, 2, 3]))
     """
+    if groups is not None:
+        return _two_parts_of_groups(number_groups(groups, n), fraction, rng)
     if n < 2:
         raise ValueError(f"{n} rows cannot be split in two parts: at least 2 are needed.")
     order = rng.permutation(n)
     size = min(max(round(fraction * n), 1), n - 1)
+    return order[:size], order[size:]
+
+
+def _two_parts_of_groups(
+    groups: NDArray[np.int64], fraction: float, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    sizes = np.bincount(groups)
+    if len(sizes) < 2:
+        raise ValueError(f"{len(sizes)} group cannot be split in two parts: at least 2 are needed.")
+    first, second = two_parts(len(sizes), fraction, rng)
+    rank = np.empty(len(sizes), np.intp)
+    rank[np.concatenate([first, second])] = np.arange(len(sizes))
+    order = np.argsort(rank[groups], kind="stable")
+    size = int(sizes[first].sum())
     return order[:size], order[size:]

@@ -35,7 +35,7 @@ def test_error_and_gibbs_certificate(hidden: tuple[int, ...], error: float, cert
         verify_certificate(clf.certificate_)
         errors.append(1 - clf.score(X_test, y_test))
         promises.append(clf.certificate_.gibbs_risk_bound)
-        print(f"{hidden} split {seed}: test error {errors[-1]:.4f}, {clf.certificate_}")
+        print(f"{hidden} split {seed}: test error {errors[-1]:.4f}, Gibbs {promises[-1]:.5f}, {clf.certificate_}")
         assert errors[-1] <= clf.certificate_.vote_error_bound
     assert np.mean(errors) <= error
     assert np.mean(promises) <= certificate

@@ -17,12 +17,22 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
 from abnet.cli.jobs.fit_table import PREPARATION_SHARE
-from abnet.cli.jobs.inputs import Labelled, check_use, make_estimator, read_labelled, take, two_random_parts
+from abnet.cli.jobs.inputs import (
+    Labelled,
+    check_use,
+    make_estimator,
+    read_labelled,
+    take,
+    take_groups,
+    two_random_parts,
+    usual_models,
+)
 from abnet.data.preparation import TablePreparation
 from abnet.data.tables.reading import TableSource
+from abnet.decisions.certify_model import certify_judged
+from abnet.decisions.outside import judge_answers
 from abnet.estimators.recipe import prior_share
 
 __all__ = [
@@ -71,6 +81,8 @@ class Contender:
         Of the probabilities on the test rows (`log_loss`, `calibration_error`).
     is_fit : bool
         Whether `abnet fit` with the same options would make this model.
+    certificate : Certificate or None
+        What `bound` is taken from.
     """
 
     name: str
@@ -88,6 +100,7 @@ class Contender:
     log_loss: float | None = None
     calibration_error: float | None = None
     is_fit: bool = False
+    certificate: Certificate | None = None
 
     @property
     def test_error(self) -> float | None:
@@ -96,7 +109,9 @@ class Contender:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with the rate of errors."""
-        return {**asdict(self), "test_error": self.test_error}
+        plain = asdict(replace(self, certificate=None))
+        del plain["certificate"]
+        return {**plain, "test_error": self.test_error}
 
 
 def balanced_error(answers: NDArray[Any], labels: NDArray[Any]) -> float:
@@ -200,7 +215,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
     """A certified classifier, learned from rows that are prepared already if a preparation is given."""
     with _compilation() as compiling:
         start = perf_counter()
-        classifier.fit(learn.X, learn.y)
+        classifier.fit(learn.X, learn.y, groups=learn.groups)
         seconds = perf_counter() - start
     certificate: Certificate | None = classifier.certificate_
     answers, proba = classifier.predict(test.X), classifier.predict_proba(test.X)
@@ -219,6 +234,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
         auc=auc(classifier.decision_function(test.X), test.y),
         log_loss=log_loss(proba, classifier.classes_, test.y),
         calibration_error=calibration_error(proba, ~wrong),
+        certificate=certificate,
     )
 
 
@@ -242,23 +258,26 @@ class Parts(NamedTuple):
     preparation: Any = None
 
 
-def judged(name: str, model: Any, learn: Labelled, test: Labelled, parts: Parts, delta: float) -> Contender:
+def judged(
+    name: str, model: Any, learn: Labelled, test: Labelled, parts: Parts, delta: float, n_candidates: int = 1
+) -> Contender:
     """A scikit-learn model learned from the first part, with the test-set bound from its errors on the second."""
     start = perf_counter()
     first, second = take(learn, parts.first), take(learn, parts.second)
     prepare = _identity if parts.preparation is None else parts.preparation.transform
     _fit(model, prepare(first.X), first.y)
-    errors = int(np.count_nonzero(model.predict(prepare(second.X)) != second.y))
-    bound = clopper_pearson_bound(errors, len(second.y), delta)
+    found = judge_answers(second.y, model.predict(prepare(second.X)))
+    certificate: Any = certify_judged(found, delta=delta, n_candidates=n_candidates, groups=second.groups)
     seconds = perf_counter() - start
     rows = prepare(test.X)
     answers, proba = model.predict(rows), model.predict_proba(rows)
     wrong = answers != test.y
     size = len(pickle.dumps((parts.preparation, model)))
     return Contender(
-        name, bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds,
+        name, certificate.vote_error_bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds,
         balanced_error=balanced_error(answers, test.y), auc=auc(proba, test.y),
         log_loss=log_loss(proba, model.classes_, test.y), calibration_error=calibration_error(proba, ~wrong),
+        certificate=certificate,
     )  # fmt: skip
 
 
@@ -287,11 +306,20 @@ class CompareOutcome:
     contenders: tuple[Contender, ...]
     threads: int
     base_rate: float
+    n_candidates: int = 1
+
+    @property
+    def winner(self) -> Contender | None:
+        """The contender with the tightest certificate, the first of equals; None where nobody has one."""
+        certified = [contender for contender in self.contenders if contender.bound is not None]
+        return min(certified, key=lambda contender: contender.bound or 0.0, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         contenders = [contender.to_dict() for contender in self.contenders]
-        values = {name: getattr(self, name) for name in ("n_learn", "n_test", "delta", "threads", "base_rate")}
+        values = {
+            name: getattr(self, name) for name in ("n_learn", "n_test", "delta", "n_candidates", "threads", "base_rate")
+        }
         return {**values, "contenders": contenders}
 
 
@@ -326,19 +354,20 @@ class _Contest:
 
     def random_prior(self, name: str) -> Contender:
         """The preparation must not see the bound rows, so that some rows go to it alone."""
-        first, rest = two_random_parts(len(self.learn.y), PREPARATION_SHARE, self.settings["random_state"])
-        preparation = self.preparation().fit(*take(self.learn, first))
-        learn, test = (Labelled(preparation.transform(part.X), part.y) for part in (take(self.learn, rest), self.test))
+        seed = self.settings["random_state"]
+        first, rest = two_random_parts(len(self.learn.y), PREPARATION_SHARE, seed, self.learn.groups)
+        preparation = self.preparation().fit(*take(self.learn, first)[:2])
+        learn, test = (p._replace(X=preparation.transform(p.X)) for p in (take(self.learn, rest), self.test))
         return certified(name, self.network(None, prior="init"), learn, test, preparation)
 
     def sklearn_model(self, model: Any) -> Callable[[str], Contender]:
-        delta = self.settings["delta"]
-        return lambda name: judged(name, model, self.learn, self.test, self.parts or self.own_parts(), delta)
+        terms = (self.settings["delta"], self.settings["n_candidates"])
+        return lambda name: judged(name, model, self.learn, self.test, self.parts or self.own_parts(), *terms)
 
     def own_parts(self) -> Parts:
         """Two parts for the scikit-learn models, where no network has any."""
-        share = prior_share(make_estimator("abnet", self.settings))
-        first, second = two_random_parts(len(self.learn.y), share, self.settings["random_state"])
+        share, seed = prior_share(make_estimator("abnet", self.settings)), self.settings["random_state"]
+        first, second = two_random_parts(len(self.learn.y), share, seed, self.learn.groups)
         return Parts(first, second, self.preparation().fit(take(self.learn, first).X))
 
 
@@ -348,8 +377,10 @@ def compare_table(
     *,
     settings: dict[str, Any],
     drop: Sequence[str] = (),
+    group: str | None = None,
     preparation: dict[str, Any] | None = None,
     test_fraction: float = 0.2,
+    save: Path | None = None,
     verbose: bool = False,
 ) -> CompareOutcome:
     """Learn the target of a table in several ways.
@@ -361,10 +392,15 @@ def compare_table(
     settings : dict
         Parameters of the networks; `prior` and `posterior` are those of the contender.
     drop : sequence of str
+    group : str, optional
+        Column that says which rows belong together; it is no feature.
     preparation : dict, optional
         Parameters of `TablePreparation`.
     test_fraction : float
         Share of the rows that nobody learns from.
+    save : path, optional
+        Where to write the certificate of the model that has the tightest one. All certificates then pay for the choice
+        among all contenders.
     verbose : bool
         Draw progress bars.
     """
@@ -375,14 +411,24 @@ def compare_table(
             TableSource(table, folder), target, drop=drop, at_least=LEAST_ROWS, max_learn_rows=sys.maxsize, share=0.5,
             seed=0,
         )  # fmt: skip
-    data = Labelled(part.X, part.y)
+    part, groups = take_groups(part, group)
+    data = Labelled(part.X, part.y, groups)
     check_use(preparation.get("use", ()), part.X.columns)
-    learn, test = two_random_parts(len(data.y), 1 - test_fraction, settings["random_state"])
+    learn, test = two_random_parts(len(data.y), 1 - test_fraction, settings["random_state"], groups)
+    settings = {"n_candidates": 1, **settings}
     contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, preparation, verbose)
+    if save is not None:
+        contest.settings["n_candidates"] = len(_entries(contest))
     threads = cpu_count()
     with threadpool_limits(threads):  # JAX takes as many by itself
         contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
-    return CompareOutcome(len(learn), len(test), settings["delta"], contenders, threads, _base_rate(contest.test.y))
+    outcome = CompareOutcome(
+        len(learn), len(test), settings["delta"], contenders, threads, _base_rate(contest.test.y),
+        contest.settings["n_candidates"],
+    )  # fmt: skip
+    if save is not None and outcome.winner is not None and outcome.winner.certificate is not None:
+        outcome.winner.certificate.save(save)
+    return outcome
 
 
 def _base_rate(labels: NDArray[Any]) -> float:
@@ -401,15 +447,3 @@ def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
     networks = {"ABNet": contest.frozen} if contest.settings["hidden_layer_sizes"] == "auto" else shaped
     peers = usual_models(contest.settings["random_state"]) | {"majority rule": DummyClassifier()}
     return networks | {name: contest.sklearn_model(model) for name, model in peers.items()}
-
-
-def usual_models(seed: int) -> dict[str, Any]:
-    """What people use on tables today."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-
-    return {
-        "random forest": RandomForestClassifier(300, n_jobs=-1, random_state=seed),
-        "gradient boosting": HistGradientBoostingClassifier(random_state=seed),
-        "logistic regression": LogisticRegression(max_iter=1000),
-    }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
-from abnet.cli.jobs.judge_table import cell_texts, label_text
+from abnet.cli.jobs.inputs import cell_texts, label_text
 from abnet.cli.jobs.predict_table import numeric_rows, prepared
 from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS
 from abnet.data.preparation.unseen import Unseen

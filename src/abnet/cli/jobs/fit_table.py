@@ -16,10 +16,19 @@ from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.wording import percent
 from abnet.cli.console import certificate_text
-from abnet.cli.jobs.inputs import Labelled, check_use, in_options, make_estimator, read_labelled, two_random_parts
+from abnet.cli.jobs.inputs import (
+    Labelled,
+    check_use,
+    in_options,
+    make_estimator,
+    read_labelled,
+    take_groups,
+    two_random_parts,
+)
 from abnet.data.fingerprint import BACKGROUND
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables.reading import Learning, TableSource, without
+from abnet.decisions.groups import group_averaged_bound
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
 from abnet.estimators.recipe import prior_share
 from abnet.files import save
@@ -115,6 +124,15 @@ class FitOutcome:
             return self._no_certificate_text()
         return certificate_text(self.certificate, details=details)
 
+    @property
+    def decisions(self) -> list[str]:
+        """What is promised of answers by a threshold, in words."""
+        if not {"abstention", "decision"} & self.details.keys():
+            return []
+        from abnet.decisions.answers import decision_texts
+
+        return decision_texts(self.details)
+
     def _no_certificate_text(self) -> str:
         settings = ", ".join(f"{name} {self.details[name]!r}" for name in ("objective", "prior", "aggregation"))
         figure = (
@@ -148,6 +166,7 @@ def fit_table(
     model: str,
     settings: dict[str, Any],
     drop: Sequence[str] = (),
+    group: str | None = None,
     preparation: dict[str, Any] | None = None,
     max_learn_rows: int = 1_000_000,
     verbose: bool = False,
@@ -165,6 +184,8 @@ def fit_table(
         Parameters of the classifier.
     drop : sequence of str
         Columns to leave out.
+    group : str, optional
+        Column that says which rows belong together; it is no feature.
     preparation : dict, optional
         Parameters of `TablePreparation`.
     max_learn_rows : int
@@ -183,15 +204,17 @@ def fit_table(
     with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
         source = TableSource(table, folder)
         part = read_labelled(source, target, drop=drop, at_least=LEAST_ROWS, **limits)
+        part, groups = take_groups(part, group)
         check_use(preprocessor.use, part.X.columns)
         if part.draw is None:
-            _fit_whole(classifier, part)
-            rivals = rivals_of(classifier, Labelled(part.X, part.y))
+            _fit_whole(classifier, part, groups)
+            rivals = rivals_of(classifier, Labelled(part.X, part.y, groups))
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
     predictor = classifier.compact()
     about: dict[str, Any] = {"target": target, "rivals": [asdict(rival) for rival in rivals]}
     details = {**predictor.info.details, **about, **({} if command is None else {"command": command})}
+    details |= {} if group is None else {"group": group}
     if not background:
         details.pop(BACKGROUND, None)
     info = replace(predictor.info, details=details)
@@ -205,15 +228,16 @@ def fit_table(
     )  # fmt: skip
 
 
-def _fit_whole(classifier: Any, part: Learning) -> None:
+def _fit_whole(classifier: Any, part: Learning, groups: NDArray[Any] | None) -> None:
     """Fit a table that is in memory; without a first part, some rows go to the preparation alone, as it must."""
     if classifier._has_split():
-        classifier.fit(part.X, part.y)
+        classifier.fit(part.X, part.y, groups=groups)
         return
-    first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state)
+    first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state, groups)
     preparation = classifier.preprocessor.fit(part.X[first], part.y[first])
     classifier.set_params(preprocessor=None)
-    classifier.fit(preparation.transform(part.X[rest]), part.y[rest])
+    own = None if groups is None else groups[rest]
+    classifier.fit(preparation.transform(part.X[rest]), part.y[rest], groups=own)
     classifier.preprocessor_ = preparation
     info = replace(
         classifier.predictor_.info, preparation=preparation.map_, feature_names=tuple(part.X.columns)
@@ -249,17 +273,18 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
     split = classifier.predictor_.info.details["prior"] == "split"
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
-        first, second = two_random_parts(len(data.y), 0.5, classifier.random_state)
+        first, second = two_random_parts(len(data.y), 0.5, classifier.random_state, data.groups)
         preparation = clone(preparation).fit(data.X[first], data.y[first])
     few = first[:LOGISTIC_ROWS]  # they are in random order
+    groups = None if data.groups is None else data.groups[second]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
         learn, judge = (preparation.transform(data.X[rows]) for rows in (few, second))
-    same = frozen_network(classifier, judge, data.y[second]) if split else ()
+    same = frozen_network(classifier, judge, data.y[second], groups) if split else ()
     model = _learned_logistic(learn, data.y[few])
     wrong = model.predict(judge) != data.y[second]
     base = 1 - float(np.unique(data.y[second], return_counts=True)[1].max() / len(second))
-    found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier.delta))
+    found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier.delta, groups))
     return tuple(replace(rival, base_rate=base) for rival in found)
 
 
@@ -267,7 +292,9 @@ def _logistic_name(learned: int, other: int) -> str:
     return f"logistic regression, learned from {f'{learned:,} of ' if learned < other else ''}the other rows"
 
 
-def frozen_network(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]) -> tuple[Rival, ...]:
+def frozen_network(
+    classifier: Any, prepared: NDArray[Any], labels: NDArray[Any], groups: NDArray[Any] | None = None
+) -> tuple[Rival, ...]:
     """The network as it was before the bound rows trained it, judged on them; none if frozen or sampled."""
     from abnet.predictors.compact import CompactABNet
     from abnet.predictors.mean_field_network import MeanFieldNetwork
@@ -278,12 +305,18 @@ def frozen_network(classifier: Any, prepared: NDArray[Any], labels: NDArray[Any]
         return ()
     before = kind.from_network(classifier.prior_, ModelInfo(classifier.classes_))
     wrong = before.predict(prepared) != labels
-    return (_judged("the same network before it saw these rows", wrong, classifier.delta, same_network=True),)
+    return (_judged("the same network before it saw these rows", wrong, classifier.delta, groups, same_network=True),)
 
 
-def _judged(name: str, wrong: NDArray[Any], delta: float, *, same_network: bool = False) -> Rival:
+def _judged(
+    name: str, wrong: NDArray[Any], delta: float, groups: NDArray[Any] | None = None, *, same_network: bool = False
+) -> Rival:
     errors = int(np.count_nonzero(wrong))
-    return Rival(name, clopper_pearson_bound(errors, len(wrong), delta), errors, len(wrong), same_network)
+    if groups is None:
+        bound = clopper_pearson_bound(errors, len(wrong), delta)
+    else:
+        bound = group_averaged_bound(wrong, groups, delta)
+    return Rival(name, bound, errors, len(wrong), same_network)
 
 
 def _learned_logistic(X: NDArray[Any], y: NDArray[Any]) -> Any:

@@ -25,13 +25,17 @@ __all__ = [
     "Labelled",
     "check_output",
     "check_use",
+    "cell_texts",
     "described",
     "in_options",
     "kind_of_file",
+    "label_text",
     "make_estimator",
     "read_labelled",
     "take",
+    "take_groups",
     "two_random_parts",
+    "usual_models",
 ]
 
 
@@ -44,6 +48,9 @@ def make_estimator(model: str, settings: dict[str, Any], *, preprocessor: Any = 
     kind: Any = ABNetClassifier
     if model == "pbgnet":
         kind, known = PBGNetClassifier, PBGNetClassifier().get_params()
+        asked = [name for name in ("target_error", "target_recall", "target_precision", "costs") if settings.get(name)]
+        if asked:
+            raise UsageError(f"--{asked[0].replace('_', '-')} needs --model abnet.")
         default = {"hidden_layer_sizes": "auto", "aggregation": "auto"}
         settings = {name: value for name, value in settings.items() if name in known and default.get(name) != value}
     classifier = kind(**settings, preprocessor=preprocessor, verbose=int(verbose))
@@ -52,24 +59,95 @@ def make_estimator(model: str, settings: dict[str, Any], *, preprocessor: Any = 
 
 
 class Labelled(NamedTuple):
-    """Features, as a frame or an array, and labels of two classes."""
+    """Features, as a frame or an array, labels, and groups if the rows come in groups."""
 
     X: Any
     y: NDArray[Any]
+    groups: NDArray[Any] | None = None
 
 
 def take(data: Labelled, rows: Any) -> Labelled:
     """Some rows of a labelled table or array."""
     from sklearn.utils import _safe_indexing
 
-    return Labelled(_safe_indexing(data.X, rows), data.y[rows])
+    groups = None if data.groups is None else data.groups[rows]
+    return Labelled(_safe_indexing(data.X, rows), data.y[rows], groups)
 
 
-def two_random_parts(n: int, fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers of about ``fraction · n`` rows at random, and of the rest."""
+def two_random_parts(
+    n: int, fraction: float, seed: int, groups: NDArray[Any] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of about ``fraction · n`` rows at random, and of the rest; of whole groups, where there are any."""
     from abnet.training.trainer import two_parts
 
-    return two_parts(n, fraction, np.random.default_rng([seed, 1]))
+    return two_parts(n, fraction, np.random.default_rng([seed, 1]), groups)
+
+
+def cell_texts(frame: Any, column: str) -> list[str | None]:
+    """Cells of a column of a `Table` as text, None where they are missing; one number has one text."""
+    from abnet.data.tables.cells import is_blank, to_text
+
+    found = frame.cells(column).distinct()
+    texts = [None if is_blank(value) else label_text(to_text(value)) for value in found.values]
+    return [texts[code] for code in found.codes.tolist()]
+
+
+def label_text(text: str) -> str:
+    """The text of a label: ``1``, ``1.0`` and ``1.00`` are one label.
+
+    Examples
+    --------
+    >>> label_text("1.00"), label_text("yes"), label_text("2.5")
+    ('1', 'yes', '2.5')
+    """
+    from abnet.data.tables.cells import to_number, to_text
+
+    number = to_number(text)
+    return text if number is None or not np.isfinite(number) else to_text(number)
+
+
+def usual_models(seed: int) -> dict[str, Any]:
+    """What people use on tables today."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    return {
+        "random forest": RandomForestClassifier(300, n_jobs=-1, random_state=seed),
+        "gradient boosting": HistGradientBoostingClassifier(random_state=seed),
+        "logistic regression": LogisticRegression(max_iter=1000),
+    }
+
+
+def take_groups(part: "Learning", group: str | None) -> "tuple[Learning, NDArray[Any] | None]":
+    """The rows without the column that names their groups, and that column; nothing changes without a name.
+
+    Raises
+    ------
+    UsageError
+        If there is no such column, or the table is too large to be in memory.
+    TableError
+        If a row has no group.
+    """
+    from dataclasses import replace
+
+    from abnet.data.tables import TableError
+    from abnet.data.tables.cells import listed
+    from abnet.data.tables.frames import as_table
+
+    if group is None:
+        return part, None
+    if group not in part.X.columns:
+        raise UsageError(f"--group: no column {group!r} in the table; its columns are {listed(part.X.columns)}.")
+    if part.draw is not None:
+        raise UsageError("--group takes all rows into memory, and the table has more than --max-learn-rows allows.")
+    names = cell_texts(as_table(part.X), group)
+    missing = [row for row, name in enumerate(names) if name is None]
+    if missing:
+        raise TableError(
+            f"column {group!r}: {count(len(missing), 'row')} without a group, the first is row {missing[0] + 1}; every "
+            "row needs one, if only its own."
+        )
+    return replace(part, X=part.X.drop(group)), np.array(names)
 
 
 def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_least: int, **limits: Any) -> "Learning":

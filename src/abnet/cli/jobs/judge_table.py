@@ -12,12 +12,15 @@ from abnet.atomic import check_writable
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
+from abnet.cli.jobs.inputs import cell_texts, label_text
 from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.data.fingerprint import count_seen
+from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.unseen import Unseen, merge
 from abnet.data.tables import TableError, batches
-from abnet.data.tables.cells import is_blank, listed, to_number, to_text
+from abnet.data.tables.cells import listed, to_text
 from abnet.data.tables.frames import Table, as_table
+from abnet.decisions.answers import sureness
 from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.files import load
@@ -26,10 +29,8 @@ from abnet.predictors.predictor import Predictor
 __all__ = [
     "JudgedTable",
     "WatchOutcome",
-    "cell_texts",
     "judge_model_file",
     "judge_predictions",
-    "label_text",
     "watch_model",
 ]
 
@@ -50,6 +51,8 @@ class JudgedTable:
         Rows that the model's filter takes for rows it was fitted on.
     unseen : list
         Categories that training never saw.
+    scores : list of float
+        Scores of the rows, where they were asked for.
     """
 
     truth: list[str] = field(default_factory=list)
@@ -59,6 +62,7 @@ class JudgedTable:
     fitted: int = 0
     unseen: list[Unseen] = field(default_factory=list)
     known: tuple[str, ...] = ()
+    scores: list[float] = field(default_factory=list)
 
     def judged(self) -> Judged:
         """Where the answers are wrong."""
@@ -85,7 +89,12 @@ class JudgedTable:
 
 
 def judge_model_file(
-    model: Path, table: Path, *, truth: str | None = None, columns: tuple[str, ...] = ()
+    model: Path,
+    table: Path,
+    *,
+    truth: str | None = None,
+    columns: tuple[str, ...] = (),
+    scored: str | None = None,
 ) -> tuple[Predictor, JudgedTable]:
     """Predict the rows of a table that have a label, and keep both.
 
@@ -96,6 +105,8 @@ def judge_model_file(
         Column with the labels; by default the one that the model was fitted to.
     columns : tuple of str
         Further columns to keep.
+    scored : str, optional
+        The label that scores are to speak for; an empty text asks how sure the model is of its answers.
     """
     predictor = load(model)
     target = truth or predictor.info.details.get("target")
@@ -110,23 +121,49 @@ def judge_model_file(
         labelled = _keep_labels(frame, target, columns, result)
         rows, reports = prepared(predictor, frame)
         answers = predictor.info.labels.decode(predictor.votes(rows)).tolist()
+        if scored is not None:
+            result.scores += _model_scores(predictor, rows, scored)[labelled].tolist()
         result.answers += [label_text(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
         result.unseen = merge([*result.unseen, *reports])
         result.fitted += _fitted(predictor, frame, result.truth[len(result.truth) - int(labelled.sum()) :], labelled)
     return predictor, result
 
 
-def judge_predictions(table: Path, *, truth: str, prediction: str, columns: tuple[str, ...] = ()) -> JudgedTable:
-    """Labels and answers of a file; a row without an answer is an error of the model."""
+def _model_scores(predictor: Predictor, rows: Any, label: str) -> NDArray[np.float64]:
+    """How sure a model is of its answers, or, of two classes, how much speaks for one."""
+    scores, names = predictor.score_prepared(rows), [label_text(name) for name in predictor.info.labels.names]
+    if not label:
+        return sureness(scores)
+    if len(names) > 2:
+        raise UsageError("--target-recall, --target-precision and --costs are for two classes.")
+    if label not in names:
+        raise UsageError(f"--positive-class must be {listed(names)}, not {label!r}.")
+    return scores if names.index(label) else -scores
+
+
+def judge_predictions(
+    table: Path, *, truth: str, prediction: str | None, columns: tuple[str, ...] = (), score: str | None = None
+) -> JudgedTable:
+    """Labels and answers of a file, or labels and scores; a row without an answer is an error of the model."""
     result = JudgedTable(columns={name: [] for name in columns})
     before = 0
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
         before += frame.n_rows
-        labelled = _keep_labels(frame, truth, (prediction, *columns), result, keep=columns)
-        answers = cell_texts(frame, prediction)
+        given = tuple(name for name in (prediction, score) if name is not None)
+        labelled = _keep_labels(frame, truth, (*given, *columns), result, keep=columns)
+        if score is not None:
+            result.scores += _score_cells(frame, score)[labelled].tolist()
+        answers = [None] * frame.n_rows if prediction is None else cell_texts(frame, prediction)
         result.answers += [answer for answer, row in zip(answers, labelled, strict=True) if row]
     return result
+
+
+def _score_cells(frame: Table, score: str) -> NDArray[np.float64]:
+    cells = numbers(frame, score)
+    if np.isnan(cells).any():
+        raise TableError(f"column {score!r}, {frame.row(int(np.argmax(np.isnan(cells))))}: there is no score.")
+    return np.asarray(cells, np.float64)
 
 
 def _keep_labels(
@@ -144,25 +181,6 @@ def _keep_labels(
         cells = ["(missing)" if cell is None else cell for cell in cell_texts(frame, name)]
         result.columns[name] += [cell for cell, row in zip(cells, labelled, strict=True) if row]
     return labelled
-
-
-def cell_texts(frame: Table, column: str) -> list[str | None]:
-    """Cells as text, None where they are missing; one number has one text, however it is written."""
-    found = frame.cells(column).distinct()
-    texts = [None if is_blank(value) else label_text(to_text(value)) for value in found.values]
-    return [texts[code] for code in found.codes.tolist()]
-
-
-def label_text(text: str) -> str:
-    """The text of a label: ``1``, ``1.0`` and ``1.00`` are one label.
-
-    Examples
-    --------
-    >>> label_text("1.00"), label_text("yes"), label_text("2.5")
-    ('1', 'yes', '2.5')
-    """
-    number = to_number(text)
-    return text if number is None or not np.isfinite(number) else to_text(number)
 
 
 def _fitted(model: Predictor, frame: Table, truth: list[str], labelled: NDArray[np.bool_]) -> int:

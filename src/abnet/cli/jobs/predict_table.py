@@ -70,7 +70,8 @@ def unused_columns(model: Predictor, frame: Table) -> list[str]:
     """Columns that the model does not use, but for its target."""
     preparation: Any = model.info.preparation
     extra = preparation.extra_columns(frame) if hasattr(preparation, "extra_columns") else []
-    return [name for name in extra if name != model.info.details.get("target")]
+    known = [model.info.details.get(name) for name in ("target", "group")]
+    return [name for name in extra if name not in known]
 
 
 ROWS = 50_000
@@ -127,12 +128,15 @@ class Wanted:
         Whether a value that training never saw is an error.
     abstain : bool
         Whether rows that the model is not sure enough of stay without an answer.
+    decide : bool
+        Whether the certified threshold of a target or of costs decides.
     """
 
     proba: bool = False
     keep: Sequence[str] = ()
     refuse_unseen: bool = False
     abstain: bool = False
+    decide: bool = False
 
 
 def predict_to_file(
@@ -189,7 +193,7 @@ def _write(
 
 def _answers(model: Predictor, rows: Any, wanted: Wanted) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
     """Probabilities, if wanted, and codes of the labels, -1 for no answer; often single precision does."""
-    if not wanted.proba and not wanted.abstain:
+    if not (wanted.proba or wanted.abstain or wanted.decide):
         return None, model.votes(rows)
     scores = model.score_prepared(rows)
     codes = winners(scores)
@@ -197,6 +201,10 @@ def _answers(model: Predictor, rows: Any, wanted: Wanted) -> tuple[NDArray[np.fl
         from abnet.decisions.answers import answered, threshold_of
 
         codes = np.where(answered(scores, threshold_of(model.info.details)), codes, -1)
+    if wanted.decide:
+        from abnet.decisions.answers import decided_codes
+
+        codes = decided_codes(model.info.details, scores, codes)
     return (model.probabilities_from_scores(scores) if wanted.proba else None), codes
 
 

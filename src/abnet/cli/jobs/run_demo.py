@@ -139,7 +139,7 @@ class DemoOutcome:
 
 def run_demo(folder: Path, settings: dict[str, Any], *, verbose: bool = False) -> DemoOutcome:
     """Learn 0-4 against 5-9 from scikit-learn's digits, and leave a model file and a picture in a folder."""
-    from abnet.cli.jobs.compare_models import usual_models
+    from abnet.cli.jobs.inputs import usual_models
 
     network = make_estimator("abnet", settings, preprocessor="auto", verbose=verbose)
     folder.mkdir(parents=True, exist_ok=True)

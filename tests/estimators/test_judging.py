@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from abnet.decisions.abstain import Abstention, abstention, score_thresholds
 from abnet.decisions.answers import answered, labels_or_none, sureness, threshold_of
-from abnet.estimators.abstaining import abstention_records
+from abnet.estimators.judging import abstention_records
 from promise import breaks
 
 

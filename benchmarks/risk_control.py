@@ -1,0 +1,126 @@
+"""Thresholds that meet a target of recall or precision: abnet beside MAPIE's `BinaryClassificationController`.
+
+    python benchmarks/risk_control.py --output results/mapie.csv [--splits 200]
+
+Three tables. A logistic regression learns from some rows; the others are a distribution that is known, so that the true
+recall and precision of every threshold are shares of rows. From it, 1,000 rows are drawn at random, again and again
+(with replacement). Both get the same rows, the same scores and the same confidence of 90 %. MAPIE tests its grid of 100
+thresholds on all of them; abnet sets 300 rows aside, which fix its thresholds, and tests them on the other 700.
+"""
+
+import argparse
+import csv
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from abnet.atomic import atomic_path
+from abnet.decisions import certify_scores
+
+ROWS, DELTA = 1_000, 0.1
+COLUMNS = (
+    "table", "population", "target", "level", "method", "splits", "certified", "violations", "mean_target",
+    "mean_other", "seconds",
+)  # fmt: skip
+LEVELS = {"breast_cancer": 0.95, "digits": 0.85, "adult": 0.7}
+
+
+def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Name, probabilities of the positive class, and which rows are positive, of rows that nothing learned from."""
+    from sklearn.datasets import load_breast_cancer, load_digits
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    import abnet
+
+    X, y = load_breast_cancer(return_X_y=True)
+    images, digits = load_digits(return_X_y=True)
+    adult = abnet.data.load("adult")
+    sets = {"breast_cancer": (X, y == 0, 200), "digits": (images, digits > 4, 500),
+            "adult": (adult.X, adult.y == np.max(adult.y), 5_000)}  # fmt: skip
+    for name, (rows, positive, learn) in sets.items():
+        order = np.random.default_rng(0).permutation(len(rows))
+        first, rest = order[:learn], order[learn:]
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=2000)).fit(
+            rows[first], positive[first]
+        )
+        yield name, model.predict_proba(rows[rest])[:, 1], np.asarray(positive[rest], bool)
+
+
+def ours(p: np.ndarray, positive: np.ndarray, target: str, level: float, split: int) -> float | None:
+    """The certified threshold of abnet, None if there is none."""
+    wanted: Any = {f"target_{target}": level}
+    return certify_scores(p, positive, positive=True, delta=DELTA, random_state=split, **wanted).threshold
+
+
+def mapie(method: str) -> Callable[..., float | None]:
+    """The threshold of MAPIE's controller with one of its ways of testing many thresholds."""
+    from mapie.risk_control import BinaryClassificationController
+
+    def threshold(p: np.ndarray, positive: np.ndarray, target: str, level: float, split: int) -> float | None:
+        controller = BinaryClassificationController(
+            lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), risk=target, target_level=level,
+            confidence_level=1 - DELTA, fwer_method=method,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            controller.calibrate(p[:, None], positive.astype(int))
+        best = controller.best_predict_param
+        return None if best is None else float(best)
+
+    return threshold
+
+
+def rates(p: np.ndarray, positive: np.ndarray, called: np.ndarray) -> dict[str, float]:
+    """Recall and precision of the rows that are called positive; 1 where there is nothing to count."""
+    hits = float(np.sum(called & positive))
+    return {"recall": hits / max(positive.sum(), 1), "precision": hits / called.sum() if called.any() else 1.0}
+
+
+def measure(name: str, p: np.ndarray, positive: np.ndarray, target: str, method: str, splits: int) -> dict[str, Any]:
+    """One line of the table: how often something was certified, how often it was false, and how good it was."""
+    find = ours if method == "abnet" else mapie(method.removeprefix("MAPIE "))
+    level, found, begin = LEVELS[name], [], time.perf_counter()
+    other = "precision" if target == "recall" else "recall"
+    for split in range(splits):
+        drawn = np.random.default_rng([split, 17]).integers(len(p), size=ROWS)
+        threshold = find(p[drawn], positive[drawn], target, level, split)
+        if threshold is not None:
+            # MAPIE calls a row positive from its threshold on, abnet above it.
+            called = p > threshold if method == "abnet" else p >= threshold
+            found.append(rates(p, positive, called))
+    figures = {
+        "table": name, "population": len(p), "target": target, "level": level, "method": method, "splits": splits,
+        "certified": len(found), "violations": sum(rate[target] < level for rate in found),
+        "seconds": round(time.perf_counter() - begin, 1),
+    }  # fmt: skip
+    for column, key in (("mean_target", target), ("mean_other", other)):
+        figures[column] = round(float(np.mean([rate[key] for rate in found])), 4) if found else ""
+    return figures
+
+
+def main() -> None:
+    """Measure everything and write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--splits", type=int, default=200)
+    given = parser.parse_args()
+    lines = [
+        measure(name, p, positive, target, method, given.splits)
+        for name, p, positive in tables()
+        for target in ("recall", "precision")
+        for method in ("abnet", "MAPIE bonferroni_holm", "MAPIE fixed_sequence")
+    ]
+    with atomic_path(given.output) as temporary, temporary.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+if __name__ == "__main__":
+    main()

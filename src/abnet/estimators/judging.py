@@ -1,0 +1,171 @@
+"""What a fitted classifier is asked afterwards: its errors on a test set, and when it had better not answer.
+
+Thresholds come from rows of the first part, certificates from rows that had no part in learning.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.aggregation import exact
+from abnet.bounds import certify_frozen_sampled, certify_test_set
+from abnet.decisions.abstain import Abstention, RiskCoverage, abstention, risk_coverage, score_thresholds
+from abnet.decisions.answers import Decision, meet_costs, meet_target, sureness
+from abnet.decisions.costs import certify_costs, cost_table
+from abnet.decisions.groups import certify_groups, errors_by, grouped_risk
+from abnet.errors import Parameter, ParameterError
+from abnet.estimators.certification import warn_of_fitted_rows
+from abnet.estimators.classifier import take_rows
+from abnet.estimators.recipe import DECISIONS, without_groups
+from abnet.labels import winners
+
+__all__ = [
+    "abstention_records",
+    "certify_network",
+    "columns_of",
+    "decide_after_fit",
+]
+
+
+def certify_network(classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: Any, by: Any) -> Any:
+    """The certificate of one fitted aggregation from a test set; arguments as in `ABNetClassifier.certify`.
+
+    The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it cannot
+    be computed, which the bound allows for).
+    """
+    X, groups, by = columns_of(classifier, X, groups, by)
+    rows = classifier._check_rows(X)
+    predictor, signs = classifier.predictor_, classifier._labels.signs(y)
+    F = predictor.decision_function(rows)
+    wrong = (F >= 0) != (signs > 0)
+    preparation = predictor.info.preparation
+    prepared = rows if preparation is None else preparation.transform(rows)
+    warn_of_fitted_rows(predictor.info.details.get("row_filter"), prepared, signs)
+    terms: Any = {"delta": classifier.delta, "n_candidates": n_candidates}
+    if by is not None:
+        return errors_by(wrong, by, **terms)
+    sampled = None
+    if classifier._way().fresh_paths:
+        sampled = classifier._sampled_risk(prepared, signs, np.random.default_rng(classifier._certify_seed), groups)
+    if sampled and groups is None:
+        return classifier._named(certify_frozen_sampled(sampled, signs, wrong, prior="test set", **terms))
+    # No output, no claim: a risk of 1 bounds every other.
+    risks = np.nan_to_num((1 - signs * _expected_output(classifier, prepared, F)) / 2, nan=1.0)
+    if groups is not None:
+        risk = sampled or grouped_risk(risks, groups)
+        return classifier._named(certify_groups(risk, groups, wrong, prior="test set", **terms))
+    return classifier._named(certify_test_set(risks, signs, wrong, **terms))
+
+
+def _expected_output(classifier: Any, prepared: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The output whose linear loss is the Gibbs risk, on rows whose scores are F; NaN where it is too wide."""
+    if classifier.aggregation_ == "exact":
+        return F
+    if max(classifier.network_.sizes[1:-1]) > exact.MAX_WIDTH:
+        return np.full(len(F), np.nan)
+    predictor = classifier._family.ways["exact"].deploy(classifier.network_, np.random.default_rng(0), 1)
+    return np.asarray(predictor.score_prepared(prepared))
+
+
+def columns_of(classifier: Any, X: Any, groups: Any, by: Any) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
+    """Rows as the classifier takes them, groups and populations, either of which may be a column of the frame."""
+    if groups is not None and by is not None:
+        raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
+    rest, groups = without_groups(X, groups)
+    if isinstance(by, str):
+        without, column = without_groups(rest, by)
+        # A population may be a feature as well.
+        rest, by = (rest if by in getattr(classifier, "feature_names_in_", ()) else without), column
+    return rest, groups, None if by is None else np.asarray(by)
+
+
+def abstention_records(
+    validation_scores: ArrayLike,
+    bound_scores: ArrayLike,
+    bound_wrong: ArrayLike,
+    target: float,
+    delta: float = 0.05,
+    *,
+    n_candidates: int = 1,
+    n_thresholds: int = 20,
+) -> tuple[Abstention, RiskCoverage]:
+    """``abstention_`` and ``risk_coverage_`` of a classifier that never learned from the bound rows.
+
+    Parameters
+    ----------
+    validation_scores : array (m,) or (m, K)
+        Scores of validation rows of the first part, which fix the thresholds; never of bound rows.
+    bound_scores : array (n,) or (n, K)
+        Scores of the bound rows.
+    bound_wrong : array of bool (n,)
+        Where the answer would be wrong.
+    target, delta : float
+        The error to be certified among answered rows, and the probability with which that may fail.
+    n_candidates, n_thresholds : int
+        Models judged on the same rows, and how many thresholds are tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> F, noise = rng.uniform(-1, 1, 4000), rng.uniform(-1, 1, 4000)
+    >>> made, curve = abstention_records(F[:1000], F[1000:], (np.abs(F) < np.abs(noise) ** 3)[1000:], target=0.1)
+    >>> made.threshold is not None, made.error_bound, len(curve.thresholds)
+    (True, 0.1, 20)
+    """
+    known, seen = sureness(validation_scores), sureness(bound_scores)
+    share = delta / n_candidates
+    thresholds = score_thresholds(known, len(seen), target, share, n_thresholds=n_thresholds)
+    made = abstention(seen, bound_wrong, thresholds, target, delta, n_candidates=n_candidates)
+    return made, risk_coverage(seen, bound_wrong, thresholds, delta, n_candidates=n_candidates)
+
+
+def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any]) -> None:
+    """Set ``abstention_``, ``risk_coverage_`` and ``decision_``, and store them in the predictor.
+
+    Thresholds are fixed by the first part of the rows, and certified on the bound rows, which nothing learned from.
+    """
+    known, bound = classifier.other_rows_, classifier.bound_rows_
+    F, G = (classifier.decision_function(take_rows(X, rows)) for rows in (known, bound))
+    terms: Any = {"delta": classifier.delta, "n_candidates": classifier.n_candidates}
+    codes, stored = classifier._labels.encode(y), {}
+    if classifier.target_error is not None:
+        wrong = winners(G) != codes[bound]
+        records = abstention_records(F, G, wrong, classifier.target_error, **terms)
+        classifier.abstention_, classifier.risk_coverage_ = records
+        stored["abstention"] = classifier.abstention_.to_dict()
+    if any(getattr(classifier, name) is not None for name in DECISIONS[1:]):
+        positive, decision = _decision(classifier, (F, codes[known]), (G, codes[bound]), terms)
+        classifier.decision_ = decision
+        stored["decision"] = {"positive": positive, "record": decision.to_dict()}
+    info = classifier.predictor_.info
+    details = {**info.details, **stored}
+    classifier.predictor_ = replace(classifier.predictor_, info=replace(info, details=details))
+
+
+Scored = tuple[NDArray[np.float64], NDArray[np.intp]]
+
+
+def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tuple[int, Decision]:
+    """The place of the positive class, and what is certified of the target or the costs."""
+    names, several = classifier._labels.names, len(classifier.classes_) > 2
+    if classifier.costs is not None and several:
+        table = cost_table(classifier.costs, names)
+        # A label that the model does not know costs as much as anything can.
+        each = np.where(bound[1] < 0, table.max(), table[np.maximum(bound[1], 0), winners(bound[0])])
+        return 1, certify_costs(each, float(table.max()), **terms)
+    if several:
+        raise ParameterError("{} and {} are for two classes.", *map(Parameter, DECISIONS[1:3]))
+    label = classifier.positive_class
+    if label is not None and str(label) not in names:
+        raise ParameterError("{} must be one of {}; got {!r}.", Parameter("positive_class"), ", ".join(names), label)
+    positive = 1 if label is None else names.index(str(label))
+    sign = 2.0 * positive - 1.0
+    first, second = ((sign * scores, np.asarray(codes == positive)) for scores, codes in (known, bound))
+    if classifier.costs is None:
+        wanted = {"recall": classifier.target_recall, "precision": classifier.target_precision}
+        return positive, meet_target(first, second, **wanted, **terms)
+    table = cost_table(classifier.costs, names)
+    return positive, meet_costs(first, second, table if positive else table[::-1, ::-1], **terms)

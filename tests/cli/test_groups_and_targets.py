@@ -1,0 +1,158 @@
+"""`--group`, targets and costs on the command line: from the fit to the prediction, and for models of others."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from cli.tables import SMALL, Failure, Run
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """120 visits of 40 patients."""
+    rng = np.random.default_rng(2)
+    lines = ["patient,age,pulse,state"]
+    for g in range(40):
+        effect = rng.normal(size=2)
+        for _ in range(3):
+            a, b = effect + 0.4 * rng.normal(size=2)
+            lines.append(f"p{g},{a:.3f},{b:.3f},{'ill' if a > 0 else 'well'}")
+    path = tmp_path_factory.mktemp("visits") / "visits.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_fit_by_groups(run: Run, visits: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.abnet"
+    record = json.loads(
+        run("fit", visits, "--target", "state", "--group", "patient", "-o", model, "--json", *SMALL).stdout
+    )
+    assert record["n_columns"] == 2
+    assert len(record["certificate"]["groups"]["rows"]) == 20
+    assert record["details"]["group"] == "patient"
+    loaded = abnet.load(model)
+    assert loaded.certificate_ is not None
+    assert "patient" not in (loaded.feature_names_in_ or ())
+    text = " ".join(run("inspect", model).stdout.split())
+    assert "on a new group from the same source" in text
+    assert "group: patient" in text
+    result = run("predict", model, visits)
+    assert "does not use" not in result.stderr
+    again = json.loads(run("certify", model, visits, "--group", "patient", "--json").stdout)["certificate"]
+    assert len(again["groups"]["rows"]) == 40
+
+
+def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "winner.json"
+    result = run("compare", visits, "--target", "state", "--group", "patient", "--save", saved, "--json", *SMALL)
+    record = json.loads(result.stdout)
+    certificate = abnet.load_certificate(saved)
+    assert isinstance(certificate, abnet.Certificate)
+    assert certificate.n_candidates == record["n_candidates"] == len(record["contenders"])
+    bounds = [contender["bound"] for contender in record["contenders"] if contender["bound"] is not None]
+    assert certificate.vote_error_bound == min(bounds)
+    assert certificate.n_groups == 16  # half of the 32 patients that were not kept for the test
+    assert "The choice among 7 candidates" in " ".join(run("inspect", saved).stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--group", "doctor"], "--group: no column 'doctor' in the table"),
+        (["--group", "patient", "--max-learn-rows", "20"], "--group takes all rows into memory"),
+        (["--group", "patient", "--target-error", "0.1"], "--target-error counts rows, and cannot be had with groups"),
+        (["--target-recall", "0.9"], "--target-recall needs --positive-class"),
+        (["--costs", "ill"], "--costs takes TRUTH:ANSWER=COST"),
+        (["--costs", "ill:well=much"], "--costs takes a number"),
+        (["--costs", "ill:well=1", "--target-recall", "0.9", "--positive-class", "ill"], "ask for a threshold each"),
+        (["--target-error", "0.1", "--model", "pbgnet"], "--target-error needs --model abnet"),
+    ],
+)
+def test_wrong_use(options: list[str], message: str, failure: Failure, visits: Path) -> None:
+    assert message in failure("fit", visits, "--target", "state", *SMALL, *options, code=2)
+
+
+def test_a_row_without_a_group_is_refused(failure: Failure, visits: Path, tmp_path: Path) -> None:
+    path = tmp_path / "gap.csv"
+    path.write_text(visits.read_text().replace("\np3,", "\n,", 1))
+    message = failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
+    assert "column 'patient': 1 row without a group, the first is row 10" in message
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Answers and scores of a model that lives elsewhere."""
+    rng = np.random.default_rng(5)
+    ill = rng.random(800) < 0.4
+    score = rng.normal(size=800) + np.where(ill, 1.5, -1.5)
+    rows = [
+        f"{'ill' if a else 'well'},{'ill' if s > 0 else 'well'},{s:.4f},{abs(s):.4f}"
+        for a, s in zip(ill, score, strict=True)
+    ]
+    path = tmp_path_factory.mktemp("scores") / "scores.csv"
+    path.write_text("\n".join(["truth,answer,risk,sure", *rows]) + "\n")
+    return path
+
+
+ILL = ["--positive-class", "ill"]
+OUTSIDE: dict[str, tuple[list[str], str]] = {
+    "recall": (["--score", "risk", "--target-recall", "0.9", *ILL], "at least 90 % of the positive rows"),
+    "precision": (["--score", "risk", "--target-precision", "0.9", *ILL], "are called positive are positive"),
+    "costs": (
+        ["--score", "risk", "--costs", "ill:well=10", "--costs", "well:ill=1", *ILL],
+        "the expected cost of a new",
+    ),
+    "abstaining": (
+        ["--score", "sure", "--prediction", "answer", "--target-error", "0.03"],
+        "at most 3 % of the answer",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_targets_of_a_model_that_lives_elsewhere(kind: str, run: Run, scored: Path, tmp_path: Path) -> None:
+    options, words = OUTSIDE[kind]
+    saved = tmp_path / "c.json"
+    text = run("certify", scored, "--truth", "truth", *options, "--save", saved).stdout
+    assert words in " ".join(text.split())
+    made: Any = abnet.load_certificate(saved)
+    assert made.n_rows == 560
+    assert made.describe() in run("inspect", saved).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--score", "risk"], "--score goes with a target or costs"),
+        (["--score", "risk", "--target-recall", "0.9"], "--target-recall needs --positive-class"),
+        (["--score", "sure", "--target-error", "0.1"], "--target-error with --prediction too"),
+        (["--prediction", "answer", "--target-error", "0.1", "--by", "risk", "--score", "sure"], "leave out --by"),
+        (["--score", "risk", "--target-error", "0.1", "--target-recall", "0.1"], "ask for a threshold each"),
+    ],
+)
+def test_wrong_use_of_scores(options: list[str], message: str, failure: Failure, scored: Path) -> None:
+    assert message in failure("certify", scored, "--truth", "truth", *options, code=2)
+
+
+def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, tmp_path: Path) -> None:
+    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", *SMALL, "--target-error", "0.6"]
+    costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
+    text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
+    assert "the expected cost of a new row" in text
+    assert "of the answers are wrong" in text or "among answered rows could not be certified" in text
+    assert "the expected cost of a new row" in " ".join(run("inspect", model).stdout.split())
+    rows = csv.DictReader(io.StringIO(run("predict", model, visits, "--decide").stdout))
+    decided = [row["prediction"] for row in rows]
+    assert decided.count("ill") > 80  # a missed case is a thousand times as dear as a false alarm
+    assert "give one" in failure("predict", model, visits, "--decide", "--abstain", code=2)
+    record = json.loads(run("certify", model, visits, "--target-recall", "0.2", "--positive-class", "ill",
+                            "--json").stdout)  # fmt: skip
+    assert (record["certificate"]["kind"], record["certificate"]["n_rows"]) == ("recall", 84)
+    other = "--positive-class must be 'ill', 'well', not 'sick'"
+    assert other in failure("certify", model, visits, "--target-recall", "0.2", "--positive-class", "sick", code=2)

@@ -1,0 +1,163 @@
+"""Groups in a fit: whole groups on one side of every split, a certificate about new groups, and the row-wise trap."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import abnet
+from abnet.bounds import verify_certificate
+from abnet.bounds.certificate import Certificate
+from abnet.estimators.mixture_fit import _last_groups
+from abnet.training.trainer import held_rows, prior_spans, two_parts
+from estimators.worlds import SIGNAL, classifier
+
+RNG = np.random.default_rng(8)
+SIZES = RNG.integers(1, 7, 40)
+GROUPS = np.repeat(np.arange(40), SIZES)
+EFFECT = RNG.normal(size=(40, 3))
+X = EFFECT[GROUPS] + 0.4 * RNG.normal(size=(len(GROUPS), 3))
+Y = np.where(X[:, 0] + 0.5 * EFFECT[GROUPS, 1] > 0, "yes", "no")
+SHUFFLED = RNG.permutation(len(GROUPS))
+X, Y, GROUPS = X[SHUFFLED], Y[SHUFFLED], GROUPS[SHUFFLED]
+
+KINDS: dict[str, dict[str, Any]] = {
+    "frozen": {"posterior": "frozen"},
+    "trained": {},
+    "random prior": {"prior": "init"},
+    "loss": {"objective": "loss"},
+    "mixture": {"posterior": "frozen", "n_estimators": 2, "teacher": "linear", "max_iter": 2},
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def fitted(request: pytest.FixtureRequest) -> Any:
+    return classifier(0, **KINDS[request.param]).fit(X, Y, groups=GROUPS)
+
+
+def test_no_group_is_on_both_sides(fitted: Any) -> None:
+    first, bound = set(GROUPS[fitted.other_rows_]), set(GROUPS[fitted.bound_rows_])
+    assert not first & bound
+    assert first | bound == set(range(40))
+    assert sorted([*fitted.other_rows_, *fitted.bound_rows_]) == list(range(len(Y)))
+
+
+def test_the_certificate_counts_groups(fitted: Any) -> None:
+    certificate, bound = fitted.certificate_, fitted.bound_rows_
+    assert isinstance(certificate, Certificate)
+    verify_certificate(certificate)
+    assert certificate.n_examples == len(bound)
+    assert certificate.n_groups == len(set(GROUPS[bound]))
+    assert certificate.per_class == ()
+    wrong = fitted.predict(X[bound]) != Y[bound]
+    rates = [wrong[GROUPS[bound] == g].mean() for g in dict.fromkeys(GROUPS[bound])]
+    assert certificate.empirical_error == pytest.approx(np.mean(rates))
+    text = " ".join(str(certificate).split())
+    assert "on a new group from the same source, averaged over its rows, is at most" in text
+    assert "nothing about new rows of groups that the model has learned from" in text
+    assert fitted.draw_network().certificate is None  # its bound counts rows
+
+
+def test_it_is_stored_and_checked(fitted: Any, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model.abnet")
+    loaded = abnet.load(tmp_path / "model.abnet")
+    assert loaded.certificate_ == fitted.certificate_
+    assert loaded.info.details["n_training_groups"] == 40
+    merged = replace(fitted.certificate_.groups, rows=tuple(r + 1 for r in fitted.certificate_.groups.rows))
+    with pytest.raises(ValueError, match="the rows of the groups differ from n_examples"):
+        replace(fitted.certificate_, groups=merged)
+    with pytest.raises(ValueError, match="does not follow from its own observations"):
+        verify_certificate(replace(fitted.certificate_, gibbs_risk_bound=fitted.certificate_.empirical_gibbs_risk))
+
+
+def test_validation_rows_of_the_first_part_are_whole_groups() -> None:
+    clf = classifier(0, posterior="frozen").fit(X, Y, groups=GROUPS)
+    from abnet.training.loop import Span
+
+    train, watch = prior_spans(Span(0, len(clf.other_rows_)), clf.validation_fraction, clf._n_held)
+    rows = GROUPS[clf.other_rows_]
+    assert not set(rows[train.first : train.first + train.size]) & set(rows[watch.first : watch.first + watch.size])
+    assert watch.size == held_rows(rows, 0.2) > 0
+
+
+def test_watched_rows_of_a_mixture_are_whole_groups() -> None:
+    first, _ = two_parts(len(GROUPS), 0.5, np.random.default_rng(0), GROUPS)
+    rows = GROUPS[first]
+    watched = _last_groups(rows)
+    assert watched is not None
+    assert not set(rows[watched]) & set(np.delete(rows, watched))
+    assert _last_groups(np.zeros(5)) is None
+
+
+def test_bound_labels_change_nothing_but_the_certificate() -> None:
+    settings = {"posterior": "frozen"}
+    one = classifier(0, **settings).fit(X, Y, groups=GROUPS)
+    turned = Y.copy()
+    turned[one.bound_rows_] = np.where(Y[one.bound_rows_] == "yes", "no", "yes")
+    other = classifier(0, **settings).fit(X, turned, groups=GROUPS)
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    assert one.certificate_ != other.certificate_
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_a_named_column_is_no_feature(kind: Any) -> None:
+    names, small = ["a", "b", "c"], {"posterior": "frozen", "max_iter": 1}
+    columns = dict(zip(names, X.T, strict=True))
+    frame = kind({**columns, "patient": GROUPS.astype(str)})
+    clf = classifier(0, **small).fit(frame, Y, groups="patient")
+    assert list(clf.feature_names_in_) == names
+    plain = classifier(0, **small).fit(kind(columns), Y, groups=GROUPS)
+    assert clf.certificate_ == plain.certificate_
+    fresh = {name: column + 0.01 for name, column in columns.items()}
+    again = clf.certify(kind({**fresh, "patient": GROUPS.astype(str)}), Y, groups="patient")
+    assert again.n_groups == 40
+    assert len(clf.certify(kind(fresh), Y, by="a").populations) == len(set(X[:, 0].astype(str)))
+    regions = kind({**fresh, "region": GROUPS % 3})
+    assert [part.value for part in clf.certify(regions, Y, by="region").populations] == ["0", "1", "2"]
+    with pytest.raises(ValueError, match="no column 'doctor'"):
+        classifier(0).fit(frame, Y, groups="doctor")
+
+
+@pytest.mark.parametrize(
+    ("groups", "settings", "message"),
+    [
+        (GROUPS[:-1], {}, "groups must name one group for each of the"),
+        (np.zeros(len(Y)), {}, "1 group cannot be split in two parts"),
+        (np.where(GROUPS == 3, np.nan, GROUPS), {}, "groups must name a group for every row"),
+        ([None, *GROUPS[1:]], {}, "1 have none, the first is row 0"),
+        (
+            GROUPS,
+            {"target_error": 0.1, "posterior": "frozen"},
+            "target_error counts rows, and cannot be had with groups",
+        ),
+        (GROUPS, {"costs": np.eye(2), "posterior": "frozen"}, "costs counts rows, and cannot be had with groups"),
+    ],
+)
+def test_what_cannot_be_grouped_is_refused(groups: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        classifier(0, **settings).fit(X, Y, groups=groups)
+
+
+def test_a_search_keeps_groups_together() -> None:
+    search = abnet.ABNetSearch(classifier(0, posterior="frozen", max_iter=1), {"hidden_layer_sizes": [(2,)]})
+    search.fit(X, Y, groups=GROUPS)
+    best = search.best_estimator_
+    assert not set(GROUPS[best.other_rows_]) & set(GROUPS[best.bound_rows_])
+    assert search.certificate_ is best.certificate_
+    assert search.certificate_ is not None
+    assert search.certificate_.n_groups == len(set(GROUPS[best.bound_rows_]))
+    assert search.certify(X + 0.01, Y, groups=GROUPS).n_groups == 40
+
+
+def test_copies_of_rows_are_groups() -> None:
+    """Every row four times: as groups, the certificate is that of single rows but for the form of its bound."""
+    X, y = SIGNAL.draw(np.random.default_rng(3))
+    groups = np.repeat(np.arange(len(y)), 4)
+    clf = classifier(0, posterior="frozen", max_iter=1).fit(np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=groups)
+    assert clf.certificate_.n_groups == len(y) // 2
+    assert set(clf.certificate_.groups.rows) == {4}
+    assert set(clf.certificate_.groups.errors) <= {0, 4}
