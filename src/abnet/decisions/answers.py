@@ -35,7 +35,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
-# Nothing is paid for their number, and a finer grid ends closer to the target.
+# Their number costs nothing, and a finer grid ends closer to the target.
 _THRESHOLDS = 100
 
 
