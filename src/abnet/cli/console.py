@@ -254,7 +254,7 @@ def certificate_text(certificate: "Certificate | DrawnCertificate", *, details: 
 
 
 def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False) -> None:
-    """One line per contender, then what has to be said about them; `counted` says that the bounds account for the choice."""
+    """One line per contender, then what has to be said about them. `counted`: the bounds account for the choice."""
     header = ["model", "error at most", "bound", "test error", "balanced", "AUC", "log loss", "ECE"]
     header += ["size", "time", "compilation"]
     rows(header, [_cells(contender) for contender in contenders])
