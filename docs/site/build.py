@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 
-GUIDE = ["tables", "decisions", "explanation", "certificates", "distributed"]
+GUIDE = ["tables", "decisions", "explanation", "report", "certificates", "distributed"]
 BACKGROUND = ["theory", "theory-wide", "architecture", "reproduction", "model-format"]
 BESIDE = ["results/README", "CONTRIBUTING", "CHANGELOG"]
 
@@ -33,6 +33,7 @@ PACKAGES = [
     "abnet.data.preparation",
     "abnet.files",
     "abnet.explanation",
+    "abnet.report",
     "abnet.export",
     "abnet.distributed_scoring",
     "abnet.aggregation",

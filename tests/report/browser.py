@@ -27,18 +27,15 @@ class Browser:
         (reads, self._out), (self._in, writes) = os.pipe(), os.pipe()
         reads_at, writes_at = _above(reads), _above(writes)
 
-        def at_three_and_four() -> None:  # where Chromium expects its pipes
-            os.dup2(reads_at, 3)
-            os.dup2(writes_at, 4)
-
         options = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--disable-extensions",
             "--disable-background-networking", "--no-first-run", "--disable-dev-shm-usage",
             f"--user-data-dir={self.folder.name}", "about:blank",
         ]  # fmt: skip
         self._process = subprocess.Popen(
-            [CHROMIUM, *options], pass_fds=(3, 4, reads_at, writes_at), preexec_fn=at_three_and_four,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            # Chromium's pipes are 3 and 4. A shell puts them there: a function of Python's would fork beside JAX's threads.
+            ["bash", "-c", f'exec "$0" "$@" 3<&{reads_at} 4>&{writes_at}', CHROMIUM, *options],
+            pass_fds=(reads_at, writes_at), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         for end in (reads_at, writes_at):
             os.close(end)

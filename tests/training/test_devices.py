@@ -12,7 +12,7 @@ PROGRAM = """
 import json
 import jax, numpy as np
 from abnet import ABNetClassifier
-from abnet.training import stage
+from abnet.training import trainer as stage
 
 def train(sizes, aggregation):
     clf = ABNetClassifier(sizes, aggregation=aggregation, max_iter=4, posterior="frozen", random_state=0).fit(X, y)

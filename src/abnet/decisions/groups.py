@@ -7,7 +7,7 @@ groups: each gives one value, and a bound on these is a promise about new groups
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -174,6 +174,12 @@ def certify_groups(
     counts = GroupCounts.of(groups, wrong)
     if len(counts.rows) != risk.n_examples:
         raise ValueError(f"the losses are those of {risk.n_examples} groups, but there are {len(counts.rows)}.")
+    if prior == "test set":  # in the order of a file, which may be sorted by label: betting needs one that is not
+        order = np.random.default_rng(len(counts.rows)).permutation(len(counts.rows))
+        errors = None if counts.errors is None else tuple(counts.errors[i] for i in order)
+        counts = GroupCounts(tuple(counts.rows[i] for i in order), errors)
+        if isinstance(risk, ExactRisk) and risk.losses is not None:
+            risk = replace(risk, losses=risk.losses[order])
     frozen_sample = posterior == "frozen" and isinstance(risk, SampledRisk)
     terms = Terms(
         kl, delta, prior, n_candidates, posterior, None if frozen_sample else vote, vote_paths,

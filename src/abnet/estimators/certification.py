@@ -115,7 +115,7 @@ def losses_of(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[n
     (array([0.25, 0.75]), array([0.2]))
     """
     if scores.ndim == 1:
-        return np.asarray((1 - (2.0 * codes - 1) * scores) / 2)
+        return np.where(codes > 1, 1.0, (1 - (2.0 * codes - 1) * scores) / 2)
     known = codes < scores.shape[1]
     return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
 

@@ -184,7 +184,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "predictor_")
         labels = np.asarray(y)
         if fitted:
-            rows = self._unseen_rows(len(labels))
+            rows, n_candidates = self._unseen_rows(len(labels)), max(n_candidates, getattr(self, "n_candidates", 1))
             X, labels = take_rows(X, rows), labels[rows]
         options: Any = {"known": self.classes_.tolist(), "delta": delta, "n_candidates": n_candidates}
         return ConfusionMatrix.from_labels(labels.tolist(), self.predict(X).tolist(), **options)
@@ -196,6 +196,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("this model learned from all rows that it was fitted on: a confusion matrix needs others.")
         if details.get("n_training_rows") != n:
             raise ValueError(f"fitted=True asks for the {details.get('n_training_rows')} rows given to fit; got {n}.")
+        if "n_training_groups" in details or getattr(self, "certificate_", None) is None:
+            raise ValueError("the bound rows come in groups, or have no certificate: a confusion matrix needs others.")
         return np.asarray(self.bound_rows_)
 
     def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":

@@ -15,6 +15,7 @@ from abnet.cube import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.groups import errors_by
+from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
@@ -191,6 +192,8 @@ class MixtureClassifier(AggregatedClassifier):
         elif self.teacher is not None and not hasattr(self.teacher, "predict_proba"):
             name = Parameter("teacher")
             raise ParameterError("{} must be a classifier with predict_proba; got {!r}.", name, self.teacher)
+        elif self.teacher is not None and (reason := fits_anew(self.teacher)):
+            raise ParameterError("{} has to be fitted anew on the first part, but {}.", Parameter("teacher"), reason)
         if self.class_weight is not None and not isinstance(self.class_weight, Mapping):
             check_choice("class_weight", self.class_weight, ("balanced",))
         if not self._is_auto("hidden_layer_sizes"):

@@ -415,7 +415,7 @@ def two_parts(
     >>> len(first), len(second)
     (7, 3)
     >>> two_parts(5, 0.5, np.random.default_rng(0), ["a", "b", "a", "a", "b"])
-    (array([1, 4]), array([0, 2, 3]))
+    (array([0, 2, 3]), array([1, 4]))
     """
     if groups is not None:
         return _two_parts_of_groups(number_groups(groups, n), fraction, rng)
