@@ -33,7 +33,7 @@ class Browser:
             f"--user-data-dir={self.folder.name}", "about:blank",
         ]  # fmt: skip
         self._process = subprocess.Popen(
-            # Chromium's pipes are 3 and 4. A shell puts them there: a function of Python's would fork beside JAX's threads.
+            # Its pipes are 3 and 4; a shell puts them there, since Python's own way would fork beside JAX's threads.
             ["bash", "-c", f'exec "$0" "$@" 3<&{reads_at} 4>&{writes_at}', CHROMIUM, *options],
             pass_fds=(reads_at, writes_at), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
