@@ -282,6 +282,9 @@ def command_line(context: typer.Context) -> str:
         if name in _ELSEWHERE or getattr(context.get_parameter_source(name), "name", "") != "COMMANDLINE":
             continue
         value = context.params[name]
+        if value is True and getattr(parameter, "is_flag", False):
+            parts.append(parameter.opts[0])
+            continue
         for one in value if isinstance(value, list | tuple) else [value]:
             parts += [str(parameter.metavar)] if isinstance(parameter, TyperArgument) else [parameter.opts[0], str(one)]
     return shlex.join(parts)

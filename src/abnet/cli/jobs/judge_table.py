@@ -284,6 +284,8 @@ def _promised(predictor: Predictor, error: float | None) -> float:
         return error
     certificate = predictor.certificate_
     bound = certificate.vote_error_bound if isinstance(certificate, Certificate) else None
+    if isinstance(certificate, Certificate) and certificate.groups is not None:
+        raise UsageError("the certificate is about new groups, and a monitor counts single rows: name an --error.")
     if bound is None or bound >= 1.0:
         raise UsageError("the model has no certificate whose promise could be watched: name an error with --error.")
     return bound
