@@ -245,7 +245,9 @@ def test_contributions_and_regions(tmp_path: Path, name: str, exact_columns: int
         np.testing.assert_allclose(found["contributions"], row.contributions, atol=1e-11)
         np.testing.assert_allclose(found["errors"], row.standard_errors, atol=1e-11)
         assert row.exact == (exact_columns > 0 or not np.any(row.standard_errors))
-        if row.regions is not None and not name.startswith(("map", "drawn")):
+        if name == "drawn, several classes":  # Python has its one region, pages have none yet: mend both together
+            assert found["regions"] is None
+        elif row.regions is not None and name != "map":
             assert [(r["member"], r["word"]) for r in found["regions"]["listed"]] == [
                 (r.member, r.word) for r in row.regions.listed
             ]
