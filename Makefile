@@ -11,8 +11,9 @@ JOBS ?= 2
 demo: $(VENV)/.ready
 	$(BIN)/abnet demo
 
+# A thread for each worker: libraries that start more wait for each other, several times as long as they compute.
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 	$(MAKE) docs
 	$(MAKE) test-wheel
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from abnet.training import teachers
 from abnet.training.teachers import Teaching, recombined_rows, stack_weights, teach, teachers_named
@@ -39,6 +40,30 @@ def test_what_is_said_of_own_rows_was_not_learned_from_them(sample: tuple[np.nda
     assert teaching is not None
     np.testing.assert_array_equal(teaching.unseen, 0.5)
     np.testing.assert_array_equal(teaching.probabilities(sample[0])[:, 1], sample[1])
+
+
+class ThreadCounter(Parrot):
+    """Remembers how many OpenMP threads it might have used."""
+
+    counts: list[set[int]] = []  # noqa: RUF012 shared by all clones on purpose
+
+    def fit(self, X: Any, y: Any) -> "ThreadCounter":
+        self.counts.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"})
+        super().fit(X, y)
+        return self
+
+
+@pytest.mark.parametrize(("many", "expected"), [(10**9, {1}), (1, {2})])
+def test_few_cells_are_learned_by_one_thread(
+    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch, many: int, expected: set[int]
+) -> None:
+    """Two threads that share cores with other programs wait for each other far longer than they compute."""
+    monkeypatch.setattr(teachers, "MANY_CELLS", many)
+    ThreadCounter.counts.clear()
+    with threadpool_limits(2, user_api="openmp"):
+        Teaching.of({"counter": ThreadCounter()}, *sample, 2, 0)
+    assert len(ThreadCounter.counts) == 1 + teachers.FOLDS
+    assert all(count == expected for count in ThreadCounter.counts)
 
 
 def test_folds_take_whole_groups(rng: np.random.Generator) -> None:
