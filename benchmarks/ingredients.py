@@ -1,20 +1,27 @@
 """What each ingredient of the default recipe brings: the same tables and splits, one ingredient left out at a time.
 
-python benchmarks/ingredients.py FOLDER --output results/ingredients.csv
+python benchmarks/ingredients.py FOLDER --output results/ingredients.csv --tables NAME,NAME
 
 Protocol and tables as in `benchmarks/tables.py`, the first split of each table. Finished rows are kept: the same
-command goes on.
+command goes on. Masks, which the recipe does not have, are put in: every leading neuron sees √d columns at random.
 """
 
 import argparse
 import csv
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 
 from abnet import ABNetClassifier
+from abnet.bam import BAM
+from abnet.estimators import mixture_fit
+from abnet.training import mixture_trainer
 from tables import measures, write
 
 RECIPES: dict[str, dict[str, Any]] = {
@@ -23,8 +30,48 @@ RECIPES: dict[str, dict[str, Any]] = {
     "one network": {"n_estimators": 1},
     "without a teacher": {"teacher": None},
     "half of the rows learn": {"prior_fraction": 0.5},
+    "with masks": {},
 }
 COLUMNS = ("table", "recipe", "test_error", "certificate", "log_loss", "ece")
+
+
+class MaskedLearner(mixture_trainer.MixtureLearner):
+    """Leading weights that start at zero stay there."""
+
+    def step(self, state: Any, *rest: Any) -> Any:
+        moved, leading = super().step(state, *rest), self.sizes[1] * (self.sizes[0] + 1)
+        kept = np.arange(state.theta.shape[-1]) >= leading
+        return moved._replace(theta=moved.theta * (kept | (state.prior != 0)))
+
+
+@contextmanager
+def masks() -> Iterator[None]:
+    """Fits in this context have masks on the leading layers."""
+    learn, start = mixture_fit.learn_prior_members, mixture_trainer.random_members
+    columns = np.arange(0)
+
+    def learn_masked(recipe: Any, estimator: Any, base: Any, coded: Any, cells: Any, *rest: Any, **more: Any) -> Any:
+        nonlocal columns
+        coding = (
+            [] if coded is None else [np.full(len(t), cell) for cell, t in zip(cells, coded.thresholds, strict=True)]
+        )
+        columns = np.concatenate([cells, *coding]).astype(np.intp)
+        return learn(recipe, estimator, base, coded, cells, *rest, **more)
+
+    def start_masked(rng: np.random.Generator, count: int, sizes: tuple[int, ...]) -> tuple[BAM, ...]:
+        members, present = [], np.unique(columns)
+        for network in start(rng, count, sizes):
+            seen = [rng.choice(present, max(round(len(present) ** 0.5), 1), replace=False) for _ in range(sizes[1])]
+            mask = np.array([np.isin(columns, some) for some in seen])
+            members.append(BAM((network.weights[0] * mask, *network.weights[1:]), network.biases))
+        return tuple(members)
+
+    with (
+        patch.object(mixture_fit, "learn_prior_members", learn_masked),
+        patch.object(mixture_trainer, "random_members", start_masked),
+        patch.object(mixture_trainer, "MixtureLearner", MaskedLearner),
+    ):
+        yield
 
 
 def run(folder: Path, output: Path, names: list[str]) -> list[dict[str, Any]]:
@@ -39,7 +86,8 @@ def run(folder: Path, output: Path, names: list[str]) -> list[dict[str, Any]]:
         for recipe, settings in RECIPES.items():
             if (name, recipe) in seen:
                 continue
-            clf = ABNetClassifier(random_state=0, **settings).fit(learn, known)
+            with masks() if recipe == "with masks" else nullcontext():
+                clf = ABNetClassifier(random_state=0, **settings).fit(learn, known)
             found = measures(clf.predict_proba(test), clf.predict(test), clf.classes_, truth)
             done.append({"table": name, "recipe": recipe, "certificate": clf.certificate_.vote_error_bound, **found})
             write(output, done, COLUMNS)
