@@ -227,13 +227,18 @@ class PBGNetClassifier(AggregatedClassifier):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
     With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
-    output. Parameters, attributes and methods are those of `ABNetClassifier`, but for one:
+    output. It is one network for two classes: parameters, attributes and methods are those of `ABNetClassifier`, without
+    what concerns mixtures, teachers, codes, several classes, targets and costs. Three defaults differ:
 
     Parameters
     ----------
+    hidden_layer_sizes : tuple of int
+        (4, 4) by default; there is no "auto".
     aggregation : {"exact", "sampled"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
         draws of every layer, whose bound is an estimate (its name was "uniform" in version 0.1).
+    preprocessor : transformer, "standardise" or None
+        None by default: rows are left as they are.
 
     Examples
     --------
