@@ -207,7 +207,7 @@ def one_of(*choices: Any) -> Check:
     """
 
     def check(name: str, value: Any) -> Any:
-        # By type first: True equals 1, and an array compared with a text is no truth.
+        # By type first: True equals 1, and an array compared with a text is no boolean.
         same = [isinstance(value, type(choice)) and not isinstance(value, bool) for choice in choices]
         if not any(alike and value == choice for alike, choice in zip(same, choices, strict=True)):
             raise refusal(name, f"be one of {', '.join(map(repr, choices))}", value)

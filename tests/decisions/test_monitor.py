@@ -169,7 +169,7 @@ def test_text_says_what_is_shown() -> None:
     assert "7 rows without a label are not counted" in text
     assert "No alarm" in text
     monitor.update([True] * 20)
-    assert "ALARM, raised by row 1" in " ".join(str(monitor).split())
+    assert "ALARM, raised at row 1" in " ".join(str(monitor).split())
 
 
 def example() -> Monitor:

@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded, said
+from abnet.errors import number_of
 
 __all__ = ["compare", "data", "demo", "export", "inspect"]
 
@@ -118,7 +119,7 @@ def export(
 
     Networks and mixtures of abnet fit, their MAP networks and networks drawn from
     the posterior can be exported. What was written gives the labels of abnet
-    predict. ONNX needs the extra: pip install 'abnet[onnx]'.
+    predict. ONNX needs the extra: pip install 'abnet\\[onnx]'.
 
     abnet export model.abnet --to c --output model.c
     abnet export model.abnet --to onnx
@@ -149,7 +150,10 @@ def export(
 
 @guarded
 def inspect(
-    model: options.Model,
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", readable=False, help="Model file, or a certificate written with --save."),
+    ],
     details: options.Details = False,
     json: options.AsJSON = False,
 ) -> None:
@@ -183,7 +187,7 @@ def inspect(
         if name in ("row_filter", "curves", "rivals", "abstention", "decision"):
             continue  # long and nothing to read, or said in words; `abnet report` draws the curves
         if name == "background":
-            value = f"{len(value['rows'])} rows of the first part, for `abnet explain`"
+            value = f"{number_of(len(value['rows']), 'row')} of the first part, for `abnet explain`"
         print(f"{name.replace('_', ' ')}: {value}")
 
 
@@ -212,8 +216,8 @@ def compare(
     save: Annotated[
         Path | None,
         typer.Option(
-            metavar="NAME",
-            help="Write the tightest certificate as JSON; all of them then pay for the choice among all models.",
+            metavar="FILE",
+            help="Write the tightest certificate as JSON; all of them then account for the choice among all models.",
         ),
     ] = None,
     decimal: options.Decimal = "auto",
@@ -258,7 +262,7 @@ def compare(
     if json:
         console.as_json({**outcome.to_dict(), "notes": said()})
         return
-    learned, tested = console.count(outcome.n_learn, "row"), console.count(outcome.n_test, "row")
+    learned, tested = number_of(outcome.n_learn, "row"), number_of(outcome.n_test, "row")
     print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.")
     print(f"Base rate of the test rows: {percent(outcome.base_rate)}. Threads: {outcome.threads}.\n")
     show_contenders(outcome.contenders, counted=outcome.n_candidates > 1)

@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded, said, say
+from abnet.errors import number_of
 
 __all__ = ["explain"]
 
@@ -81,6 +82,6 @@ def explain(
     elif outcome.rows is not None and output is None:
         print(outcome.rows.describe())
     if output is not None and outcome.rows is not None:
-        print(f"Contributions of {console.count(len(outcome.rows), 'row')} written to {output}.")
+        print(f"Contributions of {number_of(len(outcome.rows), 'row')} written to {output}.")
     if outcome.figures:
         print(f"\nFigures: {', '.join(outcome.figures)}")

@@ -33,7 +33,7 @@ Drop = Annotated[
 ]
 Use = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to use though it has no name, or names the rows; may be repeated."),
+    typer.Option(metavar="COLUMN", help="Column to use though it has no name or looks like an id; may be repeated."),
 ]
 GroupColumn = Annotated[
     str | None,
@@ -46,17 +46,17 @@ GroupColumn = Annotated[
 Decimal = Annotated[
     str,
     typer.Option(
-        metavar="auto|comma|point", help="The decimal mark of the numbers; 'auto' reads it off them, if they tell."
+        metavar="auto|comma|point", help="The decimal mark of the numbers; 'auto' infers it from them where they tell."
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", metavar="", help="Replace an output of another kind too (never an input).")
+    bool, typer.Option("--overwrite", metavar="", help="Also replace a file of another kind (never an input).")
 ]
 MaxLearnRows = Annotated[
     int,
     typer.Option(
         min=1, metavar="NUMBER",
-        help="A table with more rows is streamed: at most so many learn, all others are only counted.",
+        help="A table with more rows is streamed: at most this many learn, and all others are only counted.",
     ),
 ]  # fmt: skip
 MaxCategories = Annotated[

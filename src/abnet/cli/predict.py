@@ -15,6 +15,7 @@ from abnet.cli.console import (
     said,
     say,
 )
+from abnet.errors import number_of
 
 __all__ = ["file_bar", "predict"]
 
@@ -42,9 +43,7 @@ def predict(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout by default, or with -."),
     ] = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", metavar="", help="Add the share of the vote for each class.")
-    ] = False,
+    proba: Annotated[bool, typer.Option("--proba", metavar="", help="Add the probability of each class.")] = False,
     abstain: Annotated[
         bool,
         typer.Option(
@@ -116,5 +115,5 @@ def predict(
         console.as_json({**outcome.to_dict(), "notes": said()})
     elif output is not None:
         replaced = ", in place of an older file" if outcome.replaced else ""
-        print(f"Predicted {console.count(outcome.n_rows, 'row')} into {output}{replaced}.")
+        print(f"Predicted {number_of(outcome.n_rows, 'row')} into {output}{replaced}.")
         print(", ".join(f"{label}: {number:,}" for label, number in outcome.counts.items()))

@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded, said, say
+from abnet.errors import number_of
 
 __all__ = ["report"]
 
@@ -16,7 +17,7 @@ def report(
     model: options.Model,
     table: Annotated[
         Path | None,
-        typer.Argument(metavar="[TABLE]", readable=False, help="Labelled rows that the model was not fitted on."),
+        typer.Argument(metavar="TABLE", readable=False, help="Labelled rows that the model was not fitted on."),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")] = Path(
         "report.html"
@@ -65,5 +66,5 @@ def report(
         console.as_json({**outcome.to_dict(), "notes": said()})
         return
     replaced = ", in place of an older file" if outcome.replaced else ""
-    rows = f" with estimates from {console.count(outcome.n_rows, 'row')}" if outcome.n_rows else ""
+    rows = f" with estimates from {number_of(outcome.n_rows, 'row')}" if outcome.n_rows else ""
     print(f"Report{rows} written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")

@@ -14,6 +14,7 @@ from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
+from abnet.errors import number_of
 from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, optional, real
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
@@ -63,10 +64,10 @@ class CostCertificate(InNotebooks):
         )
         return paragraphs(
             f"With {confidence(self.delta)} confidence, the expected cost of a new row from the same source is at most "
-            f"{_figure(self.cost_bound)}{_rule(self.threshold)} (mean {self.mean_cost:.4g} on {self.n_rows:,} bound "
-            f"rows; the largest possible cost is {self.largest_cost:.6g}).",
-            f"This assumes that the {self.n_rows:,} bound rows and the new data are independent draws from one source, "
-            f"and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
+            f"{_figure(self.cost_bound)}{_rule(self.threshold)} (mean {self.mean_cost:.4g} on "
+            f"{number_of(self.n_rows, 'bound row')}; the largest possible cost is {self.largest_cost:.6g}).",
+            f"This assumes that the {number_of(self.n_rows, 'bound row')} and the new data are independent draws from "
+            f"one source, and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
         )
 
     def __str__(self) -> str:

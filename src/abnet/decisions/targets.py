@@ -18,6 +18,7 @@ from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
+from abnet.errors import number_of
 from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
 
 __all__ = [
@@ -370,13 +371,14 @@ def _rows(scores: ArrayLike, positive: ArrayLike, needed: str | None = None) -> 
     if y.dtype != np.bool_ or y.shape != s.shape:
         raise ValueError(f"positive must hold one bool for each of the {len(s)} scores")
     if (needed == "positive" and not y.any()) or (needed == "negative" and y.all()):
-        raise ValueError(f"no row of the prior part is {needed}, so that there are no thresholds to be taken from it")
+        raise ValueError(f"no row of the first part is {needed}, so there is nothing to take thresholds from")
     return s, y
 
 
 def _promise(c: TargetThreshold) -> str:
     what, among = _MEANINGS[c.kind]
-    seen = f"{c.n_failures:,} failures among {c.n_counted:,} {among} in {c.n_rows:,} bound rows"
+    counted = f"{number_of(c.n_failures, 'failure')} among {c.n_counted:,} {among}"
+    seen = f"{counted} in {number_of(c.n_rows, 'bound row')}"
     if c.threshold is not None:
         return (
             f"With {confidence(c.delta)} confidence, at least {stated(c.target)} {what} on new data from the "
@@ -385,7 +387,7 @@ def _promise(c: TargetThreshold) -> str:
     if c.rows_needed is None:
         needed = "At this rate no number of rows would do."
     else:
-        needed = f"At this rate, about {c.rows_needed:,} bound rows would do."
+        needed = f"At this rate, about {number_of(c.rows_needed, 'bound row')} would do."
     return (
         f"A {c.kind} of at least {stated(c.target)} could not be certified with {confidence(c.delta)} "
         f"confidence: {seen} at the safest threshold. {needed}"
@@ -395,8 +397,9 @@ def _promise(c: TargetThreshold) -> str:
 def _premises(c: TargetThreshold) -> str:
     chosen = "" if c.n_candidates == 1 else f" The choice among {c.n_candidates:,} candidates is accounted for."
     return (
-        f"This assumes that the {c.n_rows:,} bound rows and the new data are independent draws from one source, and "
-        f"that the model, the {c.n_thresholds:,} thresholds and their order were fixed without looking at them.{chosen}"
+        f"This assumes that the {number_of(c.n_rows, 'bound row')} and the new data are independent draws from one "
+        f"source, and that the model, the {number_of(c.n_thresholds, 'threshold')} and their order were fixed without "
+        f"looking at them.{chosen}"
     )
 
 

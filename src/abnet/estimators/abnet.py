@@ -227,8 +227,8 @@ class PBGNetClassifier(AggregatedClassifier):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
     With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
-    output. It is one network for two classes: parameters, attributes and methods are those of `ABNetClassifier`, without
-    what concerns mixtures, teachers, codes, several classes, targets and costs. Three defaults differ:
+    output. It is one network for two classes: parameters, attributes and methods are those of `ABNetClassifier`, save
+    those for mixtures, teachers, codes, several classes, targets and costs. Three parameters differ:
 
     Parameters
     ----------

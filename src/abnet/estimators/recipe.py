@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from abnet import __version__
 from abnet.bam import BAM
 from abnet.cube import code_length
-from abnet.errors import Parameter, ParameterError
+from abnet.errors import Parameter, ParameterError, number_of
 from abnet.predictors.predictor import Predictor
 
 __all__ = [
@@ -149,7 +149,7 @@ class Recipe:
         """
         widths = "-".join(map(str, self.hidden_layer_sizes))
         kind = "exact" if self.aggregation == "exact" else "sampled"
-        networks = f"{self.n_estimators} {kind} network{'s' * (self.n_estimators != 1)} of {widths} neurons"
+        networks = f"{number_of(self.n_estimators, f'{kind} network')} of {widths} neurons"
         outputs = f", {self.code_length} outputs" if self.code_length > 1 else ""
         codes = ", thermometer codes" if self.codes == "thermometer" else ""
         taught = f", taught by {taught_by or self.teacher}" if self.teacher is not None else ""
