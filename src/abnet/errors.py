@@ -1,14 +1,14 @@
-"""Words of messages: numbers with their nouns, and errors that know which parameters they name.
+"""Errors that know which parameters they name, so that the command line can name its options instead.
 
-The message of such an error is a template with ``{}`` for every part that is filled in. A `Parameter` among the parts
-is spelled as in Python by ``str()``, and in any other way, such as the command line's, by `NamesParameters.worded`.
+A message is a template with ``{}`` for every part that is filled in. A `Parameter` among the parts is spelled as in
+Python by ``str()``, and in any other way by `NamesParameters.worded`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MissingDataError", "NamesParameters", "Parameter", "ParameterError", "number_of"]
+__all__ = ["MissingDataError", "NamesParameters", "Parameter", "ParameterError"]
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,3 @@ class ParameterError(NamesParameters, ValueError):
 
 class MissingDataError(NamesParameters, FileNotFoundError):
     """Files of a data set are nowhere to be found; the message says how to name their folder or to fetch them."""
-
-
-def number_of(count: int, thing: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> number_of(1, "error"), number_of(2, "error"), number_of(1000, "bound row")
-    ('1 error', '2 errors', '1,000 bound rows')
-    """
-    return f"{count:,} {thing}{'s' * (count != 1)}"

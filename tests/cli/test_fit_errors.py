@@ -98,7 +98,7 @@ WRONG = {
     "frozen without split": (["--prior", "init", "--posterior", "frozen"], "--posterior frozen needs"),
     "loss with split": (
         ["--objective", "loss", "--prior", "split"],
-        "--objective loss has no prior part: use --prior init, or --objective bound.",
+        "--objective loss has no first part: use --prior init, or --objective bound.",
     ),
     "model": (["--model", "mlp"], "--model must be"),
     "batch": (["--batch-size", "many"], "--batch-size takes a number of rows or 'auto'"),

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import unit_interval
-from abnet.errors import number_of
-from abnet.records import count, exactly, list_of, optional, tally
+from abnet.records import count, exactly, list_of, number_of, optional, tally
 
 __all__ = ["GroupCounts", "group_totals", "number_groups"]
 

@@ -7,7 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded, said, say
-from abnet.errors import number_of
+from abnet.records import number_of
 
 __all__ = ["explain"]
 

@@ -15,7 +15,7 @@ from abnet.cli.console import (
     said,
     say,
 )
-from abnet.errors import number_of
+from abnet.records import number_of
 
 __all__ = ["file_bar", "predict"]
 

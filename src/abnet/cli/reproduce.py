@@ -7,7 +7,7 @@ import typer
 
 from abnet.cli.console import UsageError, guarded
 from abnet.cli.options import Command, Group
-from abnet.errors import number_of
+from abnet.records import number_of
 
 __all__ = ["app"]
 

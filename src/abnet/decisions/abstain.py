@@ -19,8 +19,7 @@ from abnet.decisions.monitor import (
     percent_down,
     stated,
 )
-from abnet.errors import number_of
-from abnet.records import Check, apply, count, exactly, level, optional, probability, real
+from abnet.records import Check, apply, count, exactly, level, number_of, optional, probability, real
 
 __all__ = [
     "ANSWER_ALL",
@@ -162,7 +161,7 @@ class RiskCoverage:
 def score_thresholds(
     validation_scores: ArrayLike, n_rows: int, target: float, delta: float = 0.05, *, n_thresholds: int = 20
 ) -> tuple[float, ...]:
-    r"""Thresholds from validation rows of the prior part, to be tested on bound rows from the first to the last.
+    r"""Thresholds from validation rows of the first part, to be tested on bound rows from the first to the last.
 
     The first leaves the share :math:`2 \lceil \ln δ/\ln(1-ε) \rceil / n` of the validation rows: on the n bound rows
     about twice the rows that certify the target without an error, room for an error or two. The shares then grow evenly

@@ -15,8 +15,7 @@ from abnet.decisions.monitor import (
     percent_down,
     percent_up,
 )
-from abnet.errors import number_of
-from abnet.records import Check, apply, count, exactly, level
+from abnet.records import Check, apply, count, exactly, level, number_of
 
 __all__ = ["ErrorComparison", "compare_wrong"]
 

@@ -14,8 +14,7 @@ from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
-from abnet.errors import number_of
-from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, optional, real
+from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, number_of, optional, real
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
 
@@ -158,7 +157,7 @@ def certify_costs(
     n_candidates : int
         Number K of models judged on the same rows.
     threshold : float, optional
-        That of the answers, for the record; from the prior part.
+        That of the answers, for the record; from the first part.
 
     Examples
     --------
@@ -181,7 +180,7 @@ def certify_costs(
 
 
 def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike) -> float:
-    """The threshold with the smallest mean cost on rows of the prior part; bound rows must not be used for this.
+    """The threshold with the smallest mean cost on rows of the first part; bound rows must not be used for this.
 
     Parameters
     ----------

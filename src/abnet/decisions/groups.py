@@ -28,8 +28,7 @@ from abnet.decisions.monitor import (
     percent,
     percent_up,
 )
-from abnet.errors import number_of
-from abnet.records import count, exactly, level, list_of, tally, text
+from abnet.records import count, exactly, level, list_of, number_of, tally, text
 
 __all__ = [
     "PopulationErrors",

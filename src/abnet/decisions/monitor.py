@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.atomic import atomic_path
 from abnet.bounds.betting import anytime_upper_limit, log_evidence
 from abnet.bounds.wording import InNotebooks, confidence, percent, percent_up
-from abnet.errors import number_of
-from abnet.records import count, level, nonnegative, text
+from abnet.records import count, level, nonnegative, number_of, text
 
 __all__ = ["Monitor", "confidence", "paragraphs", "percent", "percent_down", "percent_up", "stated"]
 

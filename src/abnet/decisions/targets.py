@@ -3,7 +3,7 @@
 A row is called positive where its score exceeds a threshold. Each kind of target counts failures among rows given whose
 number they are binomial, so that one fixed sequence serves all of them; the kinds differ in which rows count and in the
 order of the thresholds, which, like the ranking by which one of the certified thresholds is picked, comes from the
-prior part.
+first part.
 """
 
 import os
@@ -18,8 +18,7 @@ from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
-from abnet.errors import number_of
-from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
+from abnet.records import Check, apply, count, exactly, level, number_of, one_of, optional, real
 
 __all__ = [
     "TargetThreshold",
@@ -48,7 +47,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class ThresholdGrid:
-    """Thresholds in the order in which they are tested, and how desirable each is; both from the prior part.
+    """Thresholds in the order in which they are tested, and how desirable each is; both from the first part.
 
     Attributes
     ----------
@@ -137,15 +136,15 @@ class TargetThreshold(InNotebooks):
 
 
 def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:
-    """Rising thresholds from rows of the prior part: recall falls from 1 to below the target; merit is precision there.
+    """Rising thresholds from rows of the first part: recall falls from 1 to below the target; merit is precision there.
 
-    The first few lie below the scores of all positive rows of the prior part: should those of the bound rows lie lower,
+    The first few lie below the scores of all positive rows of the first part: should those of the bound rows lie lower,
     as where the model has learned from the former, the sequence still has somewhere to begin.
 
     Parameters
     ----------
     scores : array-like (n,)
-        Scores F(x) of rows of the prior part.
+        Scores F(x) of rows of the first part.
     positive : array-like of bool (n,)
         Whether each belongs to the positive class.
     target : float
@@ -170,7 +169,7 @@ def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thre
 
 
 def specificity_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:
-    """Falling thresholds from rows of the prior part: specificity falls below the target; merit is recall there.
+    """Falling thresholds from rows of the first part: specificity falls below the target; merit is recall there.
 
     Parameters
     ----------
@@ -193,7 +192,7 @@ def specificity_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n
 def precision_grid(
     scores: ArrayLike, positive: ArrayLike, n_rows: int, target: float, delta: float = 0.05, *, n_thresholds: int = 20
 ) -> ThresholdGrid:
-    """Falling thresholds from rows of the prior part, from few rows called positive to all; merit is recall there.
+    """Falling thresholds from rows of the first part, from few rows called positive to all; merit is recall there.
 
     The first leaves about twice the rows that certify the target without a failure, as for abstaining.
 

@@ -59,7 +59,7 @@ class ABNetClassifier(MixtureClassifier):
         ``decision_`` bounds the expected cost of a row, with two classes at the threshold that is cheapest on the first
         part.
     objective : {"bound", "loss"}
-        Minimise the PAC-Bayes bound, or the linear loss with a validation part (no prior part then).
+        Minimise the PAC-Bayes bound, or the linear loss with a validation part (no first part then).
     prior : {"auto", "split", "init"}
         Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split"
         with ``objective="bound"`` and "init" with ``objective="loss"``.

@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from abnet import __version__
 from abnet.bam import BAM
 from abnet.cube import code_length
-from abnet.errors import Parameter, ParameterError, number_of
+from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 
 __all__ = [
     "AFFORDABLE",
@@ -95,11 +96,12 @@ MOST_INPUTS = 6_000
 MEMBERS, NEURONS = 8, (8,)
 """Two classes: exact members, small enough to be read region by region."""
 PRIOR_SHARE, PRIOR_SHARE_ALONE = 0.6, 0.5
-"""Rows that learn, of a mixture by the rules and of a network whose widths are given (docs/tables.md has figures)."""
+"""Share of the rows that learn, of a mixture by the rules and of a network whose widths are given: a larger first part
+makes up by fewer errors for the bound rows that the certificate loses."""
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
 MANY_CLASSES, WIDER_NEURONS = 6, (300,)
-"""From so many classes on the members are wider (docs/tables.md has figures)."""
+"""From this many classes on the members are wider (docs/tables.md has figures)."""
 
 
 MUCH, CLEARLY_LESS = 0.1, 2 / 3

@@ -14,12 +14,12 @@ from abnet.data.fingerprint import BACKGROUND
 from abnet.data.tables.cells import to_text
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
-from abnet.errors import number_of
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor, as_matrix, in_order
+from abnet.records import number_of
 
 __all__ = [
     "Explanation",

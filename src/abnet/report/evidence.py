@@ -13,12 +13,12 @@ from abnet.data.fingerprint import BACKGROUND
 from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.table_map import TableMap
 from abnet.decisions.abstain import Abstention
-from abnet.errors import number_of
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model_inputs
 from abnet.predictors.mixture import PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 from abnet.report.measures import GivenRows, RowMeasures
 from abnet.report.promise import html_table
 from abnet.report.svg import Bar, Series, bar_chart, chart

@@ -16,12 +16,12 @@ from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS
 from abnet.data.preparation.unseen import Unseen
 from abnet.data.tables import read_table
 from abnet.data.tables.frames import as_table
-from abnet.errors import number_of
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 
 if TYPE_CHECKING:
     import polars

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from abnet.atomic import check_writable
 from abnet.cli.console import UsageError
-from abnet.errors import number_of
+from abnet.records import number_of
 
 if TYPE_CHECKING:
     from abnet.data.tables import Note

@@ -23,9 +23,9 @@ from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.answers import sureness
 from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
-from abnet.errors import number_of
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 
 __all__ = [
     "JudgedTable",

@@ -52,7 +52,8 @@ from abnet.data.tables.series import (
     perhaps_no_text,
     unreadable,
 )
-from abnet.errors import NamesParameters, Parameter, number_of
+from abnet.errors import NamesParameters, Parameter
+from abnet.records import number_of
 
 __all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "settled_mark"]
 

@@ -16,7 +16,7 @@ from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
-from abnet.errors import number_of
+from abnet.records import number_of
 
 __all__ = ["Column", "TableMap", "column_from_dict"]
 

@@ -23,7 +23,7 @@ _DECIMALS = {"auto": "", "point": ".", "comma": ","}
 class TablePreparation(TransformerMixin, BaseEstimator):
     """Features for a network from a table of numbers, booleans, dates and text, with missing values.
 
-    Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the prior part only, as a
+    Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the first part only, as a
     certificate demands.
 
     ==========  ==================================================================================================

@@ -22,7 +22,7 @@ from abnet.data.tables.cells import (
     to_text,
 )
 from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, factorised
-from abnet.errors import number_of
+from abnet.records import number_of
 
 __all__ = ["Split", "Table", "as_table", "cells_of", "label_codes", "split_target"]
 
