@@ -7,7 +7,6 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded, said, say
-from abnet.records import number_of
 
 __all__ = ["certify", "monitor"]
 
@@ -97,6 +96,7 @@ def certify(
     from abnet.cli.jobs.judge_table import judge_model_file, judge_predictions
     from abnet.decisions.answers import certify_scores
     from abnet.decisions.certify_model import certify_judged
+    from abnet.records import number_of
 
     targets = {"target_error": target_error, "target_recall": target_recall, "target_precision": target_precision}
     wanted: dict[str, Any] = {**targets, "costs": options.costs_of(costs or [])}

@@ -7,7 +7,6 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded, said, say
-from abnet.records import number_of
 
 if TYPE_CHECKING:
     from abnet.bounds.certificate import Certificate
@@ -107,6 +106,8 @@ def fit(
 
 def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
+    from abnet.records import number_of
+
     if json:
         console.as_json({**outcome.to_dict(), "notes": said()})
         return

@@ -15,7 +15,6 @@ from abnet.cli.console import (
     said,
     say,
 )
-from abnet.records import number_of
 
 __all__ = ["file_bar", "predict"]
 
@@ -95,6 +94,7 @@ def predict(
     """
     from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.predict_table import Wanted, predict_to_file, predict_to_stream
+    from abnet.records import number_of
 
     output = None if to in (None, "-") else Path(str(to))
     if unseen not in ("error", "warn"):

@@ -7,7 +7,6 @@ import typer
 
 from abnet.cli.console import UsageError, guarded
 from abnet.cli.options import Command, Group
-from abnet.records import number_of
 
 __all__ = ["app"]
 
@@ -270,6 +269,7 @@ def export(
     abnet reproduce export results/runs.csv
     """
     from abnet.experiments import RunStore, publish
+    from abnet.records import number_of
 
     with RunStore(store, create=False) as runs:
         print(f"Written to {file}: {number_of(publish.publish_runs(runs.runs(), file), 'run')}, trials included.")
@@ -289,6 +289,7 @@ def import_(
     """
     from abnet.experiments import RunStore
     from abnet.experiments.exchange import import_runs
+    from abnet.records import number_of
 
     text = file.read_text(encoding="utf-8")
     with RunStore(store) as runs:

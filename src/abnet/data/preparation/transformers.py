@@ -190,7 +190,7 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         rows = validate_data(self, X, dtype=[np.float64, np.float32])
         self.thresholds_ = [midpoints(column, self.n_thresholds) for column in rows.T]
         if not any(len(thresholds) for thresholds in self.thresholds_):
-            raise ValueError(f"all {rows.shape[1]} columns are constant on the {rows.shape[0]} rows: no thresholds.")
+            raise ValueError(f"every column ({rows.shape[1]}) is constant on the {rows.shape[0]} rows: no thresholds.")
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:
