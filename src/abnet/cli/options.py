@@ -84,7 +84,8 @@ NEstimators = Annotated[
     typer.Option(
         metavar="NUMBER",
         rich_help_panel=_NETWORK,
-        help="Networks in the mixture; 'auto' is 8 (4 for several classes), or 1 where widths are given.",
+        help="Networks in the mixture; 'auto' is 8 (4 for several classes and wide tables), or 1 where widths are "
+        "given.",
     ),
 ]
 Teacher = Annotated[
@@ -93,7 +94,7 @@ Teacher = Annotated[
         metavar="NAME",
         rich_help_panel=_NETWORK,
         help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'all' of them, weighed, or "
-        "'none'; 'auto' is 'all', or 'none' where widths are given.",
+        "'none'; 'auto' is 'all', or 'none' where widths are given or the table is wide.",
     ),
 ]
 Codes = Annotated[
@@ -211,7 +212,8 @@ LearningRateInit = Annotated[
     typer.Option(
         metavar="NUMBER",
         rich_help_panel=_TRAINING,
-        help="Learning rate of the last stage; 'auto': 0.05 for a prior, else 0.01.",
+        help="Learning rate of the last stage; 'auto': 0.1 for the prior of a mixture, 0.05 for that of one "
+        "network, else 0.01.",
     ),
 ]
 MaxIter = Annotated[

@@ -44,7 +44,7 @@ def report(
 
     With labelled rows it also has estimates of calibration, confusion and the
     error at every coverage. The page makes no request, can be read without
-    script, and prints; with script on, a form takes a row and shows its label,
+    JavaScript, and prints; with it, a form takes a row and shows its label,
     probabilities and explanation.
 
     abnet report model.abnet

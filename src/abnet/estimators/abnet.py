@@ -81,8 +81,7 @@ class ABNetClassifier(MixtureClassifier):
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto": frames by
         `abnet.data.preparation.TablePreparation` ("table"); arrays are scaled ("standardise") where the widths are
-        "auto" too, else left alone.
-        None leaves rows as they are.
+        "auto" too, else left alone. None leaves rows as they are.
     delta : float
         The certificate may fail with at most this probability.
     n_candidates : int
@@ -92,9 +91,8 @@ class ABNetClassifier(MixtureClassifier):
         2,000 rows learn.
     learning_rate_init : float or "auto"
         Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
-        "auto" is 0.05 for a prior, 0.1 for a mixture and 0.01 otherwise. A prior learns from the linear loss, its
-        second half, at a fifth
-        of its rate; a prior that is trained further is learned at the rate of "auto".
+        "auto" is 0.05 for a prior, 0.1 for that of a mixture, and 0.01 otherwise. In its second half, on the linear
+        loss, a prior learns at a fifth of its rate; one that is trained further is learned at the rate of "auto".
     max_iter : int
         Maximum epochs per stage. Learning the prior is one stage, half of it on the log loss and half on the linear
         loss; training through the bound, or on the linear loss with ``objective="loss"``, is another.
