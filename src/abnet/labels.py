@@ -1,4 +1,4 @@
-"""`Labels`: the user's class labels, their codes 0 … K-1, and the label that a score stands for."""
+"""`Labels`: the user's class labels, their codes 0 … K-1, the label that a score stands for and its loss."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Labels", "winners"]
+__all__ = ["Labels", "losses_of", "winners"]
 
 _TYPES = {"b": (bool,), "i": (int,), "u": (int,), "f": (float,), "U": (str,), "O": (bool, int, float, str)}
 
@@ -41,6 +41,20 @@ def winners(scores: ArrayLike) -> NDArray[np.intp]:
     if array.ndim != 2 or array.shape[1] < 2:
         raise ValueError(f"scores must have the shape (rows,) or (rows, classes), but have {array.shape}.")
     return np.argmax(array, axis=1)
+
+
+def losses_of(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """``1 - P(true class)`` of each row; 1 for a label that the model does not know.
+
+    Examples
+    --------
+    >>> losses_of(np.array([0.5, 0.5]), np.array([1, 0])), losses_of(np.array([[0.2, 0.8, 0.0]]), np.array([1]))
+    (array([0.25, 0.75]), array([0.2]))
+    """
+    if scores.ndim == 1:
+        return np.where(codes > 1, 1.0, (1 - (2.0 * codes - 1) * scores) / 2)
+    known = codes < scores.shape[1]
+    return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
 
 
 @dataclass(frozen=True, eq=False)

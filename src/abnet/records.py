@@ -1,4 +1,4 @@
-"""Checks of plain values by name: arguments, the fields of a record, and what comes out of a file.
+"""Checks of plain values by name: arguments, the fields of a record, and what comes out of a file; words for numbers.
 
 A check takes the name of a value and the value, and returns the value, converted where that loses nothing, or raises a
 ValueError that says by its name what is wrong. The name may be a whole path, such as ``table.columns[3].scale``.
@@ -28,6 +28,7 @@ __all__ = [
     "level",
     "list_of",
     "nonnegative",
+    "number_of",
     "one_of",
     "optional",
     "positive",
@@ -57,6 +58,17 @@ def refusal(name: str, rule: str, value: Any) -> ValueError:
     """
     shown = repr(value)
     return ValueError(f"{name} must {rule}; got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '…'}.")
+
+
+def number_of(count: int, thing: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> number_of(1, "error"), number_of(2, "error"), number_of(1000, "bound row")
+    ('1 error', '2 errors', '1,000 bound rows')
+    """
+    return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
 def real(name: str, value: Any) -> float:
@@ -207,7 +219,7 @@ def one_of(*choices: Any) -> Check:
     """
 
     def check(name: str, value: Any) -> Any:
-        # By type first: True equals 1, and an array compared with a text is no truth.
+        # By type first: True equals 1, and an array compared with a text is no boolean.
         same = [isinstance(value, type(choice)) and not isinstance(value, bool) for choice in choices]
         if not any(alike and value == choice for alike, choice in zip(same, choices, strict=True)):
             raise refusal(name, f"be one of {', '.join(map(repr, choices))}", value)

@@ -98,7 +98,7 @@ def test_words_are_rounded_outward() -> None:
     matrix = ConfusionMatrix(COUNTS, ("ant", "bee", "cat"), ("ant", "bee", "cat"))
     text = matrix.describe()
     assert "says bee" in text
-    assert "With confidence 95 %" in text
+    assert "With 95 % confidence, all" in text
     said = np.array(re.findall(r"(\d+) \(([\d.]+)-([\d.]+)\)", text), float)
     assert said[:, 0].tolist() == [k for row in COUNTS for k in row]
     low, high = said[:, 1] / 100, said[:, 2] / 100

@@ -120,7 +120,7 @@ def test_expected_figures_need_a_prior_part(prior: str) -> None:
     if prior == "split":
         bounds.certify_trained(RISKS, CODES, 3.0, delta=0.05, prior=prior, expected=EXPECTED)
         return
-    with pytest.raises(ValueError, match="need a prior part"):
+    with pytest.raises(ValueError, match="need a first part"):
         bounds.certify_trained(RISKS, CODES, 3.0, delta=0.05, prior=prior, expected=EXPECTED)
 
 

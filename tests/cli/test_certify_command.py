@@ -39,7 +39,7 @@ def test_our_model(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
     assert (certificate["vote_errors"], certificate["n_examples"], record["unlabelled"]) == (wrong, 59, 1)
     assert certificate["vote_error_bound"] == abnet.bounds.clopper_pearson_bound(wrong, 59, 0.05, n_candidates=3)
     assert certificate["class_names"] == ["good", "not so good", "so-so"]
-    assert "1 rows have no label" in result.stderr
+    assert "left out: 1 row without a label" in result.stderr
     assert abnet.load_certificate(saved).to_dict() == certificate
     assert abnet.load_certificate(saved).describe() in run("inspect", saved).stdout
     assert json.loads(run("inspect", saved, "--json").stdout) == certificate
@@ -79,7 +79,7 @@ def test_answers_of_another_model(number: str, wrong: int, run: Run, tmp_path: P
     result = run("certify", path, "--truth", "truth", "--prediction", "answer", "--json")
     record = json.loads(result.stdout)["certificate"]
     assert (record["vote_errors"], record["n_examples"]) == (wrong + 5, 40)
-    assert "5 rows without an answer count as errors" in result.stderr
+    assert "counted as errors: 5 rows without an answer" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 import abnet
 from abnet.cli import options
+from abnet.cli.app import app
 from abnet.cli.console import UsageError, guarded
 from abnet.cli.fit import fit as fit_command
 from cli.tables import Run
@@ -37,6 +39,19 @@ def test_help_shows_no_types_of_python(run: Run, command: list[str]) -> None:
     text = run(*command, "--help").stdout
     assert not re.search(r"<[a-z]|{", text)
     assert re.search(r"--help +-h +Show", text)
+
+
+def help_texts(command: Any) -> Iterator[str]:
+    """What a command and its options, and the commands below it, say of themselves."""
+    yield from filter(None, [command.help, *(getattr(option, "help", "") for option in command.params)])
+    for below in getattr(command, "commands", {}).values():
+        yield from help_texts(below)
+
+
+def test_no_help_loses_what_stands_in_brackets() -> None:
+    texts = list(help_texts(typer.main.get_command(app)))  # where a bracket that is not escaped begins a style
+    assert len(texts) > 100
+    assert [text for text in texts if re.search(r"(?<!\\)\[", text)] == []
 
 
 def test_the_program_lists_its_commands(run: Run) -> None:

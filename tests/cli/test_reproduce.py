@@ -94,10 +94,10 @@ def test_a_cell_without_all_its_trials_waits_and_the_others_go_on(
 
 def test_export_import_and_status(run: Run, fake: ModuleType, here: Path) -> None:
     run("reproduce", "table1", *NARROW, "--jobs", 1, "--quiet")
-    assert run("reproduce", "export").stdout == "96 runs and trials written to results/runs.csv\n"
+    assert run("reproduce", "export").stdout == "Written to results/runs.csv: 96 runs, trials included.\n"
     table = (here / "results/table1.csv").read_text()
     imported = run("reproduce", "import", "results/runs.csv", "--store", "copy.sqlite")
-    assert imported.stdout == "96 runs added to copy.sqlite, 0 were there already\n"
+    assert imported.stdout == "Added to copy.sqlite: 96 runs; already there: 0.\n"
     run("reproduce", "table1", "--only-report", *NARROW, "--store", "copy.sqlite", "--output-dir", "other")
     assert (here / "other/table1.csv").read_text() == table
     status = run("reproduce", "status", *NARROW, "--store", "copy.sqlite").stdout

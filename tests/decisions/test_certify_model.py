@@ -86,7 +86,7 @@ def test_a_model_that_looks_at_other_rows_is_refused() -> None:
     ("labels", "message"),
     [
         ([0, 1] * 150, "labels are of type int, the answers of type str"),
-        (["yes", None] * 150, "150 labels are missing, the first in row 1"),
+        (["yes", None] * 150, "150 rows without a label, the first is row 1"),
         (["yes"] * 299, "300 rows, but there are 299 labels"),
     ],
 )

@@ -165,11 +165,11 @@ def test_text_says_what_is_shown() -> None:
     monitor = Monitor(ERROR)
     monitor.update([False] * 100 + [True], unlabelled=7)
     text = " ".join(monitor.describe().split())
-    assert "1 errors in 101 labelled rows" in text
-    assert "7 rows without a label are not counted" in text
+    assert "1 error in 101 labelled rows" in text
+    assert "not counted: 7 rows without a label" in text
     assert "No alarm" in text
     monitor.update([True] * 20)
-    assert "ALARM, raised by row 1" in " ".join(str(monitor).split())
+    assert "ALARM, raised at row 1" in " ".join(str(monitor).split())
 
 
 def example() -> Monitor:

@@ -145,9 +145,9 @@ def test_arguments_are_checked() -> None:
     for scores, positive in (([], []), ([float("nan")], [True]), ([0.1], [1]), ([0.1], [True, False])):
         with pytest.raises(ValueError, match="must"):
             target_recall(scores, positive, grid, 0.9)
-    with pytest.raises(ValueError, match="no row of the prior part is positive"):
+    with pytest.raises(ValueError, match="no row of the first part is positive"):
         recall_grid([0.1], [False], 0.9)
-    with pytest.raises(ValueError, match="no row of the prior part is negative"):
+    with pytest.raises(ValueError, match="no row of the first part is negative"):
         specificity_grid([0.1], [True], 0.9)
     with pytest.raises(ValueError, match="thresholds and merits"):
         ThresholdGrid((), ())

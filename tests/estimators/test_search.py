@@ -76,7 +76,7 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     assert search.cv_results_["prior"] == [0, 1, 2] * 3
     alone = classifier(0, **search.best_params_).fit(X, Y).certificate_
     assert c.gibbs_risk_bound > alone.gibbs_risk_bound
-    assert c.expected is not None  # the figures of the prior part, from which C is chosen
+    assert c.expected is not None  # the figures of the first part, from which C is chosen
     C = choose_C(c.expected.risk, c.expected.kl, c.n_examples, c.delta, n_candidates=3)
     paid = 1 - np.exp(-C * c.empirical_gibbs_risk - (c.kl + np.log(3 / c.delta)) / c.n_examples)
     assert c.gibbs_risk_bound == pytest.approx(paid / (1 - np.exp(-C)), abs=1e-10)

@@ -33,12 +33,12 @@ __all__ = ["Certificate", "ClassCertificate", "Expected", "MonteCarlo"]
 
 @dataclass(frozen=True)
 class Expected:
-    """What the prior part lets one expect of a posterior on the bound rows; never computed from these.
+    """What the first part lets one expect of a posterior on the bound rows; never computed from these.
 
     Attributes
     ----------
     risk : float
-        Gibbs risk, for instance that of the prior on the validation rows of the prior part.
+        Gibbs risk, for instance that of the prior on the validation rows of the first part.
     kl : float
         Divergence of the posterior from the prior, in nats: a guess, or what further training met there.
     tandem : float or None
@@ -59,7 +59,7 @@ class Expected:
 
     @classmethod
     def from_losses(cls, losses: ArrayLike, kl: float = 2.0) -> Self:
-        r"""The figures of Gibbs losses on m validation rows of the prior part, and a guess at the divergence.
+        r"""The figures of Gibbs losses on m validation rows of the first part, and a guess at the divergence.
 
         :math:`(\frac12 + \sum p_i)/(m + 1)`, so that few rows without a loss do not promise a risk of 0. On ten fits
         the divergence was .3 to 2.6 nats, and at a guess of 2 the bound was above the best C's by .001 in the median.
@@ -188,7 +188,7 @@ class Certificate:
     forms : int
         Which forms of the bounds were used, 1 for those of version 0.1 (`abnet.bounds.rules`).
     expected : Expected or None
-        The figures of the prior part from which Catoni's constant was chosen, for a posterior that was trained.
+        The figures of the first part from which Catoni's constant was chosen, for a posterior that was trained.
     groups : GroupCounts or None
         Where rows came in groups: the promise is then about a new group, each counting the same whatever its size.
         Empirical risks are means of the groups' means, the bounds count groups in the place of rows (test set: by
@@ -359,7 +359,7 @@ def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
         (c.expected is None or c.forms > 1, "expected figures belong to the second forms of the bounds"),
         (
             c.expected is None or (c.posterior == "train" and c.prior == "split"),
-            "expected figures need a prior part, and a posterior that was trained on the bound rows",
+            "expected figures need a first part, and a posterior that was trained on the bound rows",
         ),
         *(_contradictions_by_class(c) if c.per_class else []),
         *(_contradictions_of_groups(c, c.groups) if c.groups else []),

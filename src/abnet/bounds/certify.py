@@ -75,7 +75,7 @@ def certify_trained(
     n_classes : int, optional
         Number K of classes; by default one more than the largest code, and at least 2.
     expected : Expected, optional
-        Figures of the prior part, none of the bound rows: with them the bounds on all rows are Catoni's at a C that is
+        Figures of the first part, none of the bound rows: with them the bounds on all rows are Catoni's at a C that is
         chosen by these figures, which is tighter where they come about right. To be decided before looking.
 
     Examples

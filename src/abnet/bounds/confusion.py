@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from textwrap import fill
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from abnet.bounds import shares
 from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.wording import aligned, confidence, filled
 from abnet.records import count, level, tally
 
 __all__ = ["ConfusionMatrix"]
@@ -135,13 +135,11 @@ class ConfusionMatrix:
         table = [["true class", "rows", *(f"says {name}" for name in self.answers)]]
         for i, (name, n) in enumerate(zip(self.classes, self.n_rows, strict=True)):
             table.append([name, f"{n:,}", *(self._cell(i, j) for j in range(len(self.answers)))])
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(map(str.rjust, line, widths)) for line in table]
         promise = (
-            f"With confidence {100 * (1 - self.delta):.6g} % all of these ranges, in percent, hold at once for new "
-            "rows of their class. (The certificate of the error is a promise of its own, with its own confidence.)"
+            f"With {confidence(self.delta)} confidence, all of these ranges, in percent, hold at once for new rows of "
+            "their class. (The certificate of the error is a promise of its own, with its own confidence.)"
         )
-        return "\n".join([*lines, "", fill(promise, 88)])
+        return f"{aligned(table, left=0)}\n\n{filled(promise)}"
 
     def _cell(self, i: int, j: int) -> str:
         low, high = math.floor(1000 * self.lower[i, j]) / 10, math.ceil(1000 * self.upper[i, j]) / 10

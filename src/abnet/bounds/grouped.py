@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import unit_interval
-from abnet.records import count, exactly, list_of, optional, tally
+from abnet.records import count, exactly, list_of, number_of, optional, tally
 
 __all__ = ["GroupCounts", "group_totals", "number_groups"]
 
@@ -91,7 +91,8 @@ def number_groups(groups: ArrayLike, n: int) -> Ints:
         missing = np.flatnonzero(column != column).tolist()
     if missing:
         raise ValueError(
-            f"groups must name a group for every row; {len(missing)} have none, the first is row {missing[0]}"
+            f"groups must name a group for every row: {number_of(len(missing), 'row')} without one, the first is row "
+            f"{missing[0]}"
         )
     _, first, where = np.unique(column, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)

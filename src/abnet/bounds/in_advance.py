@@ -83,7 +83,7 @@ def choose_C(expected_risk: float, expected_kl: float, n: int, delta: float = 0.
     .. math:: C = \ln\frac{p}{1-p} - \ln\frac{q}{1-q}, \qquad
               p = k^+\big(q, \tfrac1n(\mathrm{KL} + \ln\tfrac{K}{δ})\big)
 
-    The figures must not come from the n bound examples: use the prior part's validation risk, and a divergence that
+    The figures must not come from the n bound examples: use the first part's validation risk, and a divergence that
     is guessed or was met there. A C wrong by a factor 2 costs part of the gain (r̂ = .03, KL = 2: at n = 100 .117
     becomes .135, against .146 for all C at once; at n = 1,000 .0503 becomes .0555, against .0581). An expected risk of
     0 would make C infinite and the bound useless after the first error, so q is kept at half an error from 0 and 1.

@@ -13,7 +13,7 @@ with. Forms 1 are those of version 0.1. Forms 2 are tighter:
 | frozen, exact, fewer than 1,000 rows | ``k⁺(r̂, ln(K/δ)/n)`` | the same |
 | frozen, exact, 1,000 rows or more | ``k⁺(r̂, ln(K/δ)/n)`` | by betting |
 | frozen, sampled | ``k⁺``, and δ/10 for the sampling | ``k⁺`` of the examples' means, at δ |
-| trained, figures of the prior part given | ``k⁺`` with ξ(n) | Catoni's, C from those figures; all rows only |
+| trained, figures of the first part given | ``k⁺`` with ξ(n) | Catoni's, C from those figures; all rows only |
 | trained, otherwise | ``k⁺`` with ξ(n) | the same |
 
 Where rows come in groups, the groups are what is counted: a group's mean loss stands for a row's, and the vote of a
@@ -40,7 +40,7 @@ from abnet.bounds.grouped import GroupCounts
 from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
 from abnet.bounds.sampled import fixed_paths_tandem_bound, fixed_paths_vote_bound, sampled_risk_bound
-from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
+from abnet.bounds.vote import tandem_bound, tandem_bound_frozen, twice_gibbs_bound, twice_gibbs_bound_frozen
 from abnet.records import count, probability, refusal
 
 __all__ = [
@@ -357,7 +357,12 @@ def _by_mean(mean: float, n: int, terms: Terms, delta: float) -> float:
 
 def _twice_gibbs(risk: Risk, terms: Terms, delta: float) -> float:
     mean, _, left = observed(risk, terms, delta)
-    return min(1.0, 2.0 * _by_mean(mean, risk.n_examples, terms, left))
+    n, chosen = risk.n_examples, terms.n_candidates
+    if terms.posterior == "frozen":
+        return twice_gibbs_bound_frozen(mean, n, left, n_candidates=chosen)
+    if terms.expected is None:
+        return twice_gibbs_bound(mean, terms.kl, n, left, n_candidates=chosen)
+    return min(1.0, 2.0 * _by_mean(mean, n, terms, left))
 
 
 def _tandem(risk: Risk, terms: Terms, delta: float) -> float:

@@ -10,16 +10,18 @@ from typing import Any
 
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
+from abnet.records import number_of
 
 __all__ = [
     "BoundLine",
     "InNotebooks",
+    "aligned",
     "assumptions",
     "certificate_html",
     "confidence",
     "describe",
+    "filled",
     "fitted_html",
-    "number_of",
     "percent",
     "percent_up",
     "sentences",
@@ -67,8 +69,8 @@ def describe(
         certificate = replace(certificate, class_names=tuple(classes))
     promise = sentences(certificate)
     more = sentences(certificate, details=details)[len(promise) :]
-    paragraphs = [_filled(part) for part in (promise, more, assumptions(certificate)) if part]
-    return "\n\n".join([_aligned(_cells(certificate, details)), *paragraphs])
+    paragraphs = [filled(" ".join(part)) for part in (promise, more, assumptions(certificate)) if part]
+    return "\n\n".join([aligned(_cells(certificate, details)), *paragraphs])
 
 
 def table(certificate: Certificate | DrawnCertificate) -> list[BoundLine]:
@@ -175,17 +177,6 @@ def _plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def number_of(count: int, thing: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> number_of(1, "error"), number_of(2, "error"), number_of(1000, "bound row")
-    ('1 error', '2 errors', '1,000 bound rows')
-    """
-    return f"{count:,} {thing}{'s' * (count != 1)}"
-
-
 def _cells(certificate: Certificate | DrawnCertificate, details: bool) -> list[list[str]]:
     """The table as text, header first, without the columns that are not wanted or not known."""
     lines = table(certificate)
@@ -210,25 +201,25 @@ def _line_cells(line: BoundLine) -> list[str]:
     ]
 
 
-def _aligned(rows: list[list[str]]) -> str:
-    """Columns of equal width, the first flush left, the others flush right.
+def aligned(rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """A table as text: columns of equal width, the first `left` flush left, the others flush right.
 
     Examples
     --------
-    >>> print(_aligned([["", "error"], ["class no", "3 %"]]))
+    >>> print(aligned([["", "error"], ["class no", "3 %"]]))
               error
     class no    3 %
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    pads = [str.ljust, *[str.rjust] * (len(widths) - 1)]
+    pads = [*[str.ljust] * left, *[str.rjust] * (len(widths) - left)]
     lines = ([pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)] for row in rows)
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def _filled(paragraph: list[str]) -> str:
-    """Sentences as lines of a page, where no line begins with the sign of a percentage."""
-    text = " ".join(paragraph).replace(" %", "\N{NO-BREAK SPACE}%")
-    return textwrap.fill(text, _WIDTH, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}%", " %")
+def filled(text: str) -> str:
+    """A paragraph as lines of a page, where no line begins with the sign of a percentage."""
+    whole = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    return textwrap.fill(whole, _WIDTH, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}%", " %")
 
 
 def _promise(c: Certificate) -> str:

@@ -21,7 +21,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Results go to stdout, messages to stderr. Exit codes: 0 done; 1 the job failed, because a file is "
-    "invalid or missing; 2 wrong use, such as an option that makes no sense or a column that is not in the table; "
+    "invalid or missing; 2 a usage error, such as an option that makes no sense or a column that is not in the table; "
     "3 `abnet monitor` raises an alarm; 130 interrupted; 141 stdout was closed by its reader.",
 )
 

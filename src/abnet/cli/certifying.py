@@ -15,11 +15,11 @@ __all__ = ["certify", "monitor"]
 def certify(
     model: Annotated[
         Path,
-        typer.Argument(metavar="MODEL", readable=False, help="Model file; or a table that holds predictions."),
+        typer.Argument(metavar="MODEL", readable=False, help="Model file, or a table that holds predictions."),
     ],
     table: Annotated[
         Path | None,
-        typer.Argument(metavar="[TABLE]", readable=False, help="Labelled rows that had no part in learning."),
+        typer.Argument(metavar="TABLE", readable=False, help="Labelled rows that had no part in learning."),
     ] = None,
     truth: Annotated[
         str | None,
@@ -58,7 +58,7 @@ def certify(
         ),
     ] = 0.3,
     random_state: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", rich_help_panel="Certificate", help="Decides which rows these are.")
+        int, typer.Option(min=0, metavar="NUMBER", rich_help_panel="Certificate", help="Seed of that choice.")
     ] = 0,
     delta: Annotated[
         float, typer.Option(metavar="NUMBER", help="Maximum probability that the certificate is false.")
@@ -96,6 +96,7 @@ def certify(
     from abnet.cli.jobs.judge_table import judge_model_file, judge_predictions
     from abnet.decisions.answers import certify_scores
     from abnet.decisions.certify_model import certify_judged
+    from abnet.records import number_of
 
     targets = {"target_error": target_error, "target_recall": target_recall, "target_precision": target_precision}
     wanted: dict[str, Any] = {**targets, "costs": options.costs_of(costs or [])}
@@ -137,7 +138,7 @@ def certify(
             groups=rows.columns[group] if group else None, by=rows.columns[by] if by else None,
         )  # fmt: skip
     counted = judged.unanswered if prediction is not None or score is None else 0
-    unanswered = [f"{console.count(counted, 'row')} without an answer count as errors"] * (counted > 0)
+    unanswered = [f"counted as errors: {number_of(counted, 'row')} without an answer"] * (counted > 0)
     for notice in (*rows.notices, *unanswered):
         say(notice)
     if save is not None:
@@ -189,14 +190,14 @@ def monitor(
         Path,
         typer.Argument(metavar="LABELLED", readable=False, help="New rows in their order, with their labels."),
     ],
-    state: Annotated[Path, typer.Option(metavar="FILE", help="What has been seen so far; made if it is not there.")],
+    state: Annotated[Path, typer.Option(metavar="FILE", help="What has been seen so far; created if missing.")],
     alpha: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="Probability of ever raising a false alarm. [default: 0.01]"),
+        typer.Option(metavar="NUMBER", help="Probability of ever raising a false alarm; 0.01 by default."),
     ] = None,
     error: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="The promised error. [default: the model's certificate]"),
+        typer.Option(metavar="NUMBER", help="The promised error; by default that of the model's certificate."),
     ] = None,
     truth: Annotated[
         str | None,

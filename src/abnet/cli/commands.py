@@ -118,7 +118,7 @@ def export(
 
     Networks and mixtures of abnet fit, their MAP networks and networks drawn from
     the posterior can be exported. What was written gives the labels of abnet
-    predict. ONNX needs the extra: pip install 'abnet[onnx]'.
+    predict. ONNX needs the extra: pip install 'abnet\\[onnx]'.
 
     abnet export model.abnet --to c --output model.c
     abnet export model.abnet --to onnx
@@ -149,7 +149,10 @@ def export(
 
 @guarded
 def inspect(
-    model: options.Model,
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", readable=False, help="Model file, or a certificate written with --save."),
+    ],
     details: options.Details = False,
     json: options.AsJSON = False,
 ) -> None:
@@ -165,6 +168,7 @@ def inspect(
     """
     from abnet.cli.jobs.show_model import inspect_certificate, inspect_file
     from abnet.decisions.answers import decision_texts
+    from abnet.records import number_of
 
     certificate = inspect_certificate(model)
     if certificate is not None:
@@ -183,7 +187,7 @@ def inspect(
         if name in ("row_filter", "curves", "rivals", "abstention", "decision"):
             continue  # long and nothing to read, or said in words; `abnet report` draws the curves
         if name == "background":
-            value = f"{len(value['rows'])} rows of the first part, for `abnet explain`"
+            value = f"{number_of(len(value['rows']), 'row')} of the first part, for `abnet explain`"
         print(f"{name.replace('_', ' ')}: {value}")
 
 
@@ -212,8 +216,8 @@ def compare(
     save: Annotated[
         Path | None,
         typer.Option(
-            metavar="NAME",
-            help="Write the tightest certificate as JSON; all of them then pay for the choice among all models.",
+            metavar="FILE",
+            help="Write the tightest certificate as JSON; all of them then account for the choice among all models.",
         ),
     ] = None,
     decimal: options.Decimal = "auto",
@@ -245,6 +249,7 @@ def compare(
     from abnet.cli.console import show_contenders
     from abnet.cli.jobs.compare_models import compare_table
     from abnet.cli.jobs.inputs import check_output
+    from abnet.records import number_of
 
     if not 0 < test_fraction < 1:
         raise UsageError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
@@ -258,7 +263,7 @@ def compare(
     if json:
         console.as_json({**outcome.to_dict(), "notes": said()})
         return
-    learned, tested = console.count(outcome.n_learn, "row"), console.count(outcome.n_test, "row")
+    learned, tested = number_of(outcome.n_learn, "row"), number_of(outcome.n_test, "row")
     print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.")
     print(f"Base rate of the test rows: {percent(outcome.base_rate)}. Threads: {outcome.threads}.\n")
     show_contenders(outcome.contenders, counted=outcome.n_candidates > 1)

@@ -28,7 +28,6 @@ __all__ = [
     "UsageError",
     "as_json",
     "certificate_text",
-    "count",
     "guarded",
     "install_handler",
     "kilobytes",
@@ -184,9 +183,6 @@ def _ask_again() -> None:
     timer.start()
 
 
-_WIDTH = 100
-
-
 def as_json(record: dict[str, Any]) -> None:
     """A record as indented JSON; what is not finite would not be JSON, and is an error."""
     print(json.dumps(record, indent=2, allow_nan=False, default=_plain))
@@ -199,10 +195,9 @@ def _plain(value: Any) -> Any:
 
 def paragraph(text: str) -> None:
     """Text filled to the width of a page, then an empty line."""
-    import textwrap
+    from abnet.bounds.wording import filled
 
-    whole = text.replace(" %", "\N{NO-BREAK SPACE}%")  # no line begins with the sign of a percentage
-    print(textwrap.fill(whole, _WIDTH).replace("\N{NO-BREAK SPACE}%", " %"), end="\n\n")
+    print(filled(text), end="\n\n")
 
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1) -> None:
@@ -215,24 +210,9 @@ def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1)
     a tree    3 %
     a net    12 %
     """
-    widths = [max(len(line[i]) for line in (header, *body)) for i in range(len(header))]
-    for line in (header, *body):
-        cells = [
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        print("  ".join(cells).rstrip())
+    from abnet.bounds.wording import aligned
 
-
-def count(number: int, thing: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(2500, "row")
-    ('1 row', '2,500 rows')
-    """
-    return f"{number:,} {thing}{'s' * (number != 1)}"
+    print(aligned([header, *body], left=left))
 
 
 def kilobytes(size: int) -> str:

@@ -60,6 +60,7 @@ def explain(
     from abnet.cli.jobs.explain_table import explain_table
     from abnet.cli.jobs.inputs import check_output
     from abnet.cli.predict import file_bar
+    from abnet.records import number_of
 
     if row and rows is not None:
         raise UsageError("give --row or --rows, not both.")
@@ -81,6 +82,6 @@ def explain(
     elif outcome.rows is not None and output is None:
         print(outcome.rows.describe())
     if output is not None and outcome.rows is not None:
-        print(f"Contributions of {console.count(len(outcome.rows), 'row')} written to {output}.")
+        print(f"Contributions of {number_of(len(outcome.rows), 'row')} written to {output}.")
     if outcome.figures:
         print(f"\nFigures: {', '.join(outcome.figures)}")

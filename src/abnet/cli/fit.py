@@ -36,7 +36,7 @@ def fit(
             "--no-background",
             metavar="",
             help="Keep no rows of the table in the model file; by default up to 25 rows of the first part are kept for "
-            "`abnet explain` to compare with, and who has the file can read them.",
+            "`abnet explain` to compare with, and whoever has the file can read them.",
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
@@ -106,13 +106,15 @@ def fit(
 
 def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
+    from abnet.records import number_of
+
     if json:
         console.as_json({**outcome.to_dict(), "notes": said()})
         return
     if outcome.headline:
         console.paragraph(outcome.headline)
-    labels, size = " or ".join(outcome.classes), console.count(outcome.n_rows, "row")
-    print(f"Learned {outcome.target!r} ({labels}) from {size} and {console.count(outcome.n_columns, 'column')}.")
+    labels, size = " or ".join(outcome.classes), number_of(outcome.n_rows, "row")
+    print(f"Learned {outcome.target!r} ({labels}) from {size} and {number_of(outcome.n_columns, 'column')}.")
     recipe = outcome.details.get("recipe")
     print(f"Recipe: {recipe}.\n" if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
@@ -124,8 +126,8 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
     print(f"Explain with:  abnet explain {outcome.output} NEW_TABLE --row 1")
     if outcome.n_background:
-        kept = f"{outcome.n_background} rows of the first part are in the model file, to explain against"
-        print(f"\n{kept}; --no-background leaves them out.")
+        kept = number_of(outcome.n_background, "row")
+        print(f"\nThe model file keeps {kept} of the first part to explain against; --no-background leaves them out.")
 
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:

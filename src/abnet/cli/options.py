@@ -33,7 +33,7 @@ Drop = Annotated[
 ]
 Use = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to use though it has no name, or names the rows; may be repeated."),
+    typer.Option(metavar="COLUMN", help="Column to use though it has no name or looks like an id; may be repeated."),
 ]
 GroupColumn = Annotated[
     str | None,
@@ -46,17 +46,17 @@ GroupColumn = Annotated[
 Decimal = Annotated[
     str,
     typer.Option(
-        metavar="auto|comma|point", help="The decimal mark of the numbers; 'auto' reads it off them, if they tell."
+        metavar="auto|comma|point", help="The decimal mark of the numbers; 'auto' infers it from them where they tell."
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", metavar="", help="Replace an output of another kind too (never an input).")
+    bool, typer.Option("--overwrite", metavar="", help="Also replace a file of another kind (never an input).")
 ]
 MaxLearnRows = Annotated[
     int,
     typer.Option(
         min=1, metavar="NUMBER",
-        help="A table with more rows is streamed: at most so many learn, all others are only counted.",
+        help="A table with more rows is streamed: at most this many learn, and all others are only counted.",
     ),
 ]  # fmt: skip
 MaxCategories = Annotated[
@@ -84,7 +84,8 @@ NEstimators = Annotated[
     typer.Option(
         metavar="NUMBER",
         rich_help_panel=_NETWORK,
-        help="Networks in the mixture; 'auto' is 8 (4 for several classes), or 1 where widths are given.",
+        help="Networks in the mixture; 'auto' is 8 (4 for several classes and wide tables), or 1 where widths are "
+        "given.",
     ),
 ]
 Teacher = Annotated[
@@ -93,7 +94,7 @@ Teacher = Annotated[
         metavar="NAME",
         rich_help_panel=_NETWORK,
         help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'all' of them, weighed, or "
-        "'none'; 'auto' is 'all', or 'none' where widths are given.",
+        "'none'; 'auto' is 'all', or 'none' where widths are given or the table is wide.",
     ),
 ]
 Codes = Annotated[
@@ -211,7 +212,8 @@ LearningRateInit = Annotated[
     typer.Option(
         metavar="NUMBER",
         rich_help_panel=_TRAINING,
-        help="Learning rate of the last stage; 'auto': 0.05 for a prior, else 0.01.",
+        help="Learning rate of the last stage; 'auto': 0.1 for the prior of a mixture, 0.05 for that of one "
+        "network, else 0.01.",
     ),
 ]
 MaxIter = Annotated[

@@ -42,9 +42,7 @@ def predict(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout by default, or with -."),
     ] = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", metavar="", help="Add the share of the vote for each class.")
-    ] = False,
+    proba: Annotated[bool, typer.Option("--proba", metavar="", help="Add the probability of each class.")] = False,
     abstain: Annotated[
         bool,
         typer.Option(
@@ -96,6 +94,7 @@ def predict(
     """
     from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.predict_table import Wanted, predict_to_file, predict_to_stream
+    from abnet.records import number_of
 
     output = None if to in (None, "-") else Path(str(to))
     if unseen not in ("error", "warn"):
@@ -116,5 +115,5 @@ def predict(
         console.as_json({**outcome.to_dict(), "notes": said()})
     elif output is not None:
         replaced = ", in place of an older file" if outcome.replaced else ""
-        print(f"Predicted {console.count(outcome.n_rows, 'row')} into {output}{replaced}.")
+        print(f"Predicted {number_of(outcome.n_rows, 'row')} into {output}{replaced}.")
         print(", ".join(f"{label}: {number:,}" for label, number in outcome.counts.items()))

@@ -16,7 +16,7 @@ def report(
     model: options.Model,
     table: Annotated[
         Path | None,
-        typer.Argument(metavar="[TABLE]", readable=False, help="Labelled rows that the model was not fitted on."),
+        typer.Argument(metavar="TABLE", readable=False, help="Labelled rows that the model was not fitted on."),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")] = Path(
         "report.html"
@@ -44,7 +44,7 @@ def report(
 
     With labelled rows it also has estimates of calibration, confusion and the
     error at every coverage. The page makes no request, can be read without
-    script, and prints; with script on, a form takes a row and shows its label,
+    JavaScript, and prints; with it, a form takes a row and shows its label,
     probabilities and explanation.
 
     abnet report model.abnet
@@ -57,6 +57,7 @@ def report(
     inputs = [path for path in (model, table, compared) if path is not None]
     check_output(output, "HTML", inputs=inputs, overwrite=overwrite)
     from abnet.cli.jobs.report_model import report_file
+    from abnet.records import number_of
 
     outcome = report_file(model, table, output, truth=truth, compared=compared, title=title, form=form)
     for notice in outcome.notices:
@@ -65,5 +66,5 @@ def report(
         console.as_json({**outcome.to_dict(), "notes": said()})
         return
     replaced = ", in place of an older file" if outcome.replaced else ""
-    rows = f" with estimates from {console.count(outcome.n_rows, 'row')}" if outcome.n_rows else ""
+    rows = f" with estimates from {number_of(outcome.n_rows, 'row')}" if outcome.n_rows else ""
     print(f"Report{rows} written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")

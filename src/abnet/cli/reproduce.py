@@ -18,15 +18,15 @@ app = typer.Typer(
 )
 
 _SWEEP = "Sweep"
-Datasets = Annotated[str | None, typer.Option(metavar="NAMES", help="Data sets, as ads,adult; all six by default.")]
+Datasets = Annotated[str | None, typer.Option(metavar="NAMES", help="Data sets, e.g. ads,adult; all six by default.")]
 Models = Annotated[
-    str | None, typer.Option(metavar="NAMES", help="Of PBGNet,ABNet,PBGNet_l,ABNet_l,EBP,BC,BNN; all by default.")
+    str | None, typer.Option(metavar="NAMES", help="Some of PBGNet,ABNet,PBGNet_l,ABNet_l,EBP,BC,BNN; all by default.")
 ]
 Widths = Annotated[
-    str | None, typer.Option(metavar="NUMBERS", help="Widths of the hidden layers, as 2,4; all by default.")
+    str | None, typer.Option(metavar="NUMBERS", help="Widths of the hidden layers, e.g. 2,4; all by default.")
 ]
 Repetitions = Annotated[
-    int, typer.Option(min=1, max=5, metavar="NUMBER", help="Splits of the data, the first of five.")
+    int, typer.Option(min=1, max=5, metavar="NUMBER", help="Number of random splits of the data, at most five.")
 ]
 Store = Annotated[
     Path,
@@ -34,18 +34,18 @@ Store = Annotated[
 ]
 Jobs = Annotated[
     int,
-    typer.Option(metavar="NUMBER", help="Processes on this machine, -1 for one on each core.", rich_help_panel=_SWEEP),
+    typer.Option(metavar="NUMBER", help="Processes on this machine; -1 is one for each core.", rich_help_panel=_SWEEP),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on.", rich_help_panel=_SWEEP),
 ]
 DataDir = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Folder with the original files, before ABNET_DATA.")
+    Path | None, typer.Option(metavar="FOLDER", help="Folder with the original files, tried before ABNET_DATA.")
 ]
-OutputDir = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for tables and figures; made if need be.")]
+OutputDir = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for tables and figures; created if missing.")]
 OnlyReport = Annotated[
-    bool, typer.Option("--only-report", "--no-train", metavar="", help="Train nothing, show what is there.")
+    bool, typer.Option("--only-report", "--no-train", metavar="", help="Train nothing; show what is there.")
 ]
 Race = Annotated[
     bool,
@@ -172,7 +172,7 @@ def certificates(
     datasets: Datasets = None,
     splits: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Random 75/25 splits of each data set.")] = 5,
     log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of finished splits; a broken run goes on from it.")
+        Path | None, typer.Option(metavar="FILE", help="File of finished splits; an interrupted run continues from it.")
     ] = None,
     data_dir: DataDir = None,
     output_dir: OutputDir = _RESULTS,
@@ -234,7 +234,7 @@ def status(
     widths: Widths = None,
     repetitions: Repetitions = 5,
     race: Annotated[
-        bool, typer.Option("--race", metavar="", help="Of a race: its trials, then the settings that go on.")
+        bool, typer.Option("--race", metavar="", help="Show a race: its trials, then the settings that go on.")
     ] = False,
     store: Store = _RUNS,
 ) -> None:
@@ -269,9 +269,10 @@ def export(
     abnet reproduce export results/runs.csv
     """
     from abnet.experiments import RunStore, publish
+    from abnet.records import number_of
 
     with RunStore(store, create=False) as runs:
-        print(f"{publish.publish_runs(runs.runs(), file):,} runs and trials written to {file}")
+        print(f"Written to {file}: {number_of(publish.publish_runs(runs.runs(), file), 'run')}, trials included.")
 
 
 @app.command("import", cls=Command)
@@ -288,11 +289,12 @@ def import_(
     """
     from abnet.experiments import RunStore
     from abnet.experiments.exchange import import_runs
+    from abnet.records import number_of
 
     text = file.read_text(encoding="utf-8")
     with RunStore(store) as runs:
         new, known = import_runs(text, runs)
-    print(f"{new:,} runs added to {store}, {known:,} were there already")
+    print(f"Added to {store}: {number_of(new, 'run')}; already there: {known:,}.")
 
 
 @app.command(cls=Command)

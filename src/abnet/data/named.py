@@ -203,7 +203,7 @@ def load(
         The paper's preparation of ``ads``, ``adult`` (and ``breast_cancer``): mean 0 and variance 1 over **all** rows.
         This voids every certificate, since the features of one row then depend on the bound and test rows; figures
         computed with it are estimates. Leave it off and give the classifier a ``preprocessor``, which is fitted on
-        the prior part only. Sets of a fixed scale (pixels in [0, 1], circles) stay as they are.
+        the first part only. Sets of a fixed scale (pixels in [0, 1], circles) stay as they are.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def standardise_all(X: NDArray[np.float32]) -> NDArray[np.float32]:
     """``(x - mean) / standard deviation``, column by column over all rows; constant columns become 0.
 
     The result depends on every row, those of the bound and of the test included. A certificate computed on it is void
-    (it is an estimate); fit a scaler on the prior part alone instead.
+    (it is an estimate); fit a scaler on the first part alone instead.
 
     Examples
     --------

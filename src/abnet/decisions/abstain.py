@@ -19,7 +19,7 @@ from abnet.decisions.monitor import (
     percent_down,
     stated,
 )
-from abnet.records import Check, apply, count, exactly, level, optional, probability, real
+from abnet.records import Check, apply, count, exactly, level, number_of, optional, probability, real
 
 __all__ = [
     "ANSWER_ALL",
@@ -161,7 +161,7 @@ class RiskCoverage:
 def score_thresholds(
     validation_scores: ArrayLike, n_rows: int, target: float, delta: float = 0.05, *, n_thresholds: int = 20
 ) -> tuple[float, ...]:
-    r"""Thresholds from validation rows of the prior part, to be tested on bound rows from the first to the last.
+    r"""Thresholds from validation rows of the first part, to be tested on bound rows from the first to the last.
 
     The first leaves the share :math:`2 \lceil \ln δ/\ln(1-ε) \rceil / n` of the validation rows: on the n bound rows
     about twice the rows that certify the target without an error, room for an error or two. The shares then grow evenly
@@ -331,8 +331,8 @@ def _scores(name: str, scores: ArrayLike) -> Array:
 def _certified(a: Abstention) -> tuple[str, ...]:
     return (
         f"With {confidence(a.delta)} confidence, at most {stated(a.target)} of the answers are wrong on new data "
-        f"from the same source, if only rows with a score above {a.threshold:.4g} are answered ({a.n_errors:,} errors "
-        f"among {a.n_answered:,} answered of {a.n_rows:,} bound rows).",
+        f"from the same source, if only rows with a score above {a.threshold:.4g} are answered "
+        f"({number_of(a.n_errors, 'error')} among {a.n_answered:,} answered of {number_of(a.n_rows, 'bound row')}).",
         f"With {confidence(a.coverage_delta)} confidence, at least {percent_down(a.coverage_bound or 0.0)} of new rows "
         f"are answered ({percent(a.n_answered / a.n_rows)} of the bound rows were). Each of the two statements holds "
         "by itself, not both at once, and the first says nothing about rows that are not answered.",
@@ -344,11 +344,11 @@ def _not_certified(a: Abstention) -> tuple[str, ...]:
     if a.rows_needed is None:
         needed = "The model errs too often there: no number of rows would certify it at this rate."
     else:
-        needed = f"At this rate, about {a.rows_needed:,} bound rows would do."
+        needed = f"At this rate, about {number_of(a.rows_needed, 'bound row')} would do."
     return (
         f"An error of at most {stated(a.target)} among answered rows could not be certified with "
-        f"{confidence(a.delta)} confidence: the rows of which the model is surest had {a.n_errors:,} errors among "
-        f"{a.n_answered:,}, of {a.n_rows:,} bound rows. {needed}",
+        f"{confidence(a.delta)} confidence: the rows of which the model is surest had "
+        f"{number_of(a.n_errors, 'error')} among {a.n_answered:,}, of {number_of(a.n_rows, 'bound row')}. {needed}",
         _premises(a),
     )
 
@@ -356,8 +356,9 @@ def _not_certified(a: Abstention) -> tuple[str, ...]:
 def _premises(a: Abstention) -> str:
     chosen = "" if a.n_candidates == 1 else f" The choice among {a.n_candidates:,} candidates is accounted for."
     return (
-        f"This assumes that the {a.n_rows:,} bound rows and the new data are independent draws from one source, and "
-        f"that the model and the {a.n_thresholds:,} thresholds were fixed without looking at them.{chosen}"
+        f"This assumes that the {number_of(a.n_rows, 'bound row')} and the new data are independent draws from one "
+        f"source, and that the model and the {number_of(a.n_thresholds, 'threshold')} were fixed without looking at "
+        f"them.{chosen}"
     )
 
 

@@ -105,7 +105,7 @@ def meet_target(
     Parameters
     ----------
     known : pair of arrays (m,)
-        Scores of rows of the prior part, and whether each is positive: they fix the thresholds and their order.
+        Scores of rows of the first part, and whether each is positive: they fix the thresholds and their order.
     bound : pair of arrays (n,)
         The same of the bound rows.
     recall, precision : float, optional

@@ -15,7 +15,7 @@ from abnet.decisions.monitor import (
     percent_down,
     percent_up,
 )
-from abnet.records import Check, apply, count, exactly, level
+from abnet.records import Check, apply, count, exactly, level, number_of
 
 __all__ = ["ErrorComparison", "compare_wrong"]
 
@@ -142,7 +142,8 @@ def _bools(name: str, wrong: ArrayLike) -> NDArray[np.bool_]:
 
 def _counts(c: ErrorComparison, a: str, b: str) -> str:
     return (
-        f"On {c.n_rows:,} bound rows, {a} made {c.only_a + c.both:,} errors and {b} {c.only_b + c.both:,}: "
+        f"On {number_of(c.n_rows, 'bound row')}, {a} made {number_of(c.only_a + c.both, 'error')} and {b} "
+        f"{c.only_b + c.both:,}: "
         f"{c.only_a:,} by {a} alone, {c.only_b:,} by {b} alone, {c.both:,} by both."
     )
 
@@ -166,9 +167,9 @@ def _sign_test(c: ErrorComparison, a: str, b: str) -> str:
 def _premises(c: ErrorComparison) -> str:
     chosen = "" if c.n_candidates == 1 else f" The choice among {c.n_candidates:,} candidates is accounted for."
     return (
-        f"This assumes that the {c.n_rows:,} bound rows and the new data are independent draws from one source, and "
-        "that both models, and which of them is to be the better one, were fixed without looking at them. Each "
-        f"statement holds by itself, not all at once.{chosen}"
+        f"This assumes that the {number_of(c.n_rows, 'bound row')} and the new data are independent draws from one "
+        "source, and that both models, and which of them is to be the better one, were fixed without looking at them. "
+        f"Each statement holds by itself, not all at once.{chosen}"
     )
 
 

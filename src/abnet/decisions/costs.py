@@ -14,7 +14,7 @@ from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
-from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, optional, real
+from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, number_of, optional, real
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
 
@@ -63,10 +63,10 @@ class CostCertificate(InNotebooks):
         )
         return paragraphs(
             f"With {confidence(self.delta)} confidence, the expected cost of a new row from the same source is at most "
-            f"{_figure(self.cost_bound)}{_rule(self.threshold)} (mean {self.mean_cost:.4g} on {self.n_rows:,} bound "
-            f"rows; the largest possible cost is {self.largest_cost:.6g}).",
-            f"This assumes that the {self.n_rows:,} bound rows and the new data are independent draws from one source, "
-            f"and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
+            f"{_figure(self.cost_bound)}{_rule(self.threshold)} (mean {self.mean_cost:.4g} on "
+            f"{number_of(self.n_rows, 'bound row')}; the largest possible cost is {self.largest_cost:.6g}).",
+            f"This assumes that the {number_of(self.n_rows, 'bound row')} and the new data are independent draws from "
+            f"one source, and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
         )
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ def certify_costs(
     n_candidates : int
         Number K of models judged on the same rows.
     threshold : float, optional
-        That of the answers, for the record; from the prior part.
+        That of the answers, for the record; from the first part.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def certify_costs(
 
 
 def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike) -> float:
-    """The threshold with the smallest mean cost on rows of the prior part; bound rows must not be used for this.
+    """The threshold with the smallest mean cost on rows of the first part; bound rows must not be used for this.
 
     Parameters
     ----------

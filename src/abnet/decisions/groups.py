@@ -28,7 +28,7 @@ from abnet.decisions.monitor import (
     percent,
     percent_up,
 )
-from abnet.records import count, exactly, level, list_of, tally, text
+from abnet.records import count, exactly, level, list_of, number_of, tally, text
 
 __all__ = [
     "PopulationErrors",
@@ -395,7 +395,7 @@ def _as_it_is(name: str, value: Any) -> Any:
 def _population(part: PopulationError) -> str:
     if part.n_rows == 0:
         return f"{part.value}: no rows, so nothing is known"
-    seen = f"{percent(part.n_errors / part.n_rows)} of {part.n_rows:,} rows"
+    seen = f"{percent(part.n_errors / part.n_rows)} of {number_of(part.n_rows, 'row')}"
     return f"{part.value}: {percent_up(part.error_bound)} (seen: {seen})"
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.atomic import atomic_path
 from abnet.bounds.betting import anytime_upper_limit, log_evidence
 from abnet.bounds.wording import InNotebooks, confidence, percent, percent_up
-from abnet.records import count, level, nonnegative, text
+from abnet.records import count, level, nonnegative, number_of, text
 
 __all__ = ["Monitor", "confidence", "paragraphs", "percent", "percent_down", "percent_up", "stated"]
 
@@ -348,22 +348,22 @@ def _promised(error: float) -> str:
 
 def _seen(m: Monitor) -> str:
     rate = f" ({percent(m.errors / m.n)})" if m.n else ""
-    unlabelled = f"; {m.unlabelled:,} rows without a label are not counted" if m.unlabelled else ""
+    unlabelled = f"; not counted: {number_of(m.unlabelled, 'row')} without a label" if m.unlabelled else ""
     return (
-        f"{m.errors:,} errors in {m.n:,} labelled rows{rate}, where at most {_promised(m.error)} were promised"
+        f"{number_of(m.errors, 'error')} in {number_of(m.n, 'labelled row')}{rate}, where at most {_promised(m.error)} "
+        "was promised"
         f"{unlabelled}. If the error did not change, it is at most {percent_up(m.upper_limit())}, with "
         f"{confidence(m.alpha)} confidence at all times at once."
     )
 
 
 def _verdict(m: Monitor) -> str:
-    sure = f"with a probability of at most {stated(m.alpha)}"
     if m.alarm:
         return (
-            f"ALARM, raised by row {m.alarm_at:,}: the model errs more often than was promised. If it did not, such an "
-            f"alarm would ever be raised {sure}, however often one looks."
+            f"ALARM, raised at row {m.alarm_at:,}: the model errs more often than was promised. If it did not, the "
+            f"probability of such an alarm would be at most {stated(m.alpha)}, however often one looks."
         )
     return (
         f"No alarm: the evidence is {m.evidence:.3g}, and an alarm needs {1.0 / m.alpha:.4g}. This is no proof that "
-        f"the promise holds; if it does, an alarm will ever be raised {sure}."
+        f"the promise holds; if it does, the probability of ever raising an alarm is at most {stated(m.alpha)}."
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.decisions.row_by_row import check_row_by_row, n_rows_of, take_rows
+from abnet.records import number_of
 
 __all__ = ["Judged", "judge_answers", "judge_model"]
 
@@ -168,7 +169,9 @@ def _labels(y: ArrayLike) -> list[Any]:
     labels = _list(y)
     missing = [row for row, label in enumerate(labels) if _is_missing(label)]
     if missing:
-        raise ValueError(f"{len(missing)} labels are missing, the first in row {missing[0]}: leave these rows out.")
+        raise ValueError(
+            f"{number_of(len(missing), 'row')} without a label, the first is row {missing[0]}: leave them out."
+        )
     if not labels:
         raise ValueError("There are no rows to certify on.")
     return labels

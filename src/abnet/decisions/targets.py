@@ -3,7 +3,7 @@
 A row is called positive where its score exceeds a threshold. Each kind of target counts failures among rows given whose
 number they are binomial, so that one fixed sequence serves all of them; the kinds differ in which rows count and in the
 order of the thresholds, which, like the ranking by which one of the certified thresholds is picked, comes from the
-prior part.
+first part.
 """
 
 import os
@@ -18,7 +18,7 @@ from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
-from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
+from abnet.records import Check, apply, count, exactly, level, number_of, one_of, optional, real
 
 __all__ = [
     "TargetThreshold",
@@ -47,7 +47,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class ThresholdGrid:
-    """Thresholds in the order in which they are tested, and how desirable each is; both from the prior part.
+    """Thresholds in the order in which they are tested, and how desirable each is; both from the first part.
 
     Attributes
     ----------
@@ -136,15 +136,15 @@ class TargetThreshold(InNotebooks):
 
 
 def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:
-    """Rising thresholds from rows of the prior part: recall falls from 1 to below the target; merit is precision there.
+    """Rising thresholds from rows of the first part: recall falls from 1 to below the target; merit is precision there.
 
-    The first few lie below the scores of all positive rows of the prior part: should those of the bound rows lie lower,
+    The first few lie below the scores of all positive rows of the first part: should those of the bound rows lie lower,
     as where the model has learned from the former, the sequence still has somewhere to begin.
 
     Parameters
     ----------
     scores : array-like (n,)
-        Scores F(x) of rows of the prior part.
+        Scores F(x) of rows of the first part.
     positive : array-like of bool (n,)
         Whether each belongs to the positive class.
     target : float
@@ -169,7 +169,7 @@ def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thre
 
 
 def specificity_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:
-    """Falling thresholds from rows of the prior part: specificity falls below the target; merit is recall there.
+    """Falling thresholds from rows of the first part: specificity falls below the target; merit is recall there.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def specificity_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n
 def precision_grid(
     scores: ArrayLike, positive: ArrayLike, n_rows: int, target: float, delta: float = 0.05, *, n_thresholds: int = 20
 ) -> ThresholdGrid:
-    """Falling thresholds from rows of the prior part, from few rows called positive to all; merit is recall there.
+    """Falling thresholds from rows of the first part, from few rows called positive to all; merit is recall there.
 
     The first leaves about twice the rows that certify the target without a failure, as for abstaining.
 
@@ -370,13 +370,14 @@ def _rows(scores: ArrayLike, positive: ArrayLike, needed: str | None = None) -> 
     if y.dtype != np.bool_ or y.shape != s.shape:
         raise ValueError(f"positive must hold one bool for each of the {len(s)} scores")
     if (needed == "positive" and not y.any()) or (needed == "negative" and y.all()):
-        raise ValueError(f"no row of the prior part is {needed}, so that there are no thresholds to be taken from it")
+        raise ValueError(f"no row of the first part is {needed}, so there is nothing to take thresholds from")
     return s, y
 
 
 def _promise(c: TargetThreshold) -> str:
     what, among = _MEANINGS[c.kind]
-    seen = f"{c.n_failures:,} failures among {c.n_counted:,} {among} in {c.n_rows:,} bound rows"
+    counted = f"{number_of(c.n_failures, 'failure')} among {c.n_counted:,} {among}"
+    seen = f"{counted} in {number_of(c.n_rows, 'bound row')}"
     if c.threshold is not None:
         return (
             f"With {confidence(c.delta)} confidence, at least {stated(c.target)} {what} on new data from the "
@@ -385,7 +386,7 @@ def _promise(c: TargetThreshold) -> str:
     if c.rows_needed is None:
         needed = "At this rate no number of rows would do."
     else:
-        needed = f"At this rate, about {c.rows_needed:,} bound rows would do."
+        needed = f"At this rate, about {number_of(c.rows_needed, 'bound row')} would do."
     return (
         f"A {c.kind} of at least {stated(c.target)} could not be certified with {confidence(c.delta)} "
         f"confidence: {seen} at the safest threshold. {needed}"
@@ -395,8 +396,9 @@ def _promise(c: TargetThreshold) -> str:
 def _premises(c: TargetThreshold) -> str:
     chosen = "" if c.n_candidates == 1 else f" The choice among {c.n_candidates:,} candidates is accounted for."
     return (
-        f"This assumes that the {c.n_rows:,} bound rows and the new data are independent draws from one source, and "
-        f"that the model, the {c.n_thresholds:,} thresholds and their order were fixed without looking at them.{chosen}"
+        f"This assumes that the {number_of(c.n_rows, 'bound row')} and the new data are independent draws from one "
+        f"source, and that the model, the {number_of(c.n_thresholds, 'threshold')} and their order were fixed without "
+        f"looking at them.{chosen}"
     )
 
 

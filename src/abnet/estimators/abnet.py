@@ -59,7 +59,7 @@ class ABNetClassifier(MixtureClassifier):
         ``decision_`` bounds the expected cost of a row, with two classes at the threshold that is cheapest on the first
         part.
     objective : {"bound", "loss"}
-        Minimise the PAC-Bayes bound, or the linear loss with a validation part (no prior part then).
+        Minimise the PAC-Bayes bound, or the linear loss with a validation part (no first part then).
     prior : {"auto", "split", "init"}
         Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split"
         with ``objective="bound"`` and "init" with ``objective="loss"``.
@@ -81,8 +81,7 @@ class ABNetClassifier(MixtureClassifier):
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto": frames by
         `abnet.data.preparation.TablePreparation` ("table"); arrays are scaled ("standardise") where the widths are
-        "auto" too, else left alone.
-        None leaves rows as they are.
+        "auto" too, else left alone. None leaves rows as they are.
     delta : float
         The certificate may fail with at most this probability.
     n_candidates : int
@@ -92,9 +91,8 @@ class ABNetClassifier(MixtureClassifier):
         2,000 rows learn.
     learning_rate_init : float or "auto"
         Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
-        "auto" is 0.05 for a prior, 0.1 for a mixture and 0.01 otherwise. A prior learns from the linear loss, its
-        second half, at a fifth
-        of its rate; a prior that is trained further is learned at the rate of "auto".
+        "auto" is 0.05 for a prior, 0.1 for that of a mixture, and 0.01 otherwise. In its second half, on the linear
+        loss, a prior learns at a fifth of its rate; one that is trained further is learned at the rate of "auto".
     max_iter : int
         Maximum epochs per stage. Learning the prior is one stage, half of it on the log loss and half on the linear
         loss; training through the bound, or on the linear loss with ``objective="loss"``, is another.
@@ -227,13 +225,18 @@ class PBGNetClassifier(AggregatedClassifier):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
     With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
-    output. Parameters, attributes and methods are those of `ABNetClassifier`, but for one:
+    output. It is one network for two classes: parameters, attributes and methods are those of `ABNetClassifier`, save
+    those for mixtures, teachers, codes, several classes, targets and costs. Three parameters differ:
 
     Parameters
     ----------
+    hidden_layer_sizes : tuple of int
+        (4, 4) by default; there is no "auto".
     aggregation : {"exact", "sampled"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
         draws of every layer, whose bound is an estimate (its name was "uniform" in version 0.1).
+    preprocessor : transformer, "standardise" or None
+        None by default: rows are left as they are.
 
     Examples
     --------

@@ -176,7 +176,7 @@ class AggregatedClassifier(BinaryClassifier):
         bound, loss = (Parameter("objective", value) for value in ("bound", "loss"))
         init, split = (Parameter("prior", value) for value in ("init", "split"))
         if self.objective == "loss" and self.prior == "split":
-            raise ParameterError("{} has no prior part: use {}, or {}.", loss, init, bound)
+            raise ParameterError("{} has no first part: use {}, or {}.", loss, init, bound)
         if self.posterior == "frozen" and not self._has_split():
             frozen = Parameter("posterior", "frozen")
             raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 
 from abnet.estimators.classifier import (
     BinaryClassifier,
@@ -18,7 +17,6 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.labels import Labels
 from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
@@ -31,14 +29,32 @@ class BaselineClassifier(BinaryClassifier):
     the largest is the label.
     """
 
-    hidden_layer_sizes: Any
-    batch_size: Any
-    learning_rate_init: float
-    max_iter: int
-    n_iter_no_change: int
-    tol: float
-    validation_fraction: float
-    verbose: int
+    _several: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (10,),
+        *,
+        preprocessor: Any = "standardise",
+        batch_size: Any = "auto",
+        learning_rate_init: float = 0.01,
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.preprocessor = preprocessor
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
 
     @abstractmethod
     def _learner(self) -> Any:
@@ -67,15 +83,6 @@ class BaselineClassifier(BinaryClassifier):
         details = {"estimator": type(self).__name__, "sizes": list(sizes), "n_training_rows": len(y)}
         info = ModelInfo(self._labels, self._feature_names(), preparation, None, details)
         return self._deploy(learner, state, info)
-
-    def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
-        """Labels as ±1, or as codes of several classes."""
-        return known.signs(labels) if known.n_classes == 2 else known.encode(labels).astype(np.float64)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
 
     def _check_parameters(self) -> tuple[int, ...]:
         check_fraction("validation_fraction", self.validation_fraction)
@@ -124,6 +131,30 @@ class BaselineClassifier(BinaryClassifier):
 class BinaryWeightsClassifier(BaselineClassifier):
     """A network of binary weights whose batch normalisation is folded into its units for prediction."""
 
+    _shares: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (10,),
+        *,
+        glorot_scale: bool = True,
+        preprocessor: Any = "standardise",
+        batch_size: Any = "auto",
+        learning_rate_init: float = 0.01,
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes, preprocessor=preprocessor, batch_size=batch_size,
+            learning_rate_init=learning_rate_init, max_iter=max_iter, n_iter_no_change=n_iter_no_change, tol=tol,
+            validation_fraction=validation_fraction, random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.glorot_scale = glorot_scale
+
     def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
         network = learner.fold(state, info)
         self.weights_ = list(network.weights)
@@ -165,8 +196,6 @@ class BinaryConnectClassifier(BinaryWeightsClassifier):
     True
     """
 
-    _shares: ClassVar[bool] = False
-
     def __init__(
         self,
         hidden_layer_sizes: Any = (10,),
@@ -183,18 +212,12 @@ class BinaryConnectClassifier(BinaryWeightsClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
+        super().__init__(
+            hidden_layer_sizes, glorot_scale=glorot_scale, preprocessor=preprocessor, batch_size=batch_size,
+            learning_rate_init=learning_rate_init, max_iter=max_iter, n_iter_no_change=n_iter_no_change, tol=tol,
+            validation_fraction=validation_fraction, random_state=random_state, verbose=verbose,
+        )  # fmt: skip
         self.stochastic = stochastic
-        self.glorot_scale = glorot_scale
-        self.preprocessor = preprocessor
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learner(self) -> Any:
         from abnet.baselines import BinaryConnect
@@ -231,35 +254,6 @@ class BNNClassifier(BinaryWeightsClassifier):
     >>> BNNClassifier((8,), max_iter=10, random_state=0).fit(X, y).score(X, y) > 0.9
     True
     """
-
-    _shares: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (10,),
-        *,
-        glorot_scale: bool = True,
-        preprocessor: Any = "standardise",
-        batch_size: Any = "auto",
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.glorot_scale = glorot_scale
-        self.preprocessor = preprocessor
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learner(self) -> Any:
         from abnet.baselines import BNN
@@ -317,18 +311,13 @@ class EBPClassifier(BaselineClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
+        super().__init__(
+            hidden_layer_sizes, preprocessor=preprocessor, batch_size=batch_size,
+            learning_rate_init=learning_rate_init, max_iter=max_iter, n_iter_no_change=n_iter_no_change, tol=tol,
+            validation_fraction=validation_fraction, random_state=random_state, verbose=verbose,
+        )  # fmt: skip
         self.method = method
         self.e = e
-        self.preprocessor = preprocessor
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learner(self) -> Any:
         from abnet.baselines import EBP, EBPAdam

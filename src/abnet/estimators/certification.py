@@ -20,6 +20,7 @@ from abnet.bounds.certificate import Expected
 from abnet.bounds.rules import ExactRisk
 from abnet.data.fingerprint import count_seen
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
+from abnet.labels import losses_of
 from abnet.predictors.mixture import class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Predictor
@@ -30,7 +31,6 @@ __all__ = [
     "expected_figures",
     "fresh_path_count",
     "frozen_risk",
-    "losses_of",
     "mean_risks",
     "means_of_rows",
     "mixture_risk",
@@ -104,20 +104,6 @@ def expected_figures(prior: Predictor, X: Any, codes: NDArray[Any]) -> Expected:
         Their classes, 0 to K - 1; for two classes -1 may stand for 0.
     """
     return Expected.from_losses(losses_of(prior.score_prepared(X), np.maximum(codes, 0).astype(np.intp)))
-
-
-def losses_of(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """``1 - P(true class)`` of each row; 1 for a label that the model does not know.
-
-    Examples
-    --------
-    >>> losses_of(np.array([0.5, 0.5]), np.array([1, 0])), losses_of(np.array([[0.2, 0.8, 0.0]]), np.array([1]))
-    (array([0.25, 0.75]), array([0.2]))
-    """
-    if scores.ndim == 1:
-        return np.where(codes > 1, 1.0, (1 - (2.0 * codes - 1) * scores) / 2)
-    known = codes < scores.shape[1]
-    return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
 
 
 def certify_posterior_on_groups(

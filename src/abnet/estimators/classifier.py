@@ -46,7 +46,7 @@ def _gives_shares(classifier: Any) -> bool:
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
-    """A two-class estimator whose predictions all come from ``self.predictor_``."""
+    """An estimator whose predictions all come from ``self.predictor_``."""
 
     preprocessor: Any
     random_state: Any
@@ -54,9 +54,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     _shares: ClassVar[bool] = True
     """Whether a score is a share of votes, and so a probability."""
 
+    _several: ClassVar[bool] = False
+    """Whether it tells more than two classes apart."""
+
     @abstractmethod
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
-        """Learn from raw rows and targets ±1; set the fitted attributes and return the predictor."""
+        """Learn from raw rows and their targets; set the fitted attributes and return the predictor."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BinaryClassifier":
         """Learn from labelled rows.
@@ -65,7 +68,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or frame (n, d)
         y : array (n,)
-            Labels of any type, exactly two classes.
+            Labels of any type.
         sample_weight : array (n,), optional
             Shapes training; a certificate stays one for the unweighted risk.
 
@@ -81,8 +84,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
-        """Labels as ±1; several classes are refused."""
-        return known.signs(labels)
+        """Labels as ±1, which refuses more than two classes, or as codes of several."""
+        several = self._several and known.n_classes > 2
+        return known.encode(labels).astype(np.float64) if several else known.signs(labels)
 
     def _preprocessor_for(self, X: Any) -> Any:
         """The preprocessor that rows like X ask for."""
@@ -267,7 +271,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._several
         tags.input_tags.sparse = not self._takes_tables()
         tags.non_deterministic = False
         return tags

@@ -192,8 +192,8 @@ def fit_table(
 ) -> Any:
     """Learn the target of a table of any size, and certify it.
 
-    A table of at most `max_learn_rows` rows is fitted as ever. Of a larger one, every row is given to the learning part
-    or to the bound part by a draw of its own, which depends on the seed and the row's number alone; at most
+    A table of at most `max_learn_rows` rows is fitted as usual. Of a larger one, every row is given to the first part
+    or to the bound rows by a draw of its own, which depends on the seed and the row's number alone; at most
     `max_learn_rows` rows learn. All others are streamed through the finished predictor and counted, so that they are
     never in memory together: the posterior is frozen, its vote has the test-set bound, and the certificate says how
     many rows were counted.

@@ -3,11 +3,10 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import Certificate, gibbs_bound
@@ -49,6 +48,7 @@ __all__ = ["MixtureClassifier"]
 class MixtureClassifier(AggregatedClassifier):
     """An aggregation that may be a mixture; parameters as in `ABNetClassifier`."""
 
+    _several: ClassVar[bool] = True
     n_estimators: Any
     teacher: Any
     codes: str
@@ -150,10 +150,6 @@ class MixtureClassifier(AggregatedClassifier):
                 prior="test set", n_candidates=n_candidates, groups=groups,
             )  # fmt: skip
         return self._with_names(certificate, n_codes)
-
-    def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
-        """Labels as ±1, or as codes of several classes."""
-        return known.signs(labels) if known.n_classes == 2 else known.encode(labels).astype(np.float64)
 
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
@@ -386,11 +382,6 @@ class MixtureClassifier(AggregatedClassifier):
     def _with_names(self, certificate: Certificate, n_codes: int) -> Certificate:
         names = self._labels.names
         return replace(certificate, class_names=names if n_codes == len(names) else (*names, "labels not known"))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
 
 
 def _monitored(members: mixture_fit.Members) -> str:

@@ -25,12 +25,13 @@ from abnet.bounds import (
     certify_trained_sampled,
 )
 from abnet.decisions.groups import grouped_risk
-from abnet.estimators.certification import certify_posterior_on_groups, frozen_risk, losses_of, mixture_risk
+from abnet.estimators.certification import certify_posterior_on_groups, frozen_risk, mixture_risk
 from abnet.estimators.recipe import CLEARLY_LESS, MUCH, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
-from abnet.labels import Labels, winners
+from abnet.labels import Labels, losses_of, winners
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
+from abnet.records import number_of
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 
 if TYPE_CHECKING:
@@ -400,7 +401,7 @@ def warn_of_unknown(count: int, labels: Labels) -> None:
     """Say that bound rows have labels that the first part did not have."""
     if count:
         warnings.warn(
-            f"{count} of the bound rows have a label that no row of the first part has; every answer on them counts as "
-            f"an error. The model knows {', '.join(labels.names[:8])}: declare all labels with classes=.",
+            f"The label of {number_of(count, 'bound row')} occurs in no row of the first part, so every answer there "
+            f"counts as an error. The model knows {', '.join(labels.names[:8])}: declare all labels with classes=.",
             stacklevel=4,
         )

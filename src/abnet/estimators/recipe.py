@@ -16,6 +16,7 @@ from abnet.bam import BAM
 from abnet.cube import code_length
 from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 
 __all__ = [
     "AFFORDABLE",
@@ -95,11 +96,12 @@ MOST_INPUTS = 6_000
 MEMBERS, NEURONS = 8, (8,)
 """Two classes: exact members, small enough to be read region by region."""
 PRIOR_SHARE, PRIOR_SHARE_ALONE = 0.6, 0.5
-"""Rows that learn, of a mixture by the rules and of a network whose widths are given (docs/tables.md has figures)."""
+"""Share of the rows that learn, of a mixture by the rules and of a network whose widths are given: a larger first part
+makes up by fewer errors for the bound rows that the certificate loses."""
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
 MANY_CLASSES, WIDER_NEURONS = 6, (300,)
-"""From so many classes on the members are wider (docs/tables.md has figures)."""
+"""From this many classes on the members are wider (docs/tables.md has figures)."""
 
 
 MUCH, CLEARLY_LESS = 0.1, 2 / 3
@@ -149,7 +151,7 @@ class Recipe:
         """
         widths = "-".join(map(str, self.hidden_layer_sizes))
         kind = "exact" if self.aggregation == "exact" else "sampled"
-        networks = f"{self.n_estimators} {kind} network{'s' * (self.n_estimators != 1)} of {widths} neurons"
+        networks = f"{number_of(self.n_estimators, f'{kind} network')} of {widths} neurons"
         outputs = f", {self.code_length} outputs" if self.code_length > 1 else ""
         codes = ", thermometer codes" if self.codes == "thermometer" else ""
         taught = f", taught by {taught_by or self.teacher}" if self.teacher is not None else ""

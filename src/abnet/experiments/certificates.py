@@ -1,7 +1,7 @@
 """How tight certificates are: every data set, several splits, as a table.
 
 A split is 75/25 at random; the model sees the larger part alone, and its certificate is compared with what the smaller
-part shows. Rows pass through a fixed map, or a preprocessor fitted on the model's prior part only: see `PREPARATIONS`.
+part shows. Rows pass through a fixed map, or a preprocessor fitted on the model's first part only: see `PREPARATIONS`.
 """
 
 import csv
@@ -73,8 +73,8 @@ def all_recipes(dataset: str) -> int:
 
 PREPARATIONS: dict[str, str] = {
     "none": "rows as they are",
-    "standardise": "columns scaled on the prior part",
-    "thermometer": "columns as signs between values of the prior part (`abnet.data.preparation.transformers`)",
+    "standardise": "columns scaled on the first part",
+    "thermometer": "columns as signs between values of the first part (`abnet.data.preparation.transformers`)",
     "upright": "the fixed map `abnet.data.images.deskew`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.data.images`",
 }
@@ -152,7 +152,7 @@ def _raw_rows(name: str, data_dir: str | None) -> tuple[Any, Any]:
 
 
 def preprocessor_of(preparation: str) -> Any:
-    """What the classifier fits on its prior part, or None."""
+    """What the classifier fits on its first part, or None."""
     from sklearn.preprocessing import StandardScaler
 
     from abnet.data.preparation.transformers import ThermometerCodes

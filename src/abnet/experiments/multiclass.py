@@ -145,7 +145,7 @@ def measure_digits(
         recipe=recipe,
         gibbs_certificate=certificate.gibbs_risk_bound,
         vote_certificate=certificate.vote_error_bound,
-        test_error=float(np.mean(scorer.score_prepared(seen).argmax(axis=1) != digits[n_learn:])),
+        test_error=float(np.mean(scorer.votes(seen) != digits[n_learn:])),
         test_gibbs_risk=float(risks.mean()),
         bound_rows=len(bound),
         bound_vote_errors=certificate.vote_errors,

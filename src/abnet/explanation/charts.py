@@ -10,6 +10,7 @@ import numpy as np
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import RowExplanation
 from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, save, styled
+from abnet.records import number_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     if rest:
         moves.append(float(row.contributions[rest, c].sum()))
         errors.append(0.0)
-        names.append(f"{len(rest)} other column{'s' * (len(rest) > 1)}")
+        names.append(number_of(len(rest), "other column"))
     ends = float(row.base[c]) + np.cumsum(moves)
     starts = np.concatenate([[row.base[c]], ends[:-1]])
     with styled():

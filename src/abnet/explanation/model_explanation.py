@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.wording import percent
+from abnet.bounds.wording import aligned, percent
 from abnet.explanation.background import ExplanationPlan
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import aligned, as_read, predictor_of, shown
+from abnet.explanation.row_explanation import as_read, predictor_of, shown
 from abnet.explanation.shapley import shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.mixture import CompactMixture
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 
@@ -115,10 +116,11 @@ class ModelExplanation:
 
     def _importance_text(self, most: int) -> str:
         judged = self.error is not None
-        head = f"Columns by how much they move the score (mean of |contribution| over {self.n_explained:,} rows)"
+        over = number_of(self.n_explained, "row")
+        head = f"Columns by how much they move the score (mean of |contribution| over {over})"
         if self.error is not None:
             head += f",\nand by how much the error of {percent(self.error)} grows when a column is shuffled "
-            head += f"({self.n_shuffled:,} rows; ± one standard error)"
+            head += f"({number_of(self.n_shuffled, 'row')}; ± one standard error)"
         lines = [["column", "moves by", "", *["error grows by", ""] * judged]]
         for one in self.ranked()[:most]:
             moved = [shown(one.column), f"{one.contribution:.3f}", f"± {one.contribution_error:.3f}"]
@@ -127,7 +129,7 @@ class ModelExplanation:
             lines.append(moved)
         rest = len(self.importance) - most
         more = f"\n… and {rest} more" if rest > 0 else ""
-        return f"{head}:\n\n{aligned(lines, 1)}{more}"
+        return f"{head}:\n\n{aligned(lines)}{more}"
 
     def _region_text(self, regions: RowRegions) -> str:
         lines = [["network", "neurons", "holds", "expected output"]]
@@ -135,9 +137,8 @@ class ModelExplanation:
             output = f"{one.output[0]:+.3f}" if len(one.output) == 1 else _likeliest(one.output, self.classes)
             lines.append([str(one.member + 1), shown(one.word), percent(one.probability), output])
         others = f"\n{regions.others:,} others hold {percent(regions.other_probability)}." if regions.others else ""
-        return (
-            f"Regions by how much of {self.n_located:,} rows each network has in them:\n\n{aligned(lines, 2)}{others}"
-        )
+        head = f"Regions by how much of {number_of(self.n_located, 'row')} each network has in them"
+        return f"{head}:\n\n{aligned(lines, left=2)}{others}"
 
     def _spectrum_text(self) -> str:
         shares = self.variance_by_order()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.wording import percent
+from abnet.bounds.wording import aligned, percent
 from abnet.data.fingerprint import BACKGROUND
 from abnet.data.tables.cells import to_text
 from abnet.data.tables.csv_files import UNNAMED
@@ -19,11 +19,11 @@ from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor, as_matrix, in_order
+from abnet.records import number_of
 
 __all__ = [
     "Explanation",
     "RowExplanation",
-    "aligned",
     "as_read",
     "explain",
     "explain_inputs",
@@ -46,18 +46,6 @@ def shown(text: str, most: int = 40) -> str:
     """
     plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: 4 * most])
     return plain if len(plain) <= most else plain[: most - 1] + "…"
-
-
-def aligned(lines: Sequence[Sequence[str]], left: int) -> str:
-    """Lines of cells as text; the first `left` columns flush left, the others flush right."""
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,15 +130,15 @@ class RowExplanation:
         lines = [
             f"Row {self.number}: predicted {shown(self.classes[self.code])!r}{sure}.",
             f"What moved it ({self.quantity}; {self._method()}):\n",
-            aligned(self._column_lines(most, c), 2),
+            aligned(self._column_lines(most, c), left=2),
         ]
         if self.regions is None:
             return "\n".join([*lines, "", self.no_regions])
-        lines += ["", "Regions that it falls in:\n", aligned(_region_lines(self.regions, c), 2)]
+        lines += ["", "Regions that it falls in:\n", aligned(_region_lines(self.regions, c), left=2)]
         return "\n".join(lines)
 
     def _method(self) -> str:
-        against = f"against {self.n_background} usual rows"
+        against = f"against {number_of(self.n_background, 'usual row')}"
         return f"{against}, exact" if self.exact else f"{against}, ± one standard error of sampling"
 
     def _column_lines(self, most: int, c: int) -> list[list[str]]:
@@ -161,8 +149,7 @@ class RowExplanation:
             error = "" if self.exact else f"± {self.standard_errors[j, c]:.3f}"
             lines.append([shown(self.columns[j]), shown(self.cells[j], 24), f"{self.contributions[j, c]:+.3f}", error])
         if rest:
-            columns = f"{len(rest)} other column{'s' * (len(rest) > 1)}"
-            lines.append([columns, "", f"{self.contributions[rest, c].sum():+.3f}", ""])
+            lines.append([number_of(len(rest), "other column"), "", f"{self.contributions[rest, c].sum():+.3f}", ""])
         return [*lines, ["this row", "", f"{self.scores[c]:+.3f}", ""]]
 
 

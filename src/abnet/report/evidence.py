@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.wording import number_of, percent
+from abnet.bounds.wording import percent
 from abnet.data.fingerprint import BACKGROUND
 from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.table_map import TableMap
@@ -18,6 +18,7 @@ from abnet.explanation.model_explanation import ColumnImportance, ModelExplanati
 from abnet.predictors.mixture import PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 from abnet.report.measures import GivenRows, RowMeasures
 from abnet.report.promise import html_table
 from abnet.report.svg import Bar, Series, bar_chart, chart
@@ -274,7 +275,8 @@ def _regions(predictor: Predictor, found: ModelExplanation, *, given: bool) -> s
     return (
         f"{head}<p>The neurons of a network’s first layer, each + or −, cut the space of rows into regions; the "
         f"network has one expected answer for each, and its vote is their mean.{alone}{'.' * bool(alone)} "
-        f"{found.regions.others:,} further regions hold {percent(found.regions.other_probability)} of the rows.</p>"
+        f"{percent(found.regions.other_probability)} of the rows fall in "
+        f"{number_of(found.regions.others, 'other region')}.</p>"
         f'{shown}<p class="note">“Says” is the expected output there ({escape(scale)}).</p>'
     )
 

@@ -103,7 +103,7 @@
   form.append(...first.map(labelled));
   if (first.length < inputs.length) {
     const more = element("details"), rest = element("div", undefined, "more");
-    more.append(element("summary", `${inputs.length - first.length} further columns`), rest);
+    more.append(element("summary", `Other columns (${inputs.length - first.length})`), rest);
     rest.append(...inputs.map((_, i) => i).filter((i) => !first.includes(i)).map(labelled));
     form.append(more);
   }

@@ -45,7 +45,7 @@ def write_report(
 ) -> Path:
     """Write one HTML page about a model: its certificate, what moves it, how it learned, how to make it again.
 
-    The page makes no request, is readable without script, and prints. With script on, a form takes a row and computes
+    The page makes no request, is readable without JavaScript, and prints. With it, a form takes a row and computes
     label, probabilities and explanation in the page.
 
     Parameters

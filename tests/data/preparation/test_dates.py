@@ -109,14 +109,14 @@ def test_an_order_that_one_stray_settles_is_remarked_on() -> None:
 def test_a_wrong_order_in_a_few_rows_is_outvoted() -> None:
     preparation = fitted([*calendar(40, form="%d/%m/%Y"), "12/31/2020"])
     assert preparation.to_dict()["columns"][0]["order"] == "day/month/year"
-    assert "has 1 values that cannot be read as dates (such as '12/31/2020')" in preparation.notes_[0].text
+    assert "has 1 value that cannot be read as a date (such as '12/31/2020')" in preparation.notes_[0].text
 
 
 def test_nearly_all_values_must_be_dates() -> None:
     few, many = [*calendar(18), "never", "later"], [*calendar(8), "never", "never"]
     assert fitted(few).map_.columns[0].kind == "date"
     assert fitted(many).map_.columns[0].kind == "text"
-    assert "has 2 values that cannot be read as dates" in fitted(few).notes_[0].text
+    assert "has 2 values that cannot be read as a date" in fitted(few).notes_[0].text
     assert fitted(few).get_feature_names_out().tolist() == ["when", "when (missing)"]
 
 
@@ -237,6 +237,6 @@ def test_words_for_missing_values_among_dates_are_gaps_with_a_note() -> None:
     values = [*calendar(80), *["unknown"] * 10, *["missing"] * 6, *["n.a."] * 4]
     preparation = fitted(values)
     assert [str(note) for note in preparation.notes_] == [
-        "column 'when' has 20 cells such as 'unknown' or 'missing' or 'n.a.', which count as missing"
+        "column 'when' has 20 cells such as 'unknown' or 'missing' or 'n.a.', taken as missing"
     ]
     assert preparation.transform({"when": ["unknown"]})[0, -1] == 1

@@ -201,7 +201,7 @@ def test_a_constant_with_missing_cells_says_where_they_are() -> None:
 def test_a_few_stray_words_in_a_numeric_column_are_remarked_on() -> None:
     table = pd.DataFrame({"age": [str(i % 12) for i in range(99)] + ["many"]})
     (note,) = TablePreparation().fit(table).notes_
-    assert "'age' is treated as text, since 1 of its 100 values are not numbers (such as 'many')" in str(note)
+    assert "'age' is treated as text, since 1 of its 100 values cannot be read as numbers (such as 'many')" in str(note)
 
 
 @pytest.mark.parametrize("bad", ["inf", "-Infinity", "1e400", np.inf, 1e200])

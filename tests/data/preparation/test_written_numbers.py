@@ -115,7 +115,7 @@ def test_words_for_missing_values_among_numbers_are_gaps_with_a_note() -> None:
     values = [str(i % 7) for i in range(80)] + ["unknown"] * 10 + ["missing"] * 6 + ["n.a."] * 4
     x, notes = read(values)
     assert np.isnan(x).sum() == 20
-    assert notes == ["column 'c' has 20 cells such as 'unknown' or 'missing' or 'n.a.', which count as missing"]
+    assert notes == ["column 'c' has 20 cells such as 'unknown' or 'missing' or 'n.a.', taken as missing"]
     names = TablePreparation().fit({"c": values}).get_feature_names_out().tolist()
     assert names == ["c", "c (missing)"]
     assert TablePreparation().fit({"c": ["unknown", "known"]}).map_.columns[0].kind == "text"
@@ -126,7 +126,7 @@ def test_words_for_missing_values_among_numbers_are_gaps_with_a_note() -> None:
     [
         (["1.5 kg", "2.5 g", "3 kg"], "its numbers have several units ('g', 'kg')"),
         (["20-05-31", "20-06-01"], "dates such as '20-05-31' do not tell where the year stands"),
-        ([*map(str, range(1000, 1099)), "many"], "1 of its 100 values are not numbers (such as 'many')"),
+        ([*map(str, range(1000, 1099)), "many"], "1 of its 100 values cannot be read as numbers (such as 'many')"),
     ],
 )
 def test_what_stays_text_though_it_may_not_be_meant_so_is_noted(values: list[str], told: str) -> None:

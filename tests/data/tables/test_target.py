@@ -60,12 +60,12 @@ def test_an_unknown_column_is_answered_with_close_ones_and_all() -> None:
 
 @pytest.mark.parametrize("mark", ["", "  ", "nan", "NaN", "NULL", "<NA>", "#N/A", None, np.nan])
 def test_missing_labels_are_counted_and_the_first_row_named(mark: object) -> None:
-    with pytest.raises(TableError, match="2 labels are missing in column 'label', the first in data row 2;"):
+    with pytest.raises(TableError, match="column 'label': 2 rows without a label, the first is data row 2;"):
         split_target(table(["a", mark, "b", mark]), "label")
 
 
 def test_a_missing_number_is_a_missing_label() -> None:
-    with pytest.raises(TableError, match="1 labels are missing"):
+    with pytest.raises(TableError, match="1 row without a label"):
         split_target(pd.DataFrame({"a": [1, 2, 3], "label": [0.0, 1.0, np.nan]}), "label")
 
 

@@ -21,6 +21,7 @@ from abnet.explanation.model_explanation import ModelExplanation, explain_model_
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 
 if TYPE_CHECKING:
     import polars
@@ -74,7 +75,9 @@ def chosen_rows(row: Sequence[int], rows: str | None, n: int) -> list[int] | Non
         found += range(1, n + 1)
     outside = [number for number in found if not 1 <= number <= n]
     if outside:
-        raise UsageError(f"no row {outside[0]} in the table: its {n:,} rows count from 1, without the header.")
+        raise UsageError(
+            f"no row {outside[0]} in the table: it has {number_of(n, 'row')}, counted from 1 without the header."
+        )
     return found
 
 
@@ -170,7 +173,7 @@ def _whole(
     some = _some(frame, MODEL_ROWS, seed)
     codes = _codes(predictor, some)
     if codes is not None and (codes == -2).any():
-        outcome.notices.append(f"{int((codes == -2).sum()):,} rows have no label and are left out")
+        outcome.notices.append(f"left out: {number_of(int((codes == -2).sum()), 'row')} without a label")
         some, codes = some.filter(codes > -2), codes[codes > -2]
     return explain_model_inputs(predictor, _inputs(predictor, some, outcome), codes, plan, seed=seed)
 

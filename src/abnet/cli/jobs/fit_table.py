@@ -1,7 +1,6 @@
 """Learn, certify, compare, save: the job of `abnet fit`."""
 
 import tempfile
-import textwrap
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +13,7 @@ from sklearn.base import clone
 
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.wording import percent
+from abnet.bounds.wording import filled, percent
 from abnet.cli.console import certificate_text
 from abnet.cli.jobs.inputs import (
     Labelled,
@@ -109,7 +108,7 @@ class FitOutcome:
         right = [part.vote_errors == 0 and part.n_examples > 0 for part in c.per_class]
         if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
             only = self.classes[right.index(True)]
-            return f"This model is of no use: it predicts {only} for every one of the {c.n_examples:,} bound rows."
+            return f"This model is of no use: it predicts {only} on every bound row ({c.n_examples:,})."
         if c.vote_errors < c.base_rate * c.n_examples:
             return ""
         commonest = self.classes[max(range(len(c.per_class)), key=lambda place: c.per_class[place].n_examples)]
@@ -138,10 +137,9 @@ class FitOutcome:
         figure = (
             "" if self.bound_estimate is None else f" The Gibbs bound would be {self.bound_estimate:.3f}, an estimate."
         )
-        return textwrap.fill(
+        return filled(
             f"There is no certificate: no theorem covers what was done ({settings}).{figure} "
-            "The default options (--objective bound --prior split --aggregation exact) give one.",
-            100,
+            "Leave out --objective, --prior and --aggregation, and there is one."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import check_writable
-from abnet.cli.console import UsageError, count
+from abnet.cli.console import UsageError
+from abnet.records import number_of
 
 if TYPE_CHECKING:
     from abnet.data.tables import Note
@@ -144,8 +145,8 @@ def take_groups(part: "Learning", group: str | None) -> "tuple[Learning, NDArray
     missing = [row for row, name in enumerate(names) if name is None]
     if missing:
         raise TableError(
-            f"column {group!r}: {count(len(missing), 'row')} without a group, the first is row {missing[0] + 1}; every "
-            "row needs one, if only its own."
+            f"column {group!r}: {number_of(len(missing), 'row')} without a group, the first is row {missing[0] + 1}; "
+            "every row needs one, if only its own."
         )
     return replace(part, X=part.X.drop(group)), np.array(names)
 
@@ -185,7 +186,7 @@ def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_leas
         raise UsageError(f"--{option}{error}") from error
     if part.n_rows < at_least:
         raise TableError(
-            f"the table has {count(part.n_rows, 'row')}, too few to learn from one part and certify on another; "
+            f"the table has {number_of(part.n_rows, 'row')}, too few to learn from one part and certify on another; "
             f"at least {at_least} are needed."
         )
     return part

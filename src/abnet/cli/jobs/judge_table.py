@@ -25,6 +25,7 @@ from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.records import number_of
 
 __all__ = [
     "JudgedTable",
@@ -78,14 +79,19 @@ class JudgedTable:
     @property
     def notices(self) -> list[str]:
         """What the user should know about the table."""
+        missing = number_of(self.unlabelled, "row")
+        left_out = f"left out: {missing} without a label; nothing is said about such rows"
+        return [*([left_out] * (self.unlabelled > 0)), *self.doubts]
+
+    @property
+    def doubts(self) -> list[str]:
+        """What may be wrong with the labelled rows."""
         rows = len(self.truth)
-        left_out = f"{self.unlabelled:,} rows have no label and are left out: nothing is said about such rows"
         fitted = (
             f"{self.fitted:,} of {rows:,} rows have the values and the label of rows that the model was fitted on; if "
             "they are the same rows, they prove nothing about new ones"
         )
-        notes = [left_out] * (self.unlabelled > 0) + [fitted] * (self.fitted > max(1, rows // 500))
-        return [*map(str, self.unseen), *notes]
+        return [*map(str, self.unseen), *([fitted] * (self.fitted > max(1, rows // 500)))]
 
 
 def judge_model_file(
@@ -261,9 +267,10 @@ def watch_model(
 
         save_picture(evidence_figure(wrong, monitor.error, monitor.alpha, **before), picture)
     monitor.save(state)
-    notices = [notice for notice in rows.notices if "no label" not in notice]
+    notices = rows.doubts
     if rows.unlabelled:
-        notices.append(f"{rows.unlabelled:,} of {rows.unlabelled + len(rows.truth):,} rows have no label: not counted")
+        n_rows = number_of(rows.unlabelled + len(rows.truth), "row")
+        notices.append(f"not counted: {rows.unlabelled:,} of {n_rows}, for want of a label")
     return WatchOutcome(monitor, len(rows.truth), int(sum(wrong)), rows.unlabelled, tuple(notices))
 
 

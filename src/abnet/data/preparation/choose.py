@@ -53,6 +53,7 @@ from abnet.data.tables.series import (
     unreadable,
 )
 from abnet.errors import NamesParameters, Parameter
+from abnet.records import number_of
 
 __all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "settled_mark"]
 
@@ -254,7 +255,7 @@ def _date_gaps(cells: Cells, found: Days) -> list[str]:
 
 def _gap_remark(gaps: Mapping[str, int]) -> str:
     said = " or ".join(repr(word) for word in sorted(gaps, key=lambda word: (-gaps[word], word))[:3])
-    return f"has {sum(gaps.values())} cells such as {said}, which count as missing"
+    return f"has {number_of(sum(gaps.values()), 'cell')} such as {said}, taken as missing"
 
 
 def _in_words(forms: NDArray[np.int8], order: str) -> str:
@@ -277,7 +278,8 @@ def _fitted_dates(name: str, cells: Cells, found: Days, order: str, written: str
         example, count = max(strange, key=lambda text: strange[text]), sum(strange.values())
         remarks = [
             *remarks,
-            f"has {count} values that cannot be read as dates (such as {quoted(example)}), and count as missing",
+            f"has {number_of(count, 'value')} that cannot be read as a date (such as {quoted(example)}), taken as "
+            "missing",
         ]
     numbers = centre(t)
     if numbers.constant:

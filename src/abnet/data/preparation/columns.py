@@ -168,7 +168,7 @@ class BooleanColumn:
         """There are no numbers behind booleans."""
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
-        """Features of every row; anything but a truth or a missing value is reported, and counts as missing."""
+        """Features of every row; anything but a boolean or a missing value is reported, and counts as missing."""
         distinct = table.cells(self.name).distinct()
         found = [TRUTH.get(to_text(value).lower()) for value in distinct.values]
         signs = np.array([0 if truth is None else 2 * truth - 1 for truth in found], np.float32)

@@ -16,6 +16,7 @@ from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
+from abnet.records import number_of
 
 __all__ = ["Column", "TableMap", "column_from_dict"]
 
@@ -129,7 +130,8 @@ class TableMap:
         for name, text in self.remarks:
             remarks[name] = f"{remarks.get(name, '')}; {text}"
         kept = [
-            f"{column.name}: {_kind_of(column)}, {_counted(column.features)}{remarks.get(column.name, '')}"
+            f"{column.name}: {_kind_of(column)}, {number_of(len(column.features), 'feature')}"
+            f"{remarks.get(column.name, '')}"
             for column in self.columns
         ]
         return kept + [f"{name}: left out, {reason}" for name, reason in self.dropped.items()]
@@ -186,10 +188,6 @@ def _kind_of(column: Column) -> str:
     if isinstance(column, DateColumn):
         return f"{column.kind} ({column.written or column.order})"
     return column.kind
-
-
-def _counted(features: tuple[str, ...]) -> str:
-    return f"{len(features)} feature{'s' * (len(features) != 1)}"
 
 
 def _listed(fields: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _DECIMALS = {"auto": "", "point": ".", "comma": ","}
 class TablePreparation(TransformerMixin, BaseEstimator):
     """Features for a network from a table of numbers, booleans, dates and text, with missing values.
 
-    Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the prior part only, as a
+    Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the first part only, as a
     certificate demands.
 
     ==========  ==================================================================================================
@@ -190,7 +190,7 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         rows = validate_data(self, X, dtype=[np.float64, np.float32])
         self.thresholds_ = [midpoints(column, self.n_thresholds) for column in rows.T]
         if not any(len(thresholds) for thresholds in self.thresholds_):
-            raise ValueError(f"all {rows.shape[1]} columns are constant on the {rows.shape[0]} rows: no thresholds.")
+            raise ValueError(f"every column ({rows.shape[1]}) is constant on the {rows.shape[0]} rows: no thresholds.")
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ import numpy as np
 from abnet.data.tables.cells import TableError, quoted, to_text
 from abnet.data.tables.frames import Table
 from abnet.errors import NamesParameters, Parameter
+from abnet.records import number_of
 
 __all__ = ["Unseen", "UnseenValueError", "UnseenWarning", "merge", "refuse_unseen"]
 
@@ -57,18 +58,14 @@ class Unseen:
     def __str__(self) -> str:
         """One line for a person."""
         most = Counter(self.rows).most_common(_SHOWN)
-        shown = ", ".join(f"{quoted(value)} ({_count(count)})" for value, count in most)
+        shown = ", ".join(f"{quoted(value)} ({number_of(count, 'row')})" for value, count in most)
         more = len(self.rows) - len(most)
         also = f" and {more} more" if more else ""
         if self.order:
-            end = f"cannot be read as {self.order}, {_count(self.n_rows)} in all; treated as missing"
+            end = f"cannot be read as {self.order}, {number_of(self.n_rows, 'row')} in all; treated as missing"
         else:
             end = "not seen in training; treated as an unknown category"
         return f"column {self.column!r}: {shown}{also} {end}"
-
-
-def _count(rows: int) -> str:
-    return f"{rows} row{'s' * (rows != 1)}"
 
 
 def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:

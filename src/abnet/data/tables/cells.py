@@ -1,5 +1,5 @@
-"""The grammar of cells: missing, a number (decimal mark, thousands, unit, duration), a truth or text; errors that
-name the place.
+"""The grammar of cells: missing, a number (decimal mark, thousands, unit, duration), a boolean or text; errors
+that name the place.
 """
 
 import re
@@ -228,7 +228,7 @@ def is_gap(value: Any) -> bool:
 def to_number(value: Any) -> float | None:
     """The number in a cell, NaN where it is missing, None where it is something else.
 
-    Python's own conversion, correctly rounded and the same for ``7`` and ``7.0``, without its underscores; a truth is
+    Python's own conversion, correctly rounded and the same for ``7`` and ``7.0``, without its underscores; a boolean is
     no number.
 
     Examples

@@ -22,6 +22,7 @@ from abnet.data.tables.cells import (
     to_text,
 )
 from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, factorised
+from abnet.records import number_of
 
 __all__ = ["Split", "Table", "as_table", "cells_of", "label_codes", "split_target"]
 
@@ -293,8 +294,8 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
     if blank.any():
         first = table.row(int(blank.argmax()))
         raise TableError(
-            f"{int(blank.sum())} labels are missing in column {column!r}, the first in {first}; "
-            "fill them in or remove these rows."
+            f"column {column!r}: {number_of(int(blank.sum()), 'row')} without a label, the first is {first}; "
+            "fill in the label or remove the row."
         )
     present = [place for place, count in enumerate(distinct.counts()) if count]
     converted, notes = _converted([distinct.values[place] for place in present], column)
@@ -346,7 +347,7 @@ def _label(value: Any) -> str:
 
 def _wrong_number(column: str, classes: Sequence[Any], counts: Sequence[int]) -> str:
     order = np.argsort(counts, kind="stable")[::-1][:5]
-    shown = ", ".join(f"{_label(classes[i])} ({counts[i]} rows)" for i in order)
+    shown = ", ".join(f"{_label(classes[i])} ({number_of(int(counts[i]), 'row')})" for i in order)
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
     doubtful = [text for text in map(str, classes) if text.lower() in DOUBTFUL]
     hint = (

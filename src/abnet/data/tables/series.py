@@ -410,8 +410,8 @@ def _nearly_numbers(counts: Mapping[str, int], total: int) -> str:
         return ""
     example = max(words, key=lambda text: words[text])
     return (
-        f"{sum(words.values())} of its {total} values are not numbers (such as {quoted(example)}); if it should be "
-        "numeric, correct these cells or leave them empty"
+        f"{sum(words.values())} of its {total} values cannot be read as numbers (such as {quoted(example)}); if it "
+        "should be numeric, correct these cells or leave them empty"
     )
 
 
@@ -437,6 +437,6 @@ def _nearly_dates(counts: Mapping[str, int], total: int) -> str:
         return ""
     example = max(odd, key=lambda text: odd[text])
     return (
-        f"{sum(odd.values())} of its {total} values are not dates (such as {quoted(example)}); if it should be a date, "
-        "correct these cells or leave them empty"
+        f"{sum(odd.values())} of its {total} values cannot be read as dates (such as {quoted(example)}); if it should "
+        "be a date, correct these cells or leave them empty"
     )
