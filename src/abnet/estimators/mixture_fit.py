@@ -47,6 +47,8 @@ __all__ = [
 
 MOST_INPUTS = 2**26
 """Numbers in the rows that teachers make, codes included: a quarter of a gigabyte."""
+MOST_ANSWERS = 2**23
+"""Probabilities that teachers give to the rows they make: fewer rows are made for more than 139 classes."""
 MOST_TAUGHT = 4_000_000
 """Cells, rows times features, that teachers learn from: of more rows a random part."""
 
@@ -101,20 +103,23 @@ def learn_prior_members(
     groups : array (n,), optional
         The rows' groups, one after the other: whole groups are watched, or left out by a teacher.
     """
+    from abnet.training.learners import scaled
     from abnet.training.mixture_trainer import MixtureLearner, learn_members
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
-    teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups)
+    teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups, weights)
     base, codes = base[chosen], codes[chosen]
     held = None if groups is None else _last_groups(groups[chosen])
     lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
     if teaching is not None:
         width = base.shape[1] if coded is None else coded.n_features_out
-        lesson = teach(teaching, base, codes, cells, rng, MOST_INPUTS // width, held)
-    own = np.ones(len(base)) if weights is None else weights[chosen] / max(weights[chosen].mean(), 1e-300)
+        most = min(MOST_INPUTS // width, MOST_ANSWERS // n_classes)
+        lesson = teach(teaching, base, codes, cells, rng, most, held)
+    own = np.ones(len(base)) if weights is None else scaled(weights[chosen])
     shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)
     targets, shares = _weighted(lesson.targets, shares, per_class)
+    shares = scaled(shares)
     rows = np.asarray(lesson.X, np.float32) if coded is None else coded.code(lesson.X)
     lifted, wanted = lift(rows), 2 * targets[:, 1] - 1 if n_classes == 2 else targets
     plan, seed = _plan(estimator, len(rows), taught=teaching is not None), int(rng.integers(2**31))
@@ -186,17 +191,20 @@ def _taught(
     rng: np.random.Generator,
     report: Any,
     groups: NDArray[Any] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[Teaching | None, NDArray[np.intp]]:
     """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
-    every = np.arange(len(codes))
-    if teacher is None or len(np.unique(codes)) < 2:
+    every = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+    if not len(every):
+        raise ValueError("all rows of the first part have the sample weight 0: give more rows a weight.")
+    if teacher is None or len(np.unique(codes[every])) < 2:
         return None, every
     seed = int(rng.integers(2**31))
     chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])
     models = teachers_named(teacher, seed)
     told = _teacher_report(report, len(models))
-    known = None if groups is None else groups[chosen]
-    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known)
+    known, own = (None if given is None else given[chosen] for given in (groups, weights))
+    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own)
     return (None, every) if teaching is None else (teaching, chosen)
 
 
