@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Members",
+    "bound_weights",
     "certify_mixture",
     "deploy",
     "draw_member",
@@ -110,6 +111,8 @@ def learn_prior_members(
     teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups, weights)
     base, codes = base[chosen], codes[chosen]
     held = None if groups is None else _last_groups(groups[chosen])
+    if held is None and teaching is None and estimator.class_weight is not None:
+        held = _some_of_each_class(codes, rng)
     lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
     if teaching is not None:
         width = base.shape[1] if coded is None else coded.n_features_out
@@ -218,6 +221,18 @@ def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
     return np.arange(len(groups) - held, len(groups)) if held < len(groups) else None
 
 
+def _some_of_each_class(codes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp] | None:
+    """An eighth of the rows of each class, one at least: where classes have weights, those of a heavy one must not be
+    left out of the rows that say which epoch to keep. None if no class has two.
+    """
+    from abnet.training.mixture_trainer import WATCHED
+
+    share = min(1 / 8, WATCHED / len(codes))
+    places = (np.flatnonzero(codes == code) for code in np.unique(codes))
+    held = [rng.permutation(own)[: max(round(share * len(own)), 1)] for own in places if len(own) > 1]
+    return np.concatenate(held) if held else None
+
+
 FEW_ROWS, SMALL_BATCH = 2_000, 32
 """An epoch of fewer rows has smaller minibatches: with large ones it would be a handful of steps."""
 
@@ -268,6 +283,19 @@ def _class_weights(wanted: Any, codes: NDArray[np.intp], classes: NDArray[Any]) 
     return np.array([float(wanted.get(label, 1.0)) for label in classes.tolist()])
 
 
+def bound_weights(
+    estimator: Any, weights: NDArray[np.float64] | None, codes: NDArray[np.intp], learned: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """Weights of bound rows with these codes: their own, times those of their classes by the codes of the first part."""
+    from abnet.training.learners import scaled
+
+    classes = _class_weights(estimator.class_weight, learned, estimator.classes_)
+    if weights is None and classes is None:
+        return None
+    own = np.ones(len(codes)) if weights is None else weights
+    return scaled(own if classes is None else own * classes[codes])
+
+
 def _weighted(
     targets: NDArray[np.float64], shares: NDArray[np.float64], classes: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -299,10 +327,11 @@ def train_members(
     rng: np.random.Generator,
     report: Any,
     n_draws: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[tuple[BAM, ...], list[float]]:
     """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the priors on.
 
-    `n_draws` is the number of independent draws among them: rows, or groups of rows.
+    `n_draws` is the number of independent draws among them: rows, or groups of rows. `weights` shape training alone.
     """
     from abnet.training.learners import Objective
     from abnet.training.loop import Limits, Span, open_runs, pad_rows
@@ -312,7 +341,7 @@ def train_members(
     method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
     learner = MixtureLearner(priors[0].sizes, n_classes, method)
     targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
-    rows, every = pad_rows(lift(X), targets), Span(0, len(codes))
+    rows, every = pad_rows(lift(X), targets, weights), Span(0, len(codes))
     state = start_mixture(priors, priors, Objective.BOUND, n_draws, estimator.delta)
     rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
     limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))
