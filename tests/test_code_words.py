@@ -4,14 +4,19 @@ import itertools
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from abnet.cube import (
+    MANY_CLASSES,
     MOST_NEURONS,
     code_length,
     code_words,
     decode_table,
+    decoded,
+    multilinear,
     nearest_word,
     words_from_text,
     words_to_text,
@@ -63,6 +68,23 @@ def test_another_process_finds_the_same_words() -> None:
 def test_impossible_lengths_are_refused(K: int, c: int) -> None:
     with pytest.raises(ValueError, match="code_length must lie between"):
         code_words(K, c)
+
+
+@pytest.mark.parametrize("K", [MANY_CLASSES, MANY_CLASSES + 1, 100])
+def test_many_classes_are_decoded_by_sums_to_the_same_probabilities(K: int, rng: np.random.Generator) -> None:
+    """In NumPy and in JAX, derivatives included, against the product that knows nothing of single ones."""
+    table, m = decode_table(code_words(K, 8)), rng.uniform(-1, 1, (6, 8))
+    expected = multilinear(table, m)
+    np.testing.assert_allclose(decoded(table, m), expected, atol=1e-14)
+    np.testing.assert_allclose(decoded(table, m).sum(axis=1), 1)
+    target = jnp.asarray(rng.normal(size=(6, K)), jnp.float32)
+    single = jnp.asarray(m, jnp.float32)
+    np.testing.assert_allclose(decoded(table, single), expected, atol=1e-6)
+    found, wanted = (
+        jax.grad(lambda m, way=way: jnp.sum(target * way(jnp.asarray(table, jnp.float32), m)))(single)
+        for way in (decoded, multilinear)
+    )
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
 def test_two_classes_keep_one_neuron() -> None:

@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BLOCK",
+    "MANY_CLASSES",
     "MOST_NEURONS",
     "code_length",
     "code_words",
     "corner_probabilities",
     "corners",
     "decode_table",
+    "decoded",
+    "decoded_numbers",
     "erf",
     "map_blocks",
     "multilinear",
@@ -42,6 +45,9 @@ BLOCK = 2**19
 
 MOST_NEURONS = 16
 """Longest code: every output is decoded by a table of 2^c rows."""
+
+MANY_CLASSES = 40
+"""More classes are decoded by sums: products take as long up to about here, and need no copy of the corners."""
 
 _TRIES = 20
 
@@ -144,6 +150,56 @@ def multilinear(h: Any, m: Any) -> Any:
     A, C = corner_probabilities(m[:, : d // 2]), corner_probabilities(m[:, d // 2 :])
     AM = (A @ h.reshape(first, -1)).reshape(rows, -1, prod(columns))
     return (AM * C[:, :, None]).sum(axis=1).reshape(rows, *columns)
+
+
+def decoded(table: Any, m: Any) -> Any:
+    """`multilinear` of a `decode_table`, whose rows hold a single 1: for many classes by sums instead of products.
+
+    The probabilities of all 2^c corners are added up class by class. That takes 2^c sums a row, where the product takes
+    2^c K, and K numbers of memory beside the corners', where it takes 2^⌈c/2⌉ K.
+
+    Parameters
+    ----------
+    table : array (2**c, K)
+        Of NumPy.
+    m : array (rows, c)
+        Means, in [-1, 1].
+
+    Returns
+    -------
+    array (rows, K)
+
+    Examples
+    --------
+    >>> decoded(decode_table(code_words(2, 1)), np.array([[0.5], [-1.0]]))
+    array([[0.25, 0.75],
+           [1.  , 0.  ]])
+    """
+    xp, K = namespace(m), table.shape[1]
+    if K <= MANY_CLASSES:
+        return multilinear(xp.asarray(table, m.dtype), m)
+    chances, stands_for = corner_probabilities(m).T, table.argmax(axis=1)
+    if xp is np:
+        from scipy.sparse import csr_array
+
+        places = (np.ones(len(table), m.dtype), (stands_for, np.arange(len(table))))
+        return (csr_array(places, shape=table.shape[::-1]) @ chances).T
+    import jax
+
+    return jax.ops.segment_sum(chances, xp.asarray(stands_for), K).T
+
+
+def decoded_numbers(n_classes: int, length: int) -> int:
+    """Numbers that `decoded` holds for each row.
+
+    Examples
+    --------
+    >>> decoded_numbers(10, 12), decoded_numbers(1000, 12)
+    (640, 5096)
+    """
+    if n_classes <= MANY_CLASSES:
+        return 2 ** ((length + 1) // 2) * n_classes
+    return 2**length + n_classes
 
 
 def walsh(h: Any) -> Any:

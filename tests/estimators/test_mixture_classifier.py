@@ -161,6 +161,23 @@ def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[i
     assert recipe.aggregation == ("exact" if hidden == (8,) else "ancestral")
 
 
+@pytest.mark.parametrize(("K", "teacher"), [(2, "all"), (30, "all"), (31, "forest")])
+def test_many_classes_are_taught_by_the_forest_alone(K: int, teacher: str) -> None:
+    assert recipe_for(ABNetClassifier(), None, 10, K, 0, None).teacher == teacher
+
+
+@pytest.mark.parametrize(
+    ("K", "wanted", "length"), [(2, "auto", 1), (2, 8, 1), (3, 2, 2), (5, 2, "must lie between 3 and 16 for 5 classes"),
+                                (3, 17, "must lie between 2 and 16"), (2**16 + 1, "auto", "65,537 classes")]
+)  # fmt: skip
+def test_codes_are_long_enough_for_the_classes(K: int, wanted: Any, length: Any) -> None:
+    if isinstance(length, int):
+        assert recipe_for(ABNetClassifier(code_length=wanted), None, 10, K, 0, None).code_length == length
+        return
+    with pytest.raises(ValueError, match=length):
+        recipe_for(ABNetClassifier(code_length=wanted), None, 10, K, 0, None)
+
+
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
     X = rng.normal(size=(120, 401))
     clf = ABNetClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -6,6 +8,7 @@ import pytest
 from abnet.aggregation import exact, expected_output, meanfield
 from abnet.bam import BAM, flatten, unflatten
 from abnet.training.learners import LOG_MIXTURE, AggregationLearner, Objective, start
+from abnet.training.mixture_trainer import MixtureLearner, start_mixture
 from conftest import random_network
 
 SIZES = (3, 2, 2, 1)
@@ -91,3 +94,28 @@ def test_the_saturated_log_loss_stays_finite() -> None:
     assert np.isfinite(after.theta).all()
     value = learner.monitor(state, learner.output(state, inputs, None), wrong, jnp.ones(1))
     assert value == pytest.approx(-np.log(LOG_MIXTURE / 2), rel=1e-3)
+
+
+def after(learner: Any, state: Any, *batches: Any) -> Any:
+    """The state after steps on minibatches of (inputs, targets, weights)."""
+    step = jax.jit(learner.step)
+    for inputs, targets, weights in batches:
+        state = step(state, inputs, targets, jnp.asarray(weights, jnp.float32), 0.05, jax.random.key(0))
+    return state
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["one network", "mixture"])
+def test_light_rows_stay_light_in_a_minibatch_of_their_own(mixed: bool, rng: np.random.Generator) -> None:
+    """Rows of weight .001 that say the opposite move hardly more than rows of weight 0."""
+    network, _, X, y = problem(rng)
+    inputs, targets = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
+    learner: Any = MixtureLearner(SIZES) if mixed else AggregationLearner(SIZES)
+    for objective in (Objective.LINEAR, Objective.LOG):
+        state: Any = start(network, network, objective, 500, 0.05)
+        if mixed:
+            state = start_mixture((network,), (network,), objective, 500, 0.05)
+        heavy = inputs, targets, np.ones(8)
+        light, none, equal = ((inputs, -targets, np.full(8, weight)) for weight in (1e-3, 0, 1))
+        moved, kept, turned = (after(learner, state, heavy, batch).theta for batch in (light, none, equal))
+        assert np.abs(moved - kept).max() < 1e-3
+        assert np.abs(turned - kept).max() > 1e-2

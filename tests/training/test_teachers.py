@@ -146,10 +146,10 @@ def test_interrupt_keeps_the_teachers_that_are_ready(
 ) -> None:
     real = teachers._fit
 
-    def interrupted(model: Any, X: Any, codes: Any) -> Any:
+    def interrupted(model: Any, *args: Any) -> Any:
         if isinstance(model, Parrot):
             raise KeyboardInterrupt
-        return real(model, X, codes)
+        return real(model, *args)
 
     monkeypatch.setattr(teachers, "_fit", interrupted)
     teaching = Teaching.of({"linear": LogisticRegression(), "parrot": Parrot()}, *sample, 2, 0)
@@ -164,3 +164,29 @@ def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generato
     assert teaching is not None
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
     assert teaching.unseen[40, 2] == 0
+
+
+def test_weights_of_rows_reach_the_teachers(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    """Labels turned in rows of hardly any weight: who heeds the weights still tells the true ones."""
+    X, codes = sample
+    doubtful = np.arange(90) % 2 == 0
+    told, weights = np.where(doubtful, 1 - codes, codes), np.where(doubtful, 1e-3, 1.0)
+    models = {
+        "linear": LogisticRegression(),
+        "forest": teachers_named("forest", 0)["forest"].set_params(n_estimators=60),
+    }
+    heeding = Teaching.of(models, X, told, 2, 0, weights=weights)
+    assert heeding is not None
+    assert np.mean(heeding.probabilities(X[~doubtful]).argmax(axis=1) == codes[~doubtful]) > 0.8
+    assert np.mean(heeding.unseen[doubtful].argmax(axis=1) == codes[doubtful]) > 0.7
+    with pytest.warns(UserWarning, match="Parrot takes no sample_weight"):
+        Teaching.of({"parrot": Parrot()}, X, told, 2, 0, weights=weights)
+
+
+def test_teachers_are_weighed_by_the_weights_of_rows() -> None:
+    """Each knows one half of the rows: the one that knows the heavy half is believed."""
+    chances = np.array([[0.9] * 10 + [0.2] * 10, [0.2] * 10 + [0.9] * 10])
+    heavy = np.repeat([1.0, 0.01], 10)
+    assert stack_weights(chances, weights=heavy)[0] > 0.9
+    assert stack_weights(chances, weights=heavy[::-1])[0] < 0.1
+    np.testing.assert_allclose(stack_weights(chances, weights=np.full(20, 3.0)), stack_weights(chances))

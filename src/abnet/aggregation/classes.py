@@ -8,7 +8,7 @@ class is one multilinear evaluation of the table.
 from typing import Any
 
 from abnet.aggregation.ancestral import draw_signs, last_means, mean_of_paths, sign_means
-from abnet.cube import erf, multilinear
+from abnet.cube import decoded, erf
 
 __all__ = ["normal_means", "normal_probabilities", "path_probabilities"]
 
@@ -34,7 +34,7 @@ def path_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples
 
     def path(layers: Any, lifted: Any, key: Any) -> Any:
         m, key = last_means(layers, lifted, key)
-        return multilinear(table, sign_means(layers[-1], draw_signs(m, key)))
+        return decoded(table, sign_means(layers[-1], draw_signs(m, key)))
 
     return mean_of_paths(path, layers, lifted, key, n_samples)
 
@@ -48,7 +48,7 @@ def normal_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_sampl
 
     def path(layers: Any, lifted: Any, key: Any) -> Any:
         m, _ = last_means(layers, lifted, key)
-        return multilinear(table, normal_means(layers[-1], m))
+        return decoded(table, normal_means(layers[-1], m))
 
     # With one hidden layer nothing is drawn, and one path is as good as many.
     return mean_of_paths(path, layers, lifted, key, 1 if len(layers) == 2 else n_samples)

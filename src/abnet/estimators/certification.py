@@ -226,7 +226,7 @@ def mean_risks(
     half = PATHS_OF_MEMBER // 2
     for m, network in enumerate(networks):
         layers = network.astype(np.float64).layers
-        step = block_rows(layers, PATHS_OF_MEMBER)
+        step = block_rows(layers, PATHS_OF_MEMBER, n_classes)
         for start in range(0, len(codes), step):
             rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
             out = path_outputs(layers, rows, PATHS_OF_MEMBER, lambda k, shape: rng.standard_normal(shape), table)
@@ -281,7 +281,7 @@ def mixture_risk(
     n_paths = fresh_path_count(len(codes))
     table = class_table(n_classes, networks[0].sizes[-1])
     layers = [network.astype(np.float64).layers for network in networks]
-    step, records, by_row = block_rows(layers[0], n_paths), [], []
+    step, records, by_row = block_rows(layers[0], n_paths, n_classes), [], []
     for start in range(0, len(codes), step):
         rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
         losses = np.empty((len(rows), n_paths))

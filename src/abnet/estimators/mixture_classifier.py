@@ -246,8 +246,10 @@ class MixtureClassifier(AggregatedClassifier):
             draws = len(bound) if groups is None else len(np.unique(groups))
             self.bound_curve_: list[float] = []
             if not self._is_frozen() and not members.interrupted:
+                known = np.minimum(codes[bound], K - 1)
+                own = mixture_fit.bound_weights(self, None if weights is None else weights[bound], known, codes[first])
                 self.networks_, self.bound_curve_ = mixture_fit.train_members(
-                    recipe, self, self.priors_, inputs, np.minimum(codes[bound], K - 1), K, train_rng, None, draws
+                    recipe, self, self.priors_, inputs, known, K, train_rng, None, draws, own
                 )
             scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, draw_rng, self.n_samples)
             terms = self._terms()

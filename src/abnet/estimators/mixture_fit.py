@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Members",
+    "bound_weights",
     "certify_mixture",
     "deploy",
     "draw_member",
@@ -48,6 +49,8 @@ __all__ = [
 
 MOST_INPUTS = 2**26
 """Numbers in the rows that teachers make, codes included: a quarter of a gigabyte."""
+MOST_ANSWERS = 2**23
+"""Probabilities that teachers give to the rows they make: fewer rows are made for more than 139 classes."""
 MOST_TAUGHT = 4_000_000
 """Cells, rows times features, that teachers learn from: of more rows a random part."""
 
@@ -102,20 +105,25 @@ def learn_prior_members(
     groups : array (n,), optional
         The rows' groups, one after the other: whole groups are watched, or left out by a teacher.
     """
+    from abnet.training.learners import scaled
     from abnet.training.mixture_trainer import MixtureLearner, learn_members
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
-    teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups)
+    teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups, weights)
     base, codes = base[chosen], codes[chosen]
     held = None if groups is None else _last_groups(groups[chosen])
+    if held is None and teaching is None and estimator.class_weight is not None:
+        held = _some_of_each_class(codes, rng)
     lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
     if teaching is not None:
         width = base.shape[1] if coded is None else coded.n_features_out
-        lesson = teach(teaching, base, codes, cells, rng, MOST_INPUTS // width, held)
-    own = np.ones(len(base)) if weights is None else weights[chosen] / max(weights[chosen].mean(), 1e-300)
+        most = min(MOST_INPUTS // width, MOST_ANSWERS // n_classes)
+        lesson = teach(teaching, base, codes, cells, rng, most, held)
+    own = np.ones(len(base)) if weights is None else scaled(weights[chosen])
     shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)
     targets, shares = _weighted(lesson.targets, shares, per_class)
+    shares = scaled(shares)
     rows = np.asarray(lesson.X, np.float32) if coded is None else coded.code(lesson.X)
     lifted, wanted = lift(rows), 2 * targets[:, 1] - 1 if n_classes == 2 else targets
     plan, seed = _plan(estimator, len(rows), taught=teaching is not None), int(rng.integers(2**31))
@@ -187,17 +195,20 @@ def _taught(
     rng: np.random.Generator,
     report: Any,
     groups: NDArray[Any] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[Teaching | None, NDArray[np.intp]]:
     """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
-    every = np.arange(len(codes))
-    if teacher is None or len(np.unique(codes)) < 2:
+    every = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+    if not len(every):
+        raise ValueError("all rows of the first part have the sample weight 0: give more rows a weight.")
+    if teacher is None or len(np.unique(codes[every])) < 2:
         return None, every
     seed = int(rng.integers(2**31))
     chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])
     models = teachers_named(teacher, seed)
     told = _teacher_report(report, len(models))
-    known = None if groups is None else groups[chosen]
-    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known)
+    known, own = (None if given is None else given[chosen] for given in (groups, weights))
+    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own)
     return (None, every) if teaching is None else (teaching, chosen)
 
 
@@ -209,6 +220,18 @@ def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
     held = held_rows(groups, min(1 / 8, WATCHED / len(groups)))
     held = held or held_rows(groups, 1 / len(np.unique(groups)))
     return np.arange(len(groups) - held, len(groups)) if held < len(groups) else None
+
+
+def _some_of_each_class(codes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp] | None:
+    """An eighth of the rows of each class, one at least: where classes have weights, those of a heavy one must not be
+    left out of the rows that say which epoch to keep. None if no class has two.
+    """
+    from abnet.training.mixture_trainer import WATCHED
+
+    share = min(1 / 8, WATCHED / len(codes))
+    places = (np.flatnonzero(codes == code) for code in np.unique(codes))
+    held = [rng.permutation(own)[: max(round(share * len(own)), 1)] for own in places if len(own) > 1]
+    return np.concatenate(held) if held else None
 
 
 FEW_ROWS, SMALL_BATCH = 2_000, 32
@@ -261,6 +284,19 @@ def _class_weights(wanted: Any, codes: NDArray[np.intp], classes: NDArray[Any]) 
     return np.array([float(wanted.get(label, 1.0)) for label in classes.tolist()])
 
 
+def bound_weights(
+    estimator: Any, weights: NDArray[np.float64] | None, codes: NDArray[np.intp], learned: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """Weights of bound rows with these codes: their own, times those of their classes by the codes of the first part."""
+    from abnet.training.learners import scaled
+
+    classes = _class_weights(estimator.class_weight, learned, estimator.classes_)
+    if weights is None and classes is None:
+        return None
+    own = np.ones(len(codes)) if weights is None else weights
+    return scaled(own if classes is None else own * classes[codes])
+
+
 def _weighted(
     targets: NDArray[np.float64], shares: NDArray[np.float64], classes: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -292,10 +328,11 @@ def train_members(
     rng: np.random.Generator,
     report: Any,
     n_draws: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[tuple[BAM, ...], list[float]]:
     """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the priors on.
 
-    `n_draws` is the number of independent draws among them: rows, or groups of rows.
+    `n_draws` is the number of independent draws among them: rows, or groups of rows. `weights` shape training alone.
     """
     from abnet.training.learners import Objective
     from abnet.training.loop import Limits, Span, open_runs, pad_rows
@@ -305,7 +342,7 @@ def train_members(
     method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
     learner = MixtureLearner(priors[0].sizes, n_classes, method)
     targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
-    rows, every = pad_rows(lift(X), targets), Span(0, len(codes))
+    rows, every = pad_rows(lift(X), targets, weights), Span(0, len(codes))
     state = start_mixture(priors, priors, Objective.BOUND, n_draws, estimator.delta)
     rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
     limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))

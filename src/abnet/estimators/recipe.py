@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abnet import __version__
 from abnet.bam import BAM
-from abnet.cube import code_length
+from abnet.cube import MOST_NEURONS, code_length
 from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
 from abnet.records import number_of
@@ -102,6 +102,8 @@ WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
 MANY_CLASSES, WIDER_NEURONS = 6, (300,)
 """From this many classes on the members are wider (docs/tables.md has figures)."""
+MOST_BOOSTED = 30
+"""With more classes the forest teaches alone: boosting grows a tree for each of them in each of its rounds."""
 
 
 MUCH, CLEARLY_LESS = 0.1, 2 / 3
@@ -193,13 +195,28 @@ def recipe_for(
         codes = "thermometer" if free and not wide and n_features + n_codes <= MOST_INPUTS else "none"
     teacher = estimator.teacher
     if isinstance(teacher, str) and teacher == "auto":
-        teacher = "all" if free and not wide else None
+        teacher = None if wide or not free else "all" if n_classes <= MOST_BOOSTED else "forest"
     named = teacher if teacher is None or isinstance(teacher, str) else type(teacher).__name__
-    length = code_length(n_classes) if estimator.code_length == "auto" else int(estimator.code_length)
+    length = _outputs(estimator.code_length, n_classes)
     aggregation = estimator.aggregation
     if aggregation == "auto":
         aggregation = "exact" if max(hidden) <= 10 else "ancestral"
     return Recipe(hidden, int(members), aggregation, codes, named, length, prior_share(estimator), preprocessor)
+
+
+def _outputs(wanted: Any, n_classes: int) -> int:
+    """Output neurons of every member: two classes have one, several what their code asks for."""
+    if n_classes == 2:
+        return 1
+    shortest, name = (n_classes - 1).bit_length(), Parameter("code_length")
+    if shortest > MOST_NEURONS:
+        most = 2**MOST_NEURONS
+        raise ValueError(f"y holds {n_classes:,} classes, of at most {most:,}: is it a number, and no class?")
+    length = code_length(n_classes) if isinstance(wanted, str) else int(wanted)
+    if not shortest <= length <= MOST_NEURONS:
+        limits = (shortest, MOST_NEURONS, n_classes, length)
+        raise ParameterError("{} must lie between {} and {} for {} classes; got {}.", name, *limits)
+    return length
 
 
 def may_go_wide(estimator: Any, recipe: Recipe) -> bool:

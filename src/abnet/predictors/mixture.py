@@ -226,7 +226,7 @@ class PathMixture(Predictor):
 
     def _member(self, layers: Any, X: NDArray[np.float64], noise: tuple[Any, ...], table: Any) -> NDArray[np.float64]:
         paths = len(noise[0])
-        step = block_rows(layers, paths)
+        step = block_rows(layers, paths, self.n_classes)
         blocks = [
             path_outputs(layers, X[start : start + step], paths, lambda k, shape: noise[k], table).mean(axis=1)
             for start in range(0, len(X), step)

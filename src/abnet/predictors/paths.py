@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.aggregation import uniform
 from abnet.aggregation.ancestral import sign_means, sign_scores
 from abnet.bam import BAM, contiguous
-from abnet.cube import multilinear
+from abnet.cube import decoded, decoded_numbers
 from abnet.predictors.predictor import ModelInfo, Predictor, leading_scores
 from abnet.records import check_array, check_names, check_table
 
@@ -26,6 +26,8 @@ __all__ = [
 
 BLOCK_SIGNS = 2**21
 """Signs held at a time: 16 MB in float64, whatever the width and the number of paths."""
+BLOCK_CLASSES = 2**24
+"""Numbers held at a time while classes are decoded: 128 MB."""
 Noise = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
 """From a hidden layer's number (0 for the first) and a shape (rows, paths, d_k) to noise that broadcasts to it."""
 
@@ -125,14 +127,16 @@ def path_outputs(
     # A sign would hide a NaN of the input from the caller.
     if table is None:
         return np.where(finite, z[:, :, 0], np.nan)
-    P = multilinear(table, z.reshape(-1, z.shape[2])).reshape(*z.shape[:2], table.shape[1])
+    P = decoded(table, z.reshape(-1, z.shape[2])).reshape(*z.shape[:2], table.shape[1])
     return np.where(finite[:, :, None], P, np.nan)
 
 
-def block_rows(layers: tuple[Any, ...], n_paths: int) -> int:
-    """Rows worked on at a time, so that their signs take `BLOCK_SIGNS` numbers."""
-    widest = max(V.shape[1] for V in layers[1:])
-    return max(BLOCK_SIGNS // (n_paths * widest), 1)
+def block_rows(layers: tuple[Any, ...], n_paths: int, n_classes: int = 2) -> int:
+    """Rows worked on at a time: their signs take `BLOCK_SIGNS` numbers, the decoding of classes `BLOCK_CLASSES`."""
+    rows = BLOCK_SIGNS // (n_paths * max(V.shape[1] for V in layers[1:]))
+    if n_classes > 2:
+        rows = min(rows, BLOCK_CLASSES // (n_paths * decoded_numbers(n_classes, layers[-1].shape[0])))
+    return max(rows, 1)
 
 
 def layered_arrays(**parts: tuple[NDArray[Any], ...]) -> dict[str, NDArray[Any]]:

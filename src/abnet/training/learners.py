@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from abnet.aggregation import ancestral, exact, meanfield, stochastic_meanfield, uniform
 from abnet.bam import BAM, flatten, unflatten
@@ -19,6 +20,8 @@ __all__ = [
     "AggregationLearner",
     "Objective",
     "State",
+    "counted",
+    "scaled",
     "start",
 ]
 
@@ -65,6 +68,27 @@ def start(network: BAM, prior: BAM, objective: Objective, n: int, delta: float) 
     return State(theta, flatten(prior.layers), adam, np.int32(objective), np.float32(n), np.float32(delta))
 
 
+def counted(weights: Any) -> Any:
+    """How many rows of a minibatch count: what a step divides their weighted losses by.
+
+    Not the sum of their weights: a minibatch without any heavy row would then move the network as far as one that has
+    them, and rare classes with large weights would go unheard.
+    """
+    return jnp.count_nonzero(weights).astype(weights.dtype)
+
+
+def scaled(weights: NDArray[Any]) -> NDArray[np.float64]:
+    """Weights with mean 1 over the rows that have any, the rows that are `counted`.
+
+    Examples
+    --------
+    >>> scaled(np.array([1.0, 0.0, 3.0]))
+    array([0.5, 0. , 1.5])
+    """
+    shares = weights / max(weights.max(initial=0.0), np.finfo(np.float64).tiny)
+    return np.asarray(shares * (np.count_nonzero(shares) / max(shares.sum(), np.finfo(np.float64).tiny)))
+
+
 @dataclass(frozen=True)
 class AggregationLearner(Aggregating):
     """The rules of ABNet and PBGNet.
@@ -99,7 +123,8 @@ class AggregationLearner(Aggregating):
 
         def loss(theta: Any) -> tuple[Any, Any]:
             outputs = self._output(theta, inputs, key)
-            return self._objective(state._replace(theta=theta), outputs, targets, weights), outputs
+            moved = state._replace(theta=theta)
+            return self._objective(moved, outputs, targets, weights, counted(weights)), outputs
 
         gradient, outputs = jax.grad(loss, has_aux=True)(state.theta)
         update, adam = ADAM.update(gradient, state.adam)
@@ -120,10 +145,10 @@ class AggregationLearner(Aggregating):
     def _output(self, theta: Any, inputs: Any, key: Any) -> Any:
         return OUTPUTS[self.method](unflatten(theta, self.sizes), inputs, key, self.n_samples)
 
-    def _objective(self, state: State, outputs: Any, targets: Any, weights: Any) -> Any:
-        total = jnp.maximum(jnp.sum(weights), jnp.finfo(weights.dtype).tiny)
+    def _objective(self, state: State, outputs: Any, targets: Any, weights: Any, total: Any = None) -> Any:
+        total = jnp.maximum(jnp.sum(weights) if total is None else total, jnp.finfo(weights.dtype).tiny)
         margin = targets * outputs
-        risk = 0.5 - 0.5 * jnp.sum(weights * margin) / total
+        risk = 0.5 * (jnp.sum(weights) / total) - 0.5 * jnp.sum(weights * margin) / total
         chance = (1 - LOG_MIXTURE) * (0.5 + 0.5 * margin) + 0.5 * LOG_MIXTURE
         log_loss = -jnp.sum(weights * jnp.log(jnp.maximum(chance, 0.25 * LOG_MIXTURE))) / total
         bound = catoni_objective(risk, self._kl(state), state.n, state.delta, state.theta[-1])

@@ -23,7 +23,7 @@ from abnet.bam import BAM, flatten, unflatten
 from abnet.bounds.gibbs import catoni_objective
 from abnet.cube import code_words, decode_table
 from abnet.jax_helpers import ADAM
-from abnet.training.learners import LOG_MIXTURE, OUTPUTS, Objective
+from abnet.training.learners import LOG_MIXTURE, OUTPUTS, Objective, counted
 from abnet.training.loop import Aggregating, Limits, Span, bucket, open_runs, pad_rows
 from abnet.training.trainer import NEVER, Report, best_of, new_keys, run_stage, stack
 
@@ -95,7 +95,7 @@ class MixtureLearner(Aggregating):
         def loss(parameters: Any) -> Any:
             theta, log_c = parameters
             moved = state._replace(theta=theta, log_c=log_c)
-            return self._objective(moved, self._members(theta, inputs, key), targets, weights)
+            return self._objective(moved, self._members(theta, inputs, key), targets, weights, counted(weights))
 
         parameters = (state.theta, state.log_c)
         update, adam = ADAM.update(jax.grad(loss)(parameters), state.adam)
@@ -130,9 +130,9 @@ class MixtureLearner(Aggregating):
         compute = classes.path_probabilities if self.method == "ancestral" else classes.normal_probabilities
         return compute(layers, inputs, key, self.n_samples, table)
 
-    def _objective(self, state: MixtureState, outputs: Any, targets: Any, weights: Any) -> Any:
+    def _objective(self, state: MixtureState, outputs: Any, targets: Any, weights: Any, total: Any = None) -> Any:
         """The objective from the members' outputs; the bound's divergence is the mean of theirs."""
-        total = jnp.maximum(jnp.sum(weights), jnp.finfo(weights.dtype).tiny)
+        total = jnp.maximum(jnp.sum(weights) if total is None else total, jnp.finfo(weights.dtype).tiny)
         mean = outputs.mean(axis=0)
         risk = jnp.sum(weights * self._risk(mean, targets)) / total
         log_loss = self._log_loss(mean, targets)

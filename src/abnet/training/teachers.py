@@ -95,17 +95,20 @@ class Teaching:
         seed: int,
         report: Report | None = None,
         groups: NDArray[Any] | None = None,
+        weights: NDArray[np.float64] | None = None,
     ) -> "Teaching | None":
         """Fit the teachers and weigh them; Ctrl-C leaves those that are ready, None if there are none.
 
-        With `groups`, what is said of a row comes from teachers that saw no row of its group.
+        With `groups`, what is said of a row comes from teachers that saw no row of its group. `weights` of the rows go
+        to all teachers that take any.
         """
         ready: dict[str, Any] = {}
         unseen: list[NDArray[np.float64]] = []
         try:
             for number, (name, model) in enumerate(models.items(), start=1):
-                fitted = _fit(model, X, codes)
-                unseen.append(_unseen_probabilities(fitted, X, codes, n_classes, seed, groups))
+                own = _weights_for(model, weights)
+                fitted = _fit(model, X, codes, own)
+                unseen.append(_unseen_probabilities(fitted, X, codes, n_classes, seed, groups, own))
                 ready[name] = fitted
                 if report is not None:
                     report(f"teacher: {name}", number, float(np.mean(unseen[-1].argmax(axis=1) != codes)))
@@ -114,8 +117,8 @@ class Teaching:
         if not ready:
             return None
         answers = np.stack(unseen[: len(ready)])
-        weights = stack_weights(answers[:, np.arange(len(codes)), codes])
-        return Teaching(ready, weights, np.tensordot(weights, answers, 1), n_classes)
+        mixed = stack_weights(answers[:, np.arange(len(codes)), codes], weights=weights)
+        return Teaching(ready, mixed, np.tensordot(mixed, answers, 1), n_classes)
 
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Weighted probabilities of rows, shape (n, K)."""
@@ -205,7 +208,9 @@ def recombined_rows(
     return np.asarray(made)
 
 
-def stack_weights(chances: NDArray[np.float64], steps: int = 300) -> NDArray[np.float64]:
+def stack_weights(
+    chances: NDArray[np.float64], steps: int = 300, *, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Weights on the simplex that minimise the log loss of the weighted probability of the true class.
 
     By exponentiated gradient from equal weights; the loss is convex.
@@ -214,6 +219,8 @@ def stack_weights(chances: NDArray[np.float64], steps: int = 300) -> NDArray[np.
     ----------
     chances : array (teachers, n)
         The probability that each teacher gives to the true class of each row.
+    weights : array (n,), optional
+        Of the rows.
 
     Examples
     --------
@@ -221,19 +228,33 @@ def stack_weights(chances: NDArray[np.float64], steps: int = 300) -> NDArray[np.
     True
     """
     chances = np.clip(chances, CERTAINTY, 1 - CERTAINTY)
-    weights = np.full(len(chances), 1 / len(chances))
+    mixed = np.full(len(chances), 1 / len(chances))
     for _ in range(steps):
-        slope = -(chances / (weights @ chances)).mean(axis=1)
-        weights = weights * np.exp(-0.5 * (slope - slope.min()))
-        weights /= weights.sum()
-    return np.asarray(weights)
+        slope = -np.average(chances / (mixed @ chances), axis=1, weights=weights)
+        mixed = mixed * np.exp(-0.5 * (slope - slope.min()))
+        mixed /= mixed.sum()
+    return np.asarray(mixed)
 
 
-def _fit(model: Any, X: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+def _fit(model: Any, X: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64] | None = None) -> Any:
     """The model fitted, its doubts about its own convergence or few trees left out: it is judged by what it says."""
     with warnings.catch_warnings(), _threads_for(X):
         warnings.simplefilter("ignore")
-        return model.fit(X, codes)
+        return model.fit(X, codes) if weights is None else model.fit(X, codes, sample_weight=weights)
+
+
+def _weights_for(model: Any, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """The rows' weights where the model takes any; a warning where it does not."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    if weights is None or has_fit_parameter(model, "sample_weight"):
+        return weights
+    warnings.warn(
+        f"The teacher {type(model).__name__} takes no sample_weight: it learns from all rows alike, and the weights "
+        "shape what the networks learn from their own rows only.",
+        stacklevel=2,
+    )
+    return None
 
 
 def _threads_for(X: NDArray[Any]) -> threadpool_limits:
@@ -241,10 +262,16 @@ def _threads_for(X: NDArray[Any]) -> threadpool_limits:
 
 
 def _unseen_probabilities(
-    fitted: Any, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, seed: int, groups: NDArray[Any] | None = None
+    fitted: Any,
+    X: NDArray[Any],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    seed: int,
+    groups: NDArray[Any] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Out-of-bag probabilities where the model has them, else those of models fitted on the other folds."""
-    shares = np.bincount(codes, minlength=n_classes) / len(codes)
+    shares = np.bincount(codes, weights, minlength=n_classes) / (len(codes) if weights is None else weights.sum())
     # A tree that never saw a row has seen others of its group.
     bagged = None if groups is not None else getattr(fitted, "oob_decision_function_", None)
     if bagged is not None:
@@ -255,7 +282,7 @@ def _unseen_probabilities(
 
     unseen = np.tile(shares, (len(codes), 1))
     for learn, judge in _folds(codes, seed, groups):
-        model = _fit(clone(fitted), X[learn], codes[learn])
+        model = _fit(clone(fitted), X[learn], codes[learn], None if weights is None else weights[learn])
         unseen[judge] = _aligned(model.predict_proba(X[judge]), model.classes_, n_classes)
     return unseen
 

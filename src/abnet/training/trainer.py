@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.bounds.grouped import number_groups
-from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.training.learners import AggregationLearner, Objective, scaled, start
 from abnet.training.loop import Learner, Limits, Rows, Run, Span, compiled_epoch, open_runs
 
 __all__ = [
@@ -383,7 +383,7 @@ def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | N
     if weights is None:
         return None
     parts = (weights[:first], weights[first:])
-    return np.concatenate([part / max(part.mean(), np.finfo(float).tiny) if len(part) else part for part in parts])
+    return np.concatenate([scaled(part) for part in parts])
 
 
 def held_rows(groups: NDArray[Any], fraction: float) -> int:
