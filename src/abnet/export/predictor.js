@@ -249,7 +249,16 @@ const abnet = (() => {
     p.forEach((q, place) => { total[decode[place]] += q; });
   }
 
-  function regions(net, sums, most) {
+  /* A network of signs puts a row in one region, with certainty. */
+  function certain(net, sums, K) {
+    const word = Array.from(firstSigns(net.first, sums), (s) => (s > 0 ? "+" : "-")).join("");
+    const output = networks[net.type](net, sums, K);
+    const listed = [{ member: 0, word, probability: 1, output, share: output }];
+    return { listed, others: 0, otherProbability: 0, otherShare: output.map(() => 0) };
+  }
+
+  function regions(net, sums, most, K) {
+    if (net.type === "bits" || net.type === "signs") return certain(net, sums, K);
     if (net.type !== "table") return null;
     const [members, size, C] = net.H.shape, found = [];
     for (let m = 0; m < members; m++) {
@@ -323,7 +332,7 @@ const abnet = (() => {
         return { code, label: record.classes[code], scores, probabilities: made.probabilities(scores) };
       },
       /* The most probable regions of a row, and what the others have together; null for a network without a table. */
-      regions: (x, most) => regions(net, firstSums(net.first, x), most),
+      regions: (x, most) => regions(net, firstSums(net.first, x), most, K),
     };
     return made;
   }
