@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.export.c_network import BLOCK
 from abnet.export.c_text import CPart, c_array, c_number
-from abnet.export.plan import BitTable, ExportPlan, VoteTable
+from abnet.export.plan import BitTable, CodeTable, ExportPlan, VoteTable
 from abnet.predictors.compact import UNIT, gamma, single_precision_error
 
 __all__ = ["ERF_COEFFICIENTS", "ERF_END", "ERF_ERROR", "row_slack", "rows_code"]
@@ -56,7 +56,7 @@ def row_slack(plan: ExportPlan) -> NDArray[np.float64] | None:
         members = [single_precision_error(W, b, terms=terms) for W, b in zip(network.W, network.b, strict=True)]
         slack = float(np.mean(members)) + width * ERF_ERROR + len(members) * UNIT
         return np.array([slack]) if slack < 0.25 and outputs << (width - width // 2) <= MOST_SUMS else None
-    if isinstance(network, BitTable):
+    if isinstance(network, BitTable | CodeTable):
         return 2 * gamma(terms + 8) * np.hypot(np.linalg.norm(network.W, axis=1), network.b)
     return None
 
@@ -85,7 +85,8 @@ def rows_code(plan: ExportPlan, real: str, argument: str, prepared: bool) -> tup
         decide = (_TWO if outputs == 1 else _SEVERAL) % limit
         many = _ERF % _erf_parts() + _VOTES % {"real": real, "decide": decide}
     else:
-        numbers, many, flash = len(slack), _BITS, 4 * len(slack)
+        found = _BIT if isinstance(network, BitTable) else "abnet_class[place]"
+        numbers, many, flash = len(slack), _BITS % {"found": found}, 4 * len(slack)
         constants = c_array("float", "abnet_slack", 1.001 * slack)
     loop = (_PREPARED if prepared else _PLAIN) % parts
     code = "\n".join(["#if ABNET_ROWS > 0", constants, _SUMS % parts, many, loop, "#endif", ""])
@@ -244,10 +245,11 @@ static void abnet_many(const float *const *f, int *codes) {
             sure &= sum * sum > abnet_slack[u] * abnet_slack[u] * norm[r];
             place = 2 * place + (sum >= 0.0f ? 1 : 0);
         }
-        codes[r] = !sure ? -1 : abnet_bits[place >> 3] >> (7 - (place & 7)) & 1;
+        codes[r] = !sure ? -1 : %(found)s;
     }
 }
 """
+_BIT = "abnet_bits[place >> 3] >> (7 - (place & 7)) & 1"
 
 _PLAIN = """
 void abnet_predict_rows(%(argument)srows, size_t n, int *codes) {
