@@ -292,10 +292,13 @@ def test_the_bytes_of_flash_are_those_of_the_object(kind: str, tmp_path: Path) -
     assert sum(size for name, size in sections.items() if name in (".data", ".bss")) == 0
 
 
-@pytest.mark.parametrize("kind", ["compact", "map", "wide drawn", "classes", "classes by paths"])
+@pytest.mark.parametrize(
+    ("kind", "width"),
+    [("compact", 8), ("map", 8), ("wide drawn", 8), ("classes", 8), ("classes", 12), ("classes by paths", 8)],
+)
 @pytest.mark.parametrize("rows", [0, None], ids=["one row", "many rows"])
-def test_the_bytes_of_stack_are_those_of_the_functions(kind: str, rows: int | None, tmp_path: Path) -> None:
-    source = to_c(models.predictor(kind, 200, width=8), tmp_path / "model.c")
+def test_the_bytes_of_stack_are_those_of_the_functions(kind: str, width: int, rows: int | None, tmp_path: Path) -> None:
+    source = to_c(models.predictor(kind, 200, width=width), tmp_path / "model.c")
     compiled_alone(tmp_path, "-O1", "-fno-inline", "-fstack-usage", *([] if rows is None else [f"-DABNET_ROWS={rows}"]))
     frames = [line.split("\t") for line in (tmp_path / "model.su").read_text().splitlines()]
     used = sum(int(size) for _, size, _ in frames)
@@ -315,6 +318,21 @@ def test_single_precision_settles_most_rows_and_no_tie(tmp_path: Path) -> None:
     subprocess.run(["cc", *STRICT, "-O3", "probe.c", "-o", "probe", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run([str(tmp_path / "probe")], input=X.tobytes(), capture_output=True, check=True)
     assert 0 < int(done.stdout) < 0.05 * len(X)
+
+
+@pytest.mark.parametrize(("n_inputs", "precision"), [(1, "single"), (4, "double"), (131, "single"), (258, "double")])
+def test_many_units_in_tiles_that_do_not_fit(n_inputs: int, precision: str, tmp_path: Path) -> None:
+    """Thirty-six units in two tiles of 32, features that make no groups of four, rows of zeros, and numbers that only
+    their squares take for zero."""
+    model = models.predictor("classes", n_inputs, width=12)
+    rng = np.random.default_rng(n_inputs)
+    X = (rng.normal(size=(500, n_inputs)) * (rng.random((500, n_inputs)) < 0.2)).astype(np.float32)
+    X[0], X[1], X[2] = 0, 1e-30, -1e30
+    check(model, tmp_path, X, None, *SANITIZED, precision=precision)
+    (tmp_path / "probe.c").write_text(PROBE)
+    subprocess.run(["cc", *STRICT, "-O3", "probe.c", "-o", "probe", "-lm"], cwd=tmp_path, check=True)
+    done = subprocess.run([str(tmp_path / "probe")], input=X.tobytes(), capture_output=True, check=True)
+    assert int(done.stdout) < 0.1 * len(X)  # not all of them are left to be computed one by one
 
 
 PROBE = """
