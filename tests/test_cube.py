@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.cube import corner_probabilities, corners, map_blocks, multilinear, walsh
+from abnet.cube import corner_probabilities, corners, map_blocks, mean_corner_probabilities, multilinear, walsh
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -34,6 +34,15 @@ def test_multilinear_is_an_expectation(d: int, columns: tuple[int, ...], rng: np
     expected = np.tensordot(corner_probabilities(m), h, axes=1)
     np.testing.assert_allclose(multilinear(h, m), expected, rtol=1e-12, atol=1e-14)
     assert multilinear(h, m).shape == (6, *columns)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_probabilities_in_the_mean_are_the_mean_of_probabilities(d: int, rng: np.random.Generator) -> None:
+    m = rng.uniform(-1, 1, size=(4, 3, d))
+    expected = corner_probabilities(m.reshape(-1, d)).reshape(4, 3, -1).mean(axis=1)
+    np.testing.assert_allclose(mean_corner_probabilities(m), expected, atol=1e-15)
+    m[1, 2, 0] = np.nan
+    assert np.isnan(mean_corner_probabilities(m)).any(axis=1).tolist() == [False, True, False, False]
 
 
 def test_multilinear_at_a_corner_reads_the_table(rng: np.random.Generator) -> None:

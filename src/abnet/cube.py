@@ -32,6 +32,7 @@ __all__ = [
     "decoded_numbers",
     "erf",
     "map_blocks",
+    "mean_corner_probabilities",
     "multilinear",
     "namespace",
     "nearest_word",
@@ -119,6 +120,32 @@ def corner_probabilities(m: Any) -> Any:
         half = one_half * m[:, i, None]
         out = xp.concatenate([(one_half - half) * out, (one_half + half) * out], axis=1)
     return out
+
+
+def mean_corner_probabilities(m: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Corner probabilities in the mean over several vectors of means: ``P[s] = mean_t Π_i (1/2 + s_i/2 · m_ti)``.
+
+    With A and C the corner probabilities of the first ⌊d/2⌋ coordinates and of the others, all t at once, it is
+    ``Aᵀ C / T``: the sum over t is that of a matrix product, and no array of T · 2^d numbers is made.
+
+    Parameters
+    ----------
+    m : array (rows, T, d)
+        Means, in [-1, 1].
+
+    Returns
+    -------
+    array (rows, 2**d)
+
+    Examples
+    --------
+    >>> mean_corner_probabilities(np.array([[[0.0, 1.0], [1.0, 0.0]]]))
+    array([[0.  , 0.25, 0.25, 0.5 ]])
+    """
+    rows, count, d = m.shape
+    flat, first = m.reshape(-1, d), d // 2
+    A, C = (corner_probabilities(half).reshape(rows, count, -1) for half in (flat[:, :first], flat[:, first:]))
+    return np.asarray((A.transpose(0, 2, 1) @ C).reshape(rows, 2**d) / count)
 
 
 def multilinear(h: Any, m: Any) -> Any:

@@ -28,7 +28,7 @@ from export.models import HOSTILE, columns, preparations, with_dates
 from export.models import predictor as exported
 from export.models import table as plain_table
 
-NAMES = ["age", "income", "member", "city", "colour", "born", "remark"]
+NAMES = ["age", "income", "member", "city", "colour", "born", "remark", "diary"]
 UNSEEN = "ignore:.*not seen in training"
 
 
@@ -57,7 +57,7 @@ def test_every_kind_of_column_adds_up_to_the_score(kind: str) -> None:
     for row, score, label in zip(found, scores, labels, strict=True):
         np.testing.assert_allclose(row.base + row.contributions.sum(axis=0), score, rtol=0, atol=1e-10)
         assert row.label == label
-        assert row.exact  # seven columns
+        assert row.exact  # eight columns
     written = [row.cells for row in found]
     assert [cells[3] for cells in written] == [(city or "").strip() for city in rows["city"].to_list()]
     assert [cells[0] for cells in written] == ["" if a is None else f"{a:g}" for a in rows["age"].to_list()]
@@ -118,7 +118,7 @@ def test_the_columns_of_a_foreign_transformer_are_its_features(rng: np.random.Ge
 
 
 def hostile() -> list[str]:
-    return [*HOSTILE, "remark"]
+    return [*HOSTILE, "remark", "diary"]
 
 
 @pytest.mark.filterwarnings(UNSEEN)

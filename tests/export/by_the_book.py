@@ -69,8 +69,26 @@ def encoded(column: dict[str, Any], cell: str) -> list[float]:
         if small in BLANK and other and not column["missing"]:
             other = [1.0]
         return found + other + [float(small in BLANK)] * column["missing"]
+    if kind == "hashed":
+        filled = {crc32(token.encode()) % column["buckets"] for token in tokens(text)} if small not in BLANK else set()
+        return [float(k in filled) for k in range(column["buckets"])] + [float(small in BLANK)] * column["missing"]
     words = set(re.findall(GRAMMAR["word"], text.casefold())) if small not in BLANK else set()
     return [float(word in words) for word in column["words"]] + [float(small in BLANK)] * column["missing"]
+
+
+def tokens(text: str) -> list[str]:
+    """Words, and all triples of characters."""
+    plain = re.sub(GRAMMAR["digit"], "0", re.sub(r"\s+", " ", text.casefold()))
+    return re.findall(GRAMMAR["word"], plain) + [f" {plain} "[i : i + 3] for i in range(len(plain))]
+
+
+def crc32(content: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in content:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0xEDB88320 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
 
 
 def scaled(x: float, column: dict[str, Any]) -> list[float]:
@@ -164,17 +182,28 @@ def day(name: str, part: dict[str, str], order: str) -> float:
 # Networks
 
 
-def scores(kind: str, arrays: dict[str, Any], x: list[float], n_classes: int) -> list[float]:
+def code_book(config: dict[str, Any], length: int) -> list[list[int]]:
+    """The words of several classes: those that the model keeps, else those of the codes; none for two classes."""
+    n_classes = len(config["classes"]["values"])
+    if n_classes == 2:
+        return []
+    kept = config["details"].get("code_book")
+    return CODES[f"{n_classes}/{length}"] if kept is None else [[1 if c == "+" else -1 for c in w] for w in kept]
+
+
+def scores(config: dict[str, Any], arrays: dict[str, Any], x: list[float]) -> list[float]:
     """One score for two classes, or one for each of several."""
+    kind = config["kind"]
     if kind == "drawn network":
         depth = sum(name.startswith("W_") for name in arrays)
         for k in range(1, depth + 1):
             x = [1.0 if z >= 0 else -1.0 for z in sums(arrays[f"W_{k}"], arrays[f"b_{k}"], x)]
-        return x
+        words = code_book(config, len(x))
+        return [float(k == nearest(words, x)) for k in range(len(words))] or x
     if kind == "paths":
         arrays = {name: [array] for name, array in arrays.items()}
     if kind in ("paths", "mixture of paths"):
-        return mean_of_paths(arrays, x, n_classes)
+        return mean_of_paths(config, arrays, x)
     if kind == "compact MAP":
         place = int("".join("1" if z >= 0 else "0" for z in sums(arrays["W"], arrays["b"], x)), 2)
         return [1.0 if arrays["bits"][place // 8] >> (7 - place % 8) & 1 else -1.0]
@@ -185,7 +214,7 @@ def scores(kind: str, arrays: dict[str, Any], x: list[float], n_classes: int) ->
     return [sum(column) / len(members) for column in zip(*members, strict=True)]
 
 
-def mean_of_paths(arrays: dict[str, Any], x: list[float], n_classes: int) -> list[float]:
+def mean_of_paths(config: dict[str, Any], arrays: dict[str, Any], x: list[float]) -> list[float]:
     """Mean over members m and paths t; the last layer's means are decoded for several classes."""
     depth = sum(name.startswith("W_") for name in arrays)
     outputs = []
@@ -196,7 +225,8 @@ def mean_of_paths(arrays: dict[str, Any], x: list[float], n_classes: int) -> lis
                 z = layer(arrays, k, m, s)
                 s = [1.0 if value + e >= 0 else -1.0 for value, e in zip(z, arrays[f"noise_{k}"][m][t], strict=True)]
             means = [erf(value / sqrt(2)) for value in layer(arrays, depth, m, s)]
-            outputs.append(means if n_classes == 2 else decoded(means, n_classes))
+            words = code_book(config, len(means))
+            outputs.append(decoded(means, words) if words else means)
     return [sum(column) / len(outputs) for column in zip(*outputs, strict=True)]
 
 
@@ -205,15 +235,18 @@ def layer(arrays: dict[str, Any], k: int, m: int, s: list[float]) -> list[float]
     return [z / root for z in sums(arrays[f"W_{k}"][m], arrays[f"b_{k}"][m], s)]
 
 
-def decoded(means: list[float], n_classes: int) -> list[float]:
-    words = CODES[f"{n_classes}/{len(means)}"]
-    shares = [0.0] * n_classes
+def nearest(words: list[list[int]], s: Any) -> int:
+    products = [sum(a * b for a, b in zip(word, s, strict=True)) for word in words]
+    return products.index(max(products))
+
+
+def decoded(means: list[float], words: list[list[int]]) -> list[float]:
+    shares = [0.0] * len(words)
     for s in product((-1, 1), repeat=len(means)):
-        near = [sum(a * b for a, b in zip(word, s, strict=True)) for word in words]
         p = 1.0
         for sign, m in zip(s, means, strict=True):
             p *= (1 + sign * m) / 2
-        shares[near.index(max(near))] += p
+        shares[nearest(words, s)] += p
     return shares
 
 

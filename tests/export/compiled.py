@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.export import CSource, c_program
 from abnet.export.plan import export_plan
 from abnet.predictors.predictor import Predictor
@@ -100,7 +100,7 @@ def _textual(model: Predictor) -> list[bool]:
     plan = export_plan(model)
     if plan.columns is None:
         return [False] * plan.n_columns
-    return [isinstance(column, TextColumn | WordsColumn) for column in plan.columns]
+    return [isinstance(column, TextColumn | WordsColumn | HashedColumn) for column in plan.columns]
 
 
 def run(program: Path, model: Predictor, rows: Any) -> tuple[np.ndarray, np.ndarray]:

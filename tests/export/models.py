@@ -1,5 +1,7 @@
 """Predictors of every kind that can be exported, with every kind of preparation, and rows for them."""
 
+import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from abnet.bam import BAM
 from abnet.data.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
 from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import NumberForm
 from abnet.labels import Labels
 from abnet.predictors.compact import CompactABNet, CompactMAP
@@ -55,20 +57,37 @@ def predictor(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **info
     about = ModelInfo(labels=labels, **{"certificate": certificate(), **info})
     if kind == "classes by paths":
         return PathMixture.from_networks([network(6, 5) for _ in range(3)], rng, n_paths=40, info=about)
+    if "drawn" in kind or kind == "a code book of its own":
+        book = {} if labels.n_classes != 5 else {"details": {"code_book": BOOK}}
+        about = ModelInfo(**{"labels": labels, **info, "certificate": None, **book})
+    if kind == "a code book of its own":
+        return PathMixture.from_networks([network(3) for _ in range(2)], rng, n_paths=10, info=about)
+    if kind == "drawn classes":
+        return DrawnNetwork(network(4, 3), info=about)
+    if kind == "drawn classes, one layer":
+        width = 3
+        return DrawnNetwork(network(), info=about)
+    if kind == "wide drawn classes":
+        width = 30
+        return DrawnNetwork(network(25, 3), info=about)
     assert kind == "classes"
     return CompactMixture.from_networks([network(4) for _ in range(3)], about)
 
 
+BOOK = ["++-", "---", "-++", "+-+", "+++"]
+"""Words for five classes that are not those of `abnet.cube`: a model keeps the ones that it was made with."""
+
 KINDS = (
     "compact", "map", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",
+    "a code book of its own", "drawn classes", "drawn classes, one layer", "wide drawn classes",
 )  # fmt: skip
 
 
 def columns(names: tuple[str, ...] | None = None) -> TableMap:
     """A table with a column of every kind."""
-    own = ("age", "income", "member", "city", "colour", "born", "remark")
+    own = ("age", "income", "member", "city", "colour", "born", "remark", "diary")
     given = (*(names or ()), *own[len(names or ()) :])
-    a, b, c, d, e, f, g = given
+    a, b, c, d, e, f, g, h = given
     return TableMap(
         (
             NumericColumn(a, 40.0, 38.5, 13.25, True),
@@ -78,12 +97,36 @@ def columns(names: tuple[str, ...] | None = None) -> TableMap:
             TextColumn(e, ("blue", "red"), (), False),
             DateColumn(f, "year-month-day", 10000.0, 9000.0, 4000.0, True, True),
             WordsColumn(g, ("mr", "mrs", "nan", "grösse"), True),
+            HashedColumn(h, 13, True),
         ),
         {},
     )
 
 
-def table(n: int, names: list[str], *, ascii_only: bool = False, seed: int = 1) -> pl.DataFrame:
+STORIES = [
+    "Mr. Smith", "mrs Jones", "MRS-JONES mr_x", "mrss", "nan", "a nan here", "", "mr2mr", "x", "No 17", "a  b\tc",
+    "Größe mr", "ÉMR", "GRÖSSE GRÖßE", "xgrößex", "groẞe größẞe ſtraße K", "mr—mrs", "Grö\u0307ße", "x\u3000y\u00a0z",
+    "٣ and ৪২", "ﬃ ΐ İstanbul ŉ", "Ωmega ΣΑΣ ς", "漢字 かな 한글", "𝔄𝔅 😀😀 𐐀𐐁", "½ Ⅷ x²", "_under_score_",
+    "\u200bzero", "ꭰ Ꭰ ᏸ", "ǅ Ǆ ǆ", "a\u0345b", "\ufeffmr",
+]  # fmt: skip
+"""Texts with letters, digits and blanks of many scripts, and folds that make one character two or three."""
+
+
+def strange_texts() -> list[str]:
+    """Every character that case folding changes, and the first, the last and the next of every run of letters, digits
+    and blanks, each between letters that must not run together with it.
+    """
+    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+    found = {c for c in everything if c != c.casefold()}
+    for pattern in (r"[^\W\d_]+", r"\d+", r"\s+"):
+        for match in re.finditer(pattern, everything):
+            found.update(
+                everything[match.start() - 1 : match.start() + 1] + everything[match.end() - 1 : match.end() + 1]
+            )
+    return [f"ab{c}cd {c}{c}" for c in sorted(found) if not "\ud7ff" < c < "\ue000" and c != "\0"]
+
+
+def table(n: int, names: list[str], *, seed: int = 1) -> pl.DataFrame:
     """Rows with missing values, unseen categories, blanks around texts, truths and words."""
     rng = np.random.default_rng(seed)
 
@@ -91,12 +134,6 @@ def table(n: int, names: list[str], *, ascii_only: bool = False, seed: int = 1) 
         return [None if hole else value for value, hole in zip(list(values), rng.random(n) < 0.15, strict=True)]
 
     city = ["Oslo", "København", 'q"uote', "a" * 5000, "z\\", "Bergen", "Nowhere", "NaN", "<NA>", "oslo", "null"]
-    remarks = ["Mr. Smith", "mrs Jones", "MRS-JONES mr_x", "mrss", "nan", "a nan here", "", "mr2mr", "x"]
-    remarks += (
-        []
-        if ascii_only
-        else ["Größe mr", "ÉMR", "GRÖSSE GRÖßE", "xgrößex", "groẞe größẞe ſtraße K", "mr—mrs", "Grö\u0307ße"]
-    )
     parts: list[Any] = [
         holes(rng.normal(40, 15, n).round(1).tolist()),
         holes((rng.random(n) * 400).tolist()),
@@ -104,7 +141,8 @@ def table(n: int, names: list[str], *, ascii_only: bool = False, seed: int = 1) 
         holes(rng.choice(city, n).tolist()),
         holes(rng.choice(["red", "blue", "green"], n).tolist()),
         holes((rng.random(n) * 20000).round(3).tolist()),
-        holes(rng.choice(remarks, n).tolist()),
+        holes(rng.choice(STORIES, n).tolist()),
+        holes(rng.choice(STORIES, n).tolist()),
     ]
     return pl.DataFrame(dict(zip(names, parts, strict=True)), strict=False)
 
@@ -148,5 +186,6 @@ def lone_columns() -> dict[str, tuple[TableMap, pl.DataFrame]]:
         "rare ones and gaps share": (TextColumn("x", ("Oslo",), None, False), text),
         "gaps only": (TextColumn("x", (), (), True), text),
         "words": (WordsColumn("x", ("oslo",), False), text),
+        "hashed": (HashedColumn("x", 3, False), text),
     }
     return {name: (TableMap((column,), {}), frame) for name, (column, frame) in found.items()}

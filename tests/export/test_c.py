@@ -17,7 +17,9 @@ from abnet.bam import BAM
 from abnet.data.preparation import TableMap
 from abnet.data.preparation.columns import NumericColumn
 from abnet.data.preparation.unseen import UnseenWarning
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import NumberForm
+from abnet.data.tables.frames import as_table
 from abnet.export import c_program, to_c
 from abnet.export.c_rows import ERF_COEFFICIENTS, ERF_END, ERF_ERROR
 from abnet.export.c_source import single_precision_loss
@@ -32,6 +34,8 @@ from export.compiled import SANITIZED, STRICT, build, needs_compiler, run
 from files.predictors import certificate
 
 pytestmark = needs_compiler
+
+WORDS = ("mr", "mrs", "grösse", "ffi", "ss", "σασ", "漢字", "𐐨𐐩", "cd", "abacd", "abßcd".casefold(), "zero")
 
 
 def check(model: Predictor, folder: Path, rows: Any, reference: Any = None, *flags: str, **options: Any) -> None:
@@ -71,7 +75,7 @@ def test_every_kind_of_column_with_hostile_names(kind: str, flags: tuple[str, ..
     calibration = models.calibrated() if kind != "map" else None
     model = models.predictor(kind, preparation.n_features_out, preparation=preparation, calibration=calibration)
     names = [column.name for column in preparation.columns]
-    frame = models.table(2000, names, ascii_only=True)
+    frame = models.table(2000, names)
     check(model, tmp_path, frame, models.with_dates(frame, names[5]), *flags)
 
 
@@ -85,7 +89,7 @@ def test_double_precision_is_python_to_the_last_digits(tmp_path: Path) -> None:
 def test_blanks_around_texts_are_dropped_as_python_drops_them(tmp_path: Path) -> None:
     preparation = models.columns()
     model = models.predictor("compact", preparation.n_features_out, preparation=preparation)
-    frame = models.table(40, [column.name for column in preparation.columns], ascii_only=True)
+    frame = models.table(40, [column.name for column in preparation.columns])
     blanks = [chr(code) for code in range(0x3001) if chr(code).isspace()] + ["\u200b", "\u0084", "\u2060"]
     cities = [f"{blank}{blank}Oslo{other}" for blank, other in zip(blanks, blanks[::-1], strict=True)]
     frame = pl.concat([frame] * 2)[: len(cities)].with_columns(pl.Series("city", cities))
@@ -112,13 +116,66 @@ def test_what_python_refuses_is_refused(name: str, wrong: float, tmp_path: Path)
     assert (run(program, model, X)[0] < 0).tolist() == [False, True]
 
 
-def test_numbers_without_end_and_letters_beyond_ascii_are_refused_in_tables(tmp_path: Path) -> None:
+def test_numbers_without_end_are_refused_in_tables(tmp_path: Path) -> None:
     preparation = models.columns()
     model = models.predictor("compact", preparation.n_features_out, preparation=preparation)
-    frame = models.table(3, [column.name for column in preparation.columns], ascii_only=True)
-    frame = frame.with_columns(pl.Series("age", [1.0, np.inf, 2.0]), pl.Series("remark", ["mr", "mr", "Größe"]))
+    frame = models.table(3, [column.name for column in preparation.columns])
+    frame = frame.with_columns(pl.Series("age", [1.0, np.inf, 2.0]))
     program, _ = build(model, tmp_path)
-    assert (run(program, model, frame)[0] < 0).tolist() == [False, True, True]
+    assert (run(program, model, frame)[0] < 0).tolist() == [False, True, False]
+
+
+def read_texts(column: Any, folder: Path) -> tuple[str, Predictor]:
+    """A program that says which features each text has, and its model."""
+    table = TableMap((column,), {})
+    model = models.predictor("map", table.n_features_out, preparation=table)
+    to_c(model, folder / "model.c")
+    (folder / "main.c").write_text(READ)
+    compiler = ["cc", *STRICT, *SANITIZED]
+    subprocess.run([*compiler, "main.c", "-o", "main"], cwd=folder, check=True)
+    return str(folder / "main"), model
+
+
+READ = """
+#include "model.c"
+#include <stdio.h>
+int main(void) {
+    static char text[1000];
+    abnet_row row;
+    float f[ABNET_FEATURES];
+    int i, c, n = 0;
+    while ((c = getchar()) != EOF) {
+        text[n++] = (char)c;
+        if (c != 0) continue;
+        row.x = text;
+        if (abnet_prepare(&row, f)) printf("refused");
+        else for (i = 0; i < ABNET_FEATURES; i++) putchar(f[i] > 0 ? '1' : '0');
+        putchar('\\n');
+        n = 0;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "column", [HashedColumn("x", 61, True), WordsColumn("x", WORDS, True)], ids=["hashed", "words"]
+)
+def test_texts_of_all_scripts_are_read_as_python_reads_them(column: Any, tmp_path: Path) -> None:
+    texts = [*models.STORIES, *models.strange_texts()]
+    program, _ = read_texts(column, tmp_path)
+    done = subprocess.run([program], input="".join(f"{t}\0" for t in texts).encode(), capture_output=True, check=True)
+    expected = column.encode(as_table({"x": texts}))[0].astype(int)
+    assert done.stdout.decode().split() == ["".join(map(str, row)) for row in expected.tolist()]
+    assert expected.any(axis=0).all()
+
+
+def test_text_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    broken = [b"ok", b"\xff", b"a\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xf0\x9f\x98"]
+    for column in (HashedColumn("x", 7, True), WordsColumn("x", ("ok",), True)):
+        program, _ = read_texts(column, tmp_path)
+        done = subprocess.run([program], input=b"".join(t + b"\0" for t in broken), capture_output=True, check=True)
+        assert [line == "refused" for line in done.stdout.decode().split()] == [False, *[True] * 7]
 
 
 def test_the_loss_of_single_precision_is_bounded(tmp_path: Path) -> None:
@@ -148,11 +205,11 @@ def test_hostile_classes_in_the_certificate_stay_in_the_comment(tmp_path: Path) 
 
 def test_columns_that_no_exporter_knows_are_named() -> None:
     class Strange:
-        name, kind, features = "diary", "hashed", ("a",)
+        name, kind, features = "diary", "smell", ("a",)
 
     odd: Any = Strange()
     model = models.predictor("compact", 1, preparation=TableMap((odd,), {}))
-    with pytest.raises(ValueError, match="column 'diary' is of kind 'hashed', which no exporter writes"):
+    with pytest.raises(ValueError, match="column 'diary' is of kind 'smell', which no exporter writes"):
         c_program(model)
     large = NumericColumn("id", 0.0, 0.0, 1.0, False, NumberForm(offset=2**60))
     with pytest.raises(ValueError, match="whole numbers near"):
@@ -235,10 +292,13 @@ def test_the_bytes_of_flash_are_those_of_the_object(kind: str, tmp_path: Path) -
     assert sum(size for name, size in sections.items() if name in (".data", ".bss")) == 0
 
 
-@pytest.mark.parametrize("kind", ["compact", "map", "wide drawn", "classes", "classes by paths"])
+@pytest.mark.parametrize(
+    ("kind", "width"),
+    [("compact", 8), ("map", 8), ("wide drawn", 8), ("classes", 8), ("classes", 12), ("classes by paths", 8)],
+)
 @pytest.mark.parametrize("rows", [0, None], ids=["one row", "many rows"])
-def test_the_bytes_of_stack_are_those_of_the_functions(kind: str, rows: int | None, tmp_path: Path) -> None:
-    source = to_c(models.predictor(kind, 200, width=8), tmp_path / "model.c")
+def test_the_bytes_of_stack_are_those_of_the_functions(kind: str, width: int, rows: int | None, tmp_path: Path) -> None:
+    source = to_c(models.predictor(kind, 200, width=width), tmp_path / "model.c")
     compiled_alone(tmp_path, "-O1", "-fno-inline", "-fstack-usage", *([] if rows is None else [f"-DABNET_ROWS={rows}"]))
     frames = [line.split("\t") for line in (tmp_path / "model.su").read_text().splitlines()]
     used = sum(int(size) for _, size, _ in frames)
@@ -258,6 +318,21 @@ def test_single_precision_settles_most_rows_and_no_tie(tmp_path: Path) -> None:
     subprocess.run(["cc", *STRICT, "-O3", "probe.c", "-o", "probe", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run([str(tmp_path / "probe")], input=X.tobytes(), capture_output=True, check=True)
     assert 0 < int(done.stdout) < 0.05 * len(X)
+
+
+@pytest.mark.parametrize(("n_inputs", "precision"), [(1, "single"), (4, "double"), (131, "single"), (258, "double")])
+def test_many_units_in_tiles_that_do_not_fit(n_inputs: int, precision: str, tmp_path: Path) -> None:
+    """Thirty-six units in two tiles of 32, features that make no groups of four, rows of zeros, and numbers that only
+    their squares take for zero."""
+    model = models.predictor("classes", n_inputs, width=12)
+    rng = np.random.default_rng(n_inputs)
+    X = (rng.normal(size=(500, n_inputs)) * (rng.random((500, n_inputs)) < 0.2)).astype(np.float32)
+    X[0], X[1], X[2] = 0, 1e-30, -1e30
+    check(model, tmp_path, X, None, *SANITIZED, precision=precision)
+    (tmp_path / "probe.c").write_text(PROBE)
+    subprocess.run(["cc", *STRICT, "-O3", "probe.c", "-o", "probe", "-lm"], cwd=tmp_path, check=True)
+    done = subprocess.run([str(tmp_path / "probe")], input=X.tobytes(), capture_output=True, check=True)
+    assert int(done.stdout) < 0.1 * len(X)  # not all of them are left to be computed one by one
 
 
 PROBE = """

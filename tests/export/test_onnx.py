@@ -1,5 +1,6 @@
 """Exported ONNX in onnxruntime against Python: every network, every preparation, every kind of column."""
 
+import unicodedata
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from scipy.special import erf
 from abnet.bam import BAM
 from abnet.data.preparation.columns import TextColumn
 from abnet.data.preparation.unseen import UnseenWarning
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
+from abnet.data.tables.frames import as_table
 from abnet.export import onnx_program, to_onnx
-from abnet.export.onnx_features import OnnxGraph
+from abnet.export.onnx_graph import DOMAINS, OnnxGraph
+from abnet.export.onnx_tokens import hashed_features
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.predictors.paths import CompactUniform
@@ -41,7 +44,7 @@ def feed(model: Predictor, rows: Any) -> dict[str, Any]:
     kinds: tuple[Any, ...] = plan.columns or ()
     found: dict[str, Any] = {}
     for column, name in zip(kinds, rows.columns, strict=True):
-        if isinstance(column, TextColumn | WordsColumn):
+        if isinstance(column, TextColumn | WordsColumn | HashedColumn):
             found[name] = np.array([[cell or ""] for cell in rows[name].to_list()], object)
         else:
             found[name] = rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()[:, None]
@@ -168,6 +171,31 @@ def test_every_kind_of_column_alone(name: str) -> None:
             check(model, frame)
             return
     raise AssertionError("no model tells the rows apart")
+
+
+def test_texts_of_all_scripts_are_hashed_as_python_hashes_them() -> None:
+    """Features from the graph of the tokens alone; characters without a meaning yet are marked, not guessed."""
+    texts = [text for text in (*models.STORIES, *models.strange_texts()) if text == text.strip()]
+    graph = OnnxGraph(["x"])
+    filled, known = hashed_features(graph, "x", 61)
+    info = onnx.helper.make_tensor_value_info
+    outputs = [info(filled, onnx.TensorProto.DOUBLE, ["N", 61]), info(known, onnx.TensorProto.BOOL, ["N"])]
+    made = onnx.helper.make_graph(
+        graph.nodes, "text", [info("x", onnx.TensorProto.STRING, ["N", 1])], outputs, graph.constants
+    )
+    opsets = [onnx.helper.make_opsetid(*pair) for pair in (("", 20), *DOMAINS.items())]
+    found = run(
+        onnx.helper.make_model(made, opset_imports=opsets, ir_version=9), {"x": np.array(texts, object)[:, None]}
+    )
+    expected = HashedColumn("x", 61, False).encode(as_table({"x": texts}))[0]
+    kinds = [
+        {unicodedata.category(c) for c in text} & {"Cn", "Co"} or max(text, default="") > "\U0003ffff" for text in texts
+    ]
+    valid = np.array([not kind for kind in kinds])
+    present = np.array([bool(row.any()) for row in expected])  # blank texts are the caller's
+    assert found[known].tolist() == valid.tolist()
+    np.testing.assert_array_equal(found[filled][valid & present], expected[valid & present])
+    assert (valid & present).sum() > 3000
 
 
 def test_columns_of_one_name_stay_apart_and_labels_come_back() -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import zlib
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,18 @@ def test_the_page_is_enough_to_write_the_predictor_again(name: str) -> None:
     for place, row in enumerate(vector["rows"]):
         x = [by_the_book.single(value) for value in by_the_book.prepared(config["preparation"], row)]
         np.testing.assert_allclose(x, vector["features"][place], rtol=2e-7, atol=1e-12)
-        found = by_the_book.scores(config["kind"], vector["arrays"], x, len(config["classes"]["values"]))
+        found = by_the_book.scores(config, vector["arrays"], x)
         np.testing.assert_allclose(found, np.atleast_1d(vector["scores"][place]), rtol=0, atol=1e-12)
         assert config["classes"]["values"][by_the_book.code(found)] == vector["labels"][place]
         if vector["probabilities"] is not None:
             shares = by_the_book.probabilities(found, config.get("calibration"))
             np.testing.assert_allclose(shares, vector["probabilities"][place], rtol=0, atol=1e-12)
+
+
+def test_the_checksum_on_the_page_is_the_one_of_the_book() -> None:
+    page = PATH.with_name("model-format.md").read_text(encoding="utf-8")
+    assert f"(that of `no` is {by_the_book.crc32(b'no'):08X})" in page
+    assert by_the_book.crc32("größe".encode()) == zlib.crc32("größe".encode())
 
 
 def test_the_vectors_tell_classes_apart() -> None:

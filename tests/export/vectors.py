@@ -23,15 +23,16 @@ from abnet.predictors.predictor import Predictor
 from export import models
 
 PATH = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"
+GOLDEN = (
+    "compact", "map", "drawn", "mixture", "paths", "mixture of paths", "classes by paths", "a code book of its own",
+    "drawn classes",
+)  # fmt: skip
 
 
 def golden_models() -> dict[str, tuple[Predictor, Any]]:
     """Models by name, each with its rows: an array, or a table of cells as a file has them."""
     X = np.random.default_rng(11).normal(size=(8, 3)).round(3)
-    found: dict[str, tuple[Predictor, Any]] = {
-        kind: (_lively(kind, X, None, width=3), X)
-        for kind in ("compact", "map", "drawn", "mixture", "paths", "mixture of paths", "classes by paths")
-    }
+    found: dict[str, tuple[Predictor, Any]] = {kind: (_lively(kind, X, None, width=3), X) for kind in GOLDEN}
     found["classes, calibrated"] = (_lively("classes", X, None, width=3, calibration=models.calibrated()), X)
     for name in ("standard", "clipped", "thermometer", "coded"):
         found[name] = (_lively("compact", X, models.preparations(3)[name]), X)
@@ -70,11 +71,11 @@ def _short(table: TableMap) -> TableMap:
 
 def _cells(table: TableMap) -> pl.DataFrame:
     rows = [
-        ("41.5", "$1,200", "yes", "Oslo", "red", "1995-03-01", "Mr. Smith"),
-        ("?", "$80.25", "no", "Bergen", "green", "2001-12-31 18:00", "MRS jones, mr x"),
-        (" 7 ", "-$3", "", "  NaN ", "blue", "", "nan"),
-        ("1e3", "n.a.", "TRUE", 'q"uote', "<NA>", "1970-01-01", "GRÖßE und mr"),
-        ("unknown", "$ 12", "0", "Nowhere", "", "not a date", "mrmr"),
+        ("41.5", "$1,200", "yes", "Oslo", "red", "1995-03-01", "Mr. Smith", "No 17, Größe"),
+        ("?", "$80.25", "no", "Bergen", "green", "2001-12-31 18:00", "MRS jones, mr x", "ÉCOLE  école\t٣"),
+        (" 7 ", "-$3", "", "  NaN ", "blue", "", "nan", " NULL "),
+        ("1e3", "n.a.", "TRUE", 'q"uote', "<NA>", "1970-01-01", "GRÖßE und mr", "ﬃ 𐐀𐐁 ½"),
+        ("unknown", "$ 12", "0", "Nowhere", "", "not a date", "mrmr", "x"),
     ]
     names = [column.name for column in table.columns]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

@@ -42,8 +42,13 @@ class Browser:
         self._buffer, self._number, self._session = b"", 0, None
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        targets = self.ask("Target.getTargets")["targetInfos"]
-        target = next(one["targetId"] for one in targets if one["type"] == "page")
+        deadline, pages = time.monotonic() + 60, list[str]()
+        while not pages:  # on a busy machine the first page takes its time
+            assert time.monotonic() < deadline, "Chromium opens no page"
+            time.sleep(0.02)
+            targets = self.ask("Target.getTargets")["targetInfos"]
+            pages = [one["targetId"] for one in targets if one["type"] == "page"]
+        target = pages[0]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")

@@ -3,10 +3,10 @@
 from typing import Any
 
 from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.estimators.abnet import ABNetClassifier
 from abnet.estimators.search import ABNetSearch
-from abnet.export.onnx_features import OnnxGraph
+from abnet.export.onnx_graph import DOMAINS, OnnxGraph
 from abnet.export.onnx_model import add_predictor
 from abnet.export.plan import ExportPlan, export_plan
 
@@ -80,7 +80,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     for node in graph.nodes:
         node.name = scope.get_unique_operator_name(f"abnet_{node.op_type}")
         container.nodes.append(node)
-        container.node_domain_version_pair_sets.add((node.domain, 3 if node.domain else graph.opset))
+        container.node_domain_version_pair_sets.add((node.domain, DOMAINS.get(node.domain, graph.opset)))
     container.initializers.extend(graph.constants)
 
 
@@ -107,7 +107,7 @@ def _inputs(graph: OnnxGraph, plan: ExportPlan, given: list[Any]) -> tuple[list[
         tensors = [variable.onnx_name for variable in chosen]
     found = []
     for column, tensor in zip(plan.columns, tensors, strict=True):
-        textual = isinstance(column, TextColumn | WordsColumn)
+        textual = isinstance(column, TextColumn | WordsColumn | HashedColumn)
         if textual != (column.name in known and type(known[column.name].type).__name__ in _TEXTS):
             wanted = "text (StringTensorType)" if textual else "a number (DoubleTensorType)"
             raise ValueError(f"column {column.name!r} must be declared to skl2onnx as {wanted}.")

@@ -15,9 +15,10 @@ from abnet.data.preparation.columns import (
     TextColumn,
 )
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import BLANK
 from abnet.export.c_text import CPart, c_array, c_number, c_plain, c_string
+from abnet.export.c_tokens import hashed_code, unicode_code, words_code
 from abnet.export.plan import ExportPlan
 
 __all__ = ["feature_code"]
@@ -119,7 +120,8 @@ def _table(plan: ExportPlan, members: list[str]) -> CPart:
     helpers: dict[str, str] = {}
     constants: list[str] = []
     lines: list[str] = []
-    flash = at = 0
+    tokens = _token_parts(plan.columns)
+    flash, at = sum(part.flash for part in tokens), 0
     for column, member in zip(plan.columns, members, strict=True):
         lines.append(f"    /* {c_plain(column.name, 60)} */")
         made, texts, size = _column(column, f"row->{member}", member, at, helpers)
@@ -130,11 +132,21 @@ def _table(plan: ExportPlan, members: list[str]) -> CPart:
     more, size = _coded_lines(plan, at)
     counter = ["    int i;"] if any("(i = 0;" in line for line in (*lines, *more[1])) else []
     parts = [
-        *helpers.values(), *constants, *more[0], "static int abnet_prepare(const abnet_row *row, float *f) {",
+        *helpers.values(), *(part.code for part in tokens), *constants, *more[0],
+        "static int abnet_prepare(const abnet_row *row, float *f) {",
         *counter, *lines, *more[1], "    return 0;", "}",
     ]  # fmt: skip
     libm = any(isinstance(column, DateColumn) and column.season for column in plan.columns)
-    return CPart("\n".join(parts), flash + size, 4 * plan.n_features, libm)
+    return CPart("\n".join(parts), flash + size, 4 * plan.n_features + sum(part.ram for part in tokens), libm)
+
+
+def _token_parts(columns: tuple[Any, ...]) -> list[CPart]:
+    """What columns of words and of hashed text call."""
+    words = [word for column in columns if isinstance(column, WordsColumn) for word in column.words]
+    hashed = any(isinstance(column, HashedColumn) for column in columns)
+    parts = [unicode_code()] if words or hashed else []
+    parts += [words_code(max(len(word.encode()) for word in words))] if words else []
+    return parts + ([hashed_code()] if hashed else [])
 
 
 def _column(column: Any, x: str, member: str, at: int, helpers: dict[str, str]) -> tuple[list[str], list[str], int]:
@@ -154,8 +166,10 @@ def _column(column: Any, x: str, member: str, at: int, helpers: dict[str, str]) 
         gap = width - 1 if column.missing else other
         call = f"abnet_one_hot({x}, {name}, {n}, {gap}, {other}, f + {at}, {width});"
         return [call], listed, size
+    if isinstance(column, HashedColumn):
+        call = f"if (abnet_hashed({x}, {column.buckets}, f + {at}, {len(column.features)})) return -1;"
+        return [call], [], 0
     assert isinstance(column, WordsColumn)
-    helpers["words"] = _WORDS
     listed, name, size = _texts(column.words, f"abnet_words_{member}")
     call = f"if (abnet_words({x}, {name}, {len(column.words)}, f + {at}, {len(column.features)})) return -1;"
     return [call], listed, size
@@ -291,29 +305,5 @@ static void abnet_one_hot(const char *s, const char *const *list, int n, int gap
             if (strlen(list[i]) == length && memcmp(list[i], s, length) == 0) place = i;
     }
     for (i = 0; i < features; i++) f[i] = i == place ? 1.0f : 0.0f;
-}
-"""
-
-_WORDS = """
-static int abnet_letter(char c) { return abnet_small(c) >= 'a' && abnet_small(c) <= 'z'; }
-
-/* 1 for each word that the text has; -1 for letters beyond ASCII, whose small letters this program does not know. */
-static int abnet_words(const char *s, const char *const *list, int n, float *f, int features) {
-    size_t length, start, end;
-    int i;
-    for (i = 0; i < features; i++) f[i] = 0.0f;
-    length = s == NULL ? 0 : abnet_strip(&s);
-    if (s == NULL || abnet_blank(s, length)) {
-        if (features > n) f[n] = 1.0f;
-        return 0;
-    }
-    for (start = 0; start < length; start++)
-        if ((unsigned char)s[start] > 127) return -1;
-    for (start = 0; start < length; start = end + 1) {
-        for (end = start; end < length && abnet_letter(s[end]); end++) {}
-        for (i = 0; i < n; i++)
-            if (end > start && abnet_same(s + start, end - start, list[i])) f[i] = 1.0f;
-    }
-    return 0;
 }
 """

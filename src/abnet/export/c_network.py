@@ -1,10 +1,12 @@
 """The network in C: the functions that compute a score, and probabilities, from features."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.export.c_text import CPart, c_array, c_number, c_size
-from abnet.export.plan import BitTable, ExportPlan, FixedPaths, SignLayers, VoteTable
+from abnet.export.plan import BitTable, CodeTable, ExportPlan, FixedPaths, SignLayers, VoteTable
 from abnet.predictors.predictor import Calibration
 
 __all__ = ["network_code", "probability_code"]
@@ -17,7 +19,9 @@ def network_code(plan: ExportPlan, real: str) -> CPart:
         return _vote(network, real)
     if isinstance(network, FixedPaths):
         return _paths(network, real)
-    return _bits(network, real) if isinstance(network, BitTable) else _layers(network, real)
+    if isinstance(network, SignLayers):
+        return _layers(network, real)
+    return _bits(network, real) if isinstance(network, BitTable) else _codes(network, real)
 
 
 BLOCK = 64
@@ -127,6 +131,32 @@ def _bits(network: BitTable, real: str) -> CPart:
     return CPart(code, flash + network.bits.size, BLOCK + 8 * len(network.b))
 
 
+_CODES = """
+static int abnet_scores(const float *f, double *scores) {
+    abnet_real z[ABNET_UNITS];
+    unsigned long place = 0;
+    int k, u;
+    if (abnet_sums(f, z) < 0.0) return -1;
+    for (u = 0; u < ABNET_UNITS; u++) place = 2 * place + (z[u] >= 0 ? 1 : 0);
+    for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = k == abnet_class[place] ? 1.0 : 0.0;
+    return 0;
+}
+"""
+
+
+def _codes(network: CodeTable, real: str) -> CPart:
+    leading, flash = _leading(network.W, network.b, real)
+    table, size = _classes(network.codes)
+    code = "\n".join(["#define ABNET_OUTPUTS ABNET_CLASSES", leading, table, _CODES])
+    return CPart(code, flash + size, BLOCK + 8 * len(network.b))
+
+
+def _classes(codes: NDArray[np.intp]) -> tuple[str, int]:
+    """The class of each representation of the outputs, and its bytes."""
+    kind, size = ("unsigned char", 1) if codes.max() < 256 else ("unsigned short", 2)
+    return c_array(kind, "abnet_class", codes), size * len(codes)
+
+
 _LAYER = """
 /* The signs of a layer of units, from the n signs below. */
 static void abnet_layer(
@@ -154,21 +184,29 @@ def _layers(network: SignLayers, real: str) -> CPart:
         f"    abnet_layer(s[{(k - 1) % 2}], {widths[k - 1]}, abnet_W{k}, abnet_b{k}, {widths[k]}, s[{k % 2}]);"
         for k in range(1, len(widths))
     ]
+    table, size = (None, 0) if network.codes is None else _classes(network.codes)
+    last = f"s[{(len(widths) - 1) % 2}]"
+    decoded = [
+        f"    for (u = 0; u < {widths[-1]}; u++) place = 2 * place + ({last}[u] > 0 ? 1 : 0);",
+        "    for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = k == abnet_class[place] ? 1.0 : 0.0;",
+    ]
     function = [
         "static int abnet_scores(const float *f, double *scores) {",
         "    abnet_real z[ABNET_UNITS];",
         f"    signed char s[2][{widest}];",
         "    int u;",
+        *([] if table is None else ["    int k, place = 0;"]),
         "    if (abnet_sums(f, z) < 0.0) return -1;",
         "    for (u = 0; u < ABNET_UNITS; u++) s[0][u] = z[u] >= 0 ? 1 : -1;",
         *calls,
-        f"    scores[0] = s[{(len(widths) - 1) % 2}][0];",
+        *([f"    scores[0] = {last}[0];"] if table is None else decoded),
         "    return 0;",
         "}",
     ]
-    code = "\n".join(["#define ABNET_OUTPUTS 1", leading, *above, _LAYER % {"real": real}, *function])
+    outputs = f"#define ABNET_OUTPUTS {1 if table is None else 'ABNET_CLASSES'}"
+    code = "\n".join([outputs, leading, *above, table or "", _LAYER % {"real": real}, *function])
     numbers = sum(W.size + len(W) for W in network.weights[1:])
-    return CPart(code, flash + numbers * c_size(real), BLOCK + 8 * widths[0] + 2 * widest)
+    return CPart(code, flash + size + numbers * c_size(real), BLOCK + 8 * widths[0] + 2 * widest)
 
 
 _PATH_LAYER = """
@@ -199,24 +237,26 @@ def _paths(network: FixedPaths, real: str) -> CPart:
     for k in range(1, len(widths)):
         arrays.append(c_array(real, f"abnet_W{k + 1}", network.weights[k].transpose(0, 2, 1)))
         arrays.append(c_array(real, f"abnet_b{k + 1}", network.biases[k]))
-    sizes = {"MEMBERS": members, "PATHS": paths, "OUTPUTS": network.n_outputs, "WIDTH": widths[-1]}
+    outputs = 1 if network.codes is None else "ABNET_CLASSES"
+    sizes: dict[str, Any] = {"MEMBERS": members, "PATHS": paths, "OUTPUTS": outputs, "WIDTH": widths[-1]}
     sizes |= {"FIRST": widths[-1] // 2, "SECOND": widths[-1] - widths[-1] // 2}
     defines = [f"#define ABNET_{name} {value}" for name, value in sizes.items()]
     above = range(1, len(widths))
     numbers = sum(network.weights[k].size + network.biases[k].size for k in above) + sum(e.size for e in network.noise)
     flash, ram = flash + numbers * c_size(real), BLOCK + 8 * (members * first + 2 * max(widths))
     helpers = [_PATH_LAYER % {"real": real}]
-    if network.table is not None:
-        arrays.append(c_array("unsigned short", "abnet_class", network.table.argmax(axis=1)))
+    if network.codes is not None:
+        table, size = _classes(network.codes)
+        arrays.append(table)
         helpers.insert(0, _CORNERS)
-        flash += 2 * len(network.table)
-        ram += 8 * (len(network.table) + 2 ** sizes["FIRST"] + 2 ** sizes["SECOND"])
+        flash += size
+        ram += 8 * (len(network.codes) + 2 ** sizes["FIRST"] + 2 ** sizes["SECOND"])
     code = [*defines, leading, *arrays, *helpers, _path_scores(network, widths)]
     return CPart("\n".join(code), flash, ram, libm=True)
 
 
 def _path_scores(network: FixedPaths, widths: list[int]) -> str:
-    several = network.table is not None
+    several = network.codes is not None
     lines = [
         "static int abnet_scores(const float *f, double *scores) {",
         f"    abnet_real z[ABNET_UNITS], s[{max(widths)}], t[{max(widths)}];",

@@ -13,12 +13,13 @@ from abnet.export.c_features import feature_code
 from abnet.export.c_network import network_code, probability_code
 from abnet.export.c_rows import rows_code
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string
-from abnet.export.plan import BitTable, ExportPlan, FixedPaths, VoteTable, export_plan
+from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["CSource", "c_program", "to_c"]
 
 PRECISIONS = ("auto", "single", "double")
+_HEADERS = (("stdint.h", "uint_least32_t"), ("string.h", "strlen"))
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,15 @@ def c_program(predictor: Predictor, *, precision: str = "auto") -> CSource:
     members = [] if plan.names is None else c_identifiers(plan.names)
     parts = [feature_code(plan, members), network_code(plan, real), probability_code(plan), _labels(plan)]
     declared, many = rows_code(plan, real, _argument(plan), bool(parts[0].code))
-    flash, ram = sum(part.flash for part in (*parts, many)), sum(part.ram for part in parts) + 8 * _outputs(plan)
+    flash, ram = sum(part.flash for part in (*parts, many)), sum(part.ram for part in parts) + 8 * plan.n_outputs
     libm = any(part.libm for part in parts)
     made = CSource("", flash, ram, ram + many.ram, libm, tuple(members))
-    includes = ["float.h", "stddef.h", *(["string.h"] if "strlen" in parts[0].code else []), *["math.h"] * libm]
+    includes = [
+        "float.h",
+        "stddef.h",
+        *(header for header, sign in _HEADERS if sign in parts[0].code),
+        *["math.h"] * libm,
+    ]
     sizes = {"COLUMNS": plan.n_columns, "FEATURES": plan.n_features, "CLASSES": predictor.n_classes}
     text = "\n".join(
         [
@@ -118,13 +124,6 @@ def c_program(predictor: Predictor, *, precision: str = "auto") -> CSource:
         ]
     )
     return replace(made, text=text)
-
-
-def _outputs(plan: ExportPlan) -> int:
-    network = plan.network
-    if isinstance(network, FixedPaths):
-        return network.n_outputs
-    return network.H.shape[2] if isinstance(network, VoteTable) else 1
 
 
 def _heading(plan: ExportPlan, precision: str, made: CSource) -> list[str]:
@@ -182,9 +181,10 @@ def single_precision_loss(plan: ExportPlan) -> float:
             for W, b in zip(network.weights, network.biases, strict=True)
         ]
         return float(max(units) + max(np.abs(_rounding(noise)).max() for noise in network.noise) + 1e-9)
-    layers = (
-        [(network.W, network.b)] if isinstance(network, BitTable) else zip(network.weights, network.biases, strict=True)
-    )
+    if isinstance(network, SignLayers):
+        layers = list(zip(network.weights, network.biases, strict=True))
+    else:
+        layers = [(network.W, network.b)]
     worst = [np.hypot(np.linalg.norm(_rounding(W), axis=1), _rounding(b)).max() for W, b in layers]
     return float(max(worst) + 1e-9)
 

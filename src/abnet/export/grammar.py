@@ -29,6 +29,7 @@ def cell_grammar() -> dict[str, Any]:
         "false": sorted(text for text, truth in TRUTH.items() if not truth),
         "dates": FORMS,
         "word": r"[^\W\d_]{2,}",
+        "digit": r"\d",
         "number": NumberForm(thousands=",", before="$", after="kg").pattern,
         "plain_number": _PLAIN,
         "numbers": [

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 
 from abnet.data.preparation.coded import CodedMap, stored_form
 from abnet.data.preparation.table_map import TableMap
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import BLANK
+from abnet.export.plan import output_codes
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mean_field_network import MeanFieldNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
+from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["js_library", "js_program", "js_record", "script_json"]
 
-KINDS = ("numeric", "date", "boolean", "text", "words")
+KINDS = ("numeric", "date", "boolean", "text", "words", "hashed")
 """Columns that the JavaScript knows."""
 
 MOST_BYTES = 2**24
@@ -78,7 +79,9 @@ def js_record(predictor: Predictor) -> dict[str, Any]:
     info = predictor.info
     preparation = None if info.preparation is None else stored_form(info.preparation)
     base = preparation.base if isinstance(preparation, CodedMap) else preparation
-    words = isinstance(base, TableMap) and any(isinstance(column, WordsColumn) for column in base.columns)
+    words = isinstance(base, TableMap) and any(
+        isinstance(column, WordsColumn | HashedColumn) for column in base.columns
+    )
     return {
         "network": _network(predictor),
         "preparation": None if preparation is None else _plain(preparation.to_dict()),
@@ -150,8 +153,8 @@ def _paths(predictor: Predictor, weights: Any, biases: Any, noise: Any) -> dict[
 
 def _decode(predictor: Predictor, length: int) -> list[int] | None:
     """The class of each corner of so many outputs; None for two classes, whose one output is a sign."""
-    table = class_table(predictor.n_classes, length)
-    return None if table is None else np.argmax(table, axis=1).tolist()
+    codes = output_codes(predictor, length)
+    return None if codes is None else codes.tolist()
 
 
 def _layers(weights: Any, biases: Any) -> dict[str, Any]:

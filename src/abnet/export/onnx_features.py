@@ -1,13 +1,11 @@
 """The preparation in ONNX: a graph built node by node, from the columns to the features of the network."""
 
 import sys
-from collections.abc import Sequence
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abnet.data.preparation.coded import ThermometerMap
 from abnet.data.preparation.columns import (
@@ -20,124 +18,13 @@ from abnet.data.preparation.columns import (
     TextColumn,
 )
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import BLANK
+from abnet.export.onnx_graph import OnnxGraph
+from abnet.export.onnx_tokens import hashed_features
 from abnet.export.plan import ExportPlan
 
-if TYPE_CHECKING:
-    import onnx
-
-__all__ = ["OnnxGraph", "import_onnx", "onnx_features"]
-
-
-ERF_END = 6.0
-"""From here on the error function is 1 in float64."""
-ERF_SERIES = (
-    0.3785374169292397, 0.42218758361344777, 0.16940759095449764, 0.0329934294778909, -0.0016702444046923937,
-    -0.0016653643667956324, 0.00013358426953576807, 0.00010054189868280341, -2.2700159899704513e-05,
-    -4.271117396357692e-06, 2.838143104316882e-06, -2.823393880271042e-07, -1.9838585196813037e-07,
-    8.64694333890086e-08, -6.513118485109626e-09, -7.352472518437774e-09, 3.3658288322023846e-09,
-    -2.776307855150726e-10, -2.9766387405215563e-10, 9.395932046122793e-11, -7.106929108334487e-13,
-)  # fmt: skip
-"""``exp(z²) erfc(z)`` for z in [0, 6] as a polynomial of u, where ``2/(2 + z) = 1/4 + 3/8 (u + 1)``: interpolated at
-Chebyshev's points."""
-
-
-def import_onnx() -> Any:
-    """The package onnx; ImportError says how to install it."""
-    try:
-        import onnx
-    except ImportError as error:
-        raise ImportError("writing ONNX needs the package onnx: pip install 'abnet[onnx]'.") from error
-    return onnx
-
-
-class OnnxGraph:
-    """Nodes and constants so far. Every method takes and returns names of tensors."""
-
-    def __init__(self, taken: Sequence[str] = ()) -> None:
-        self.onnx = import_onnx()
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-        self._taken = set(taken)
-        self.opset = 18
-
-    def fresh(self, stem: str) -> str:
-        """A name that no tensor has yet."""
-        name, number = stem, 0
-        while name in self._taken:
-            number += 1
-            name = f"{stem}_{number}"
-        self._taken.add(name)
-        return name
-
-    def constant(self, values: Any, dtype: Any = np.float64) -> str:
-        """A constant tensor."""
-        name = self.fresh("constant")
-        array = np.asarray(values, dtype)
-        if array.dtype.kind in "OU":
-            texts = [text.encode("utf-8", "surrogatepass") for text in array.ravel().tolist()]
-            tensor = self.onnx.helper.make_tensor(name, self.onnx.TensorProto.STRING, array.shape, texts)
-        else:
-            tensor = self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
-        self.constants.append(tensor)
-        return name
-
-    def node(self, op: str, *inputs: str, out: str | None = None, domain: str = "", **attributes: Any) -> str:
-        """One node with one result."""
-        result = out or self.fresh(op.lower())
-        self.nodes.append(self.onnx.helper.make_node(op, list(inputs), [result], domain=domain, **attributes))
-        return result
-
-    def cast(self, x: str, kind: str, out: str | None = None) -> str:
-        """The tensor in another type, such as "DOUBLE"."""
-        return self.node("Cast", x, out=out, to=getattr(self.onnx.TensorProto, kind))
-
-    def affine(self, x: str, scale: float, shift: float) -> str:
-        """``scale x + shift`` in float64."""
-        return self.node("Add", self.node("Mul", x, self.constant(scale)), self.constant(shift))
-
-    def take(self, x: str, places: Sequence[int]) -> str:
-        """Columns of a matrix."""
-        return self.node("Gather", x, self.constant(list(places), np.int64), axis=1)
-
-    def choose(self, condition: str, yes: Any, no: Any, dtype: Any = np.float64) -> str:
-        """One of two numbers."""
-        return self.node("Where", condition, self.constant(yes, dtype), self.constant(no, dtype))
-
-    def erf(self, x: str) -> str:
-        """The error function within 1e-15: onnxruntime has it in single precision only."""
-        z = self.node("Min", self.node("Abs", x), self.constant(ERF_END))
-        t = self.node("Div", self.constant(2.0), self.node("Add", z, self.constant(2.0)))
-        u = self.affine(t, 8 / 3, -5 / 3)
-        value = self.constant(ERF_SERIES[-1])
-        for coefficient in ERF_SERIES[-2::-1]:
-            value = self.node("Add", self.node("Mul", value, u), self.constant(coefficient))
-        gauss = self.node("Exp", self.node("Neg", self.node("Mul", z, z)))
-        size = self.node("Sub", self.constant(1.0), self.node("Mul", gauss, value))
-        return self.node("Mul", self.node("Sign", x), size)
-
-    def corners(self, m: str, places: range) -> str:
-        """Probabilities (M, N, 2^d) of the corners of the cube, for means (M, N, width) at some places."""
-        half = self.node("Mul", m, self.constant(0.5))
-        out = ""
-        for place in reversed(places):
-            one = self.node("Gather", half, self.constant([place], np.int64), axis=2)
-            low, high = (self.node(op, self.constant(0.5), one) for op in ("Sub", "Add"))
-            parts = [self.node("Mul", side, out) for side in (low, high)] if out else [low, high]
-            out = self.node("Concat", *parts, axis=2)
-        return out
-
-    def reshape(self, x: str, *shape: int) -> str:
-        """The tensor in another shape; 0 keeps a length, -1 is what is left."""
-        return self.node("Reshape", x, self.constant(shape, np.int64))
-
-    def labels(self, codes: str, classes: NDArray[Any]) -> str:
-        """The label of every code; labels of mixed types as text."""
-        kinds: dict[str, Any] = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}
-        dtype = kinds.get(classes.dtype.kind, object)
-        values = [str(label) for label in classes.tolist()] if dtype is object else classes
-        return self.node("Gather", self.constant(values, dtype), codes, axis=0)
+__all__ = ["onnx_features"]
 
 
 _LETTER = r"\pL\p{Nl}\p{No}"
@@ -240,6 +127,10 @@ def _table(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, 
     for column, x in named:
         if isinstance(column, TextColumn):
             add(_categories(graph, column, x), [(column.name, f"feature {i}") for i in range(len(column.features))])
+        elif isinstance(column, HashedColumn):
+            features, known = _hashed(graph, column, x)
+            taken = graph.node("And", taken, known)
+            add(features, [(column.name, f"feature {i}") for i in range(len(column.features))])
         elif isinstance(column, WordsColumn):
             add(_words(graph, column, x), [(column.name, f"feature {i}") for i in range(len(column.features))])
     order = [places[key] for column in plan.columns for key in _keys(column)]
@@ -249,7 +140,7 @@ def _table(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, 
 
 def _keys(column: Any) -> list[tuple[str, str]]:
     """The features of a column, by the names that their blocks gave them."""
-    if isinstance(column, TextColumn | WordsColumn):
+    if isinstance(column, TextColumn | WordsColumn | HashedColumn):
         return [(column.name, f"feature {i}") for i in range(len(column.features))]
     value = isinstance(column, BooleanColumn) or column.scale is not None
     season = isinstance(column, DateColumn) and column.season
@@ -306,7 +197,7 @@ def _categories(graph: OnnxGraph, column: TextColumn, x: str) -> str:
 def _words(graph: OnnxGraph, column: WordsColumn, x: str) -> str:
     """Whether the text has each word, by regular expressions (RE2)."""
     graph.opset = 20
-    blank = graph.cast(_coded(graph, x, _MARKS, [1] * len(_MARKS), 0), "BOOL")
+    blank = _blank(graph, x)
     present = graph.node("Not", blank)
     found = []
     for word in column.words:
@@ -314,6 +205,19 @@ def _words(graph: OnnxGraph, column: WordsColumn, x: str) -> str:
         has = graph.node("And", present, graph.node("RegexFullMatch", x, pattern=pattern))
         found.append(graph.cast(has, "DOUBLE"))
     return graph.node("Concat", *found, *[graph.cast(blank, "DOUBLE")] * column.missing, axis=1)
+
+
+def _blank(graph: OnnxGraph, x: str) -> str:
+    return graph.cast(_coded(graph, x, _MARKS, [1] * len(_MARKS), 0), "BOOL")
+
+
+def _hashed(graph: OnnxGraph, column: HashedColumn, x: str) -> tuple[str, str]:
+    """Features of a hashed text, and whether its characters are known, (N,)."""
+    blank = _blank(graph, x)
+    filled, known = hashed_features(graph, x, column.buckets)
+    present = graph.node("Where", blank, graph.constant(0.0), filled)
+    known = graph.node("Or", known, graph.reshape(blank, -1))
+    return graph.node("Concat", present, *[graph.cast(blank, "DOUBLE")] * column.missing, axis=1), known
 
 
 @cache

@@ -9,9 +9,10 @@ import numpy as np
 from abnet import __version__
 from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, TextColumn
-from abnet.data.preparation.words import WordsColumn
-from abnet.export.onnx_features import OnnxGraph, import_onnx, onnx_features
-from abnet.export.plan import BitTable, ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
+from abnet.data.preparation.words import HashedColumn, WordsColumn
+from abnet.export.onnx_features import onnx_features
+from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
+from abnet.export.plan import BitTable, CodeTable, ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["add_predictor", "onnx_program", "to_onnx"]
@@ -72,7 +73,10 @@ def onnx_program(predictor: Predictor) -> Any:
         producer_name="abnet",
         producer_version=__version__,
         ir_version=IR_VERSIONS[graph.opset],
-        opset_imports=[onnx.helper.make_opsetid("", graph.opset), onnx.helper.make_opsetid("ai.onnx.ml", 3)],
+        opset_imports=[
+            onnx.helper.make_opsetid("", graph.opset),
+            *(onnx.helper.make_opsetid(domain, DOMAINS[domain]) for domain in sorted(graph.domains)),
+        ],
     )  # fmt: skip
     onnx.helper.set_model_props(model, _properties(plan, names))
     onnx.checker.check_model(model)
@@ -108,6 +112,7 @@ _WORDS = {
     DateColumn: "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing",
     TextColumn: "text without blanks around it, empty if missing",
     WordsColumn: "text, empty if missing",
+    HashedColumn: "text without blanks around it, empty if missing",
 }
 
 
@@ -117,7 +122,7 @@ def _inputs(plan: ExportPlan, names: list[str]) -> list[Any]:
     if plan.names is None:
         return [describe("X", kinds.FLOAT, ["N", plan.n_columns])]
     columns: tuple[Any, ...] = plan.columns or (None,) * len(names)
-    textual = [isinstance(column, TextColumn | WordsColumn) for column in columns]
+    textual = [isinstance(column, TextColumn | WordsColumn | HashedColumn) for column in columns]
     return [
         describe(name, kinds.STRING if text else kinds.DOUBLE, ["N", 1], _WORDS.get(type(column), "a number"))
         for name, text, column in zip(names, textual, columns, strict=True)
@@ -153,8 +158,8 @@ def _scores(graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     if isinstance(network, VoteTable):
         return _vote(graph, network, x)
     if isinstance(network, FixedPaths):
-        return _paths(graph, network, x)
-    return _bits(graph, network, x) if isinstance(network, BitTable) else _layers(graph, network, x)
+        return _paths(graph, plan, network, x)
+    return _layers(graph, plan, network, x) if isinstance(network, SignLayers) else _bits(graph, plan, network, x)
 
 
 def _sums(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
@@ -182,7 +187,7 @@ def _vote(graph: OnnxGraph, network: VoteTable, x: str) -> str:
     return graph.node("ReduceMean", total, graph.constant([0], np.int64), keepdims=0)
 
 
-def _paths(graph: OnnxGraph, network: FixedPaths, x: str) -> str:
+def _paths(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, x: str) -> str:
     """The mean over members and paths: signs layer by layer, the last layer's means, and what they stand for."""
     members, paths, _ = network.noise[0].shape
     norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
@@ -196,38 +201,51 @@ def _paths(graph: OnnxGraph, network: FixedPaths, x: str) -> str:
             signs = graph.choose(reached, 1.0, -1.0)
             z = graph.node("Mul", _sums(graph, W[m], b[m], signs), graph.constant((W.shape[2] + 1) ** -0.5))
         means = graph.erf(graph.node("Mul", z, graph.constant(0.5**0.5)))
-        outputs = _decoded(graph, network, means)
+        outputs = _decoded(graph, plan, network, means)
         total = graph.node("Add", total, outputs) if total else outputs
     return graph.node("Div", total, graph.constant(float(members * paths)))
 
 
-def _decoded(graph: OnnxGraph, network: FixedPaths, means: str) -> str:
+def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str) -> str:
     """Sums over the paths (N, C) of the outputs (N, T, c), or of the probabilities of the classes they stand for.
 
     ``Σ_t Π_i P_t[s_i]`` is a product of two halves of the cube, summed over the paths before it is decoded.
     """
-    if network.table is None:
+    if network.codes is None:
         return graph.node("ReduceSum", means, graph.constant([1], np.int64), keepdims=0)
     width = network.biases[-1].shape[1]
     halves = [graph.corners(means, places) for places in (range(width // 2), range(width // 2, width))]
     joint = graph.node("MatMul", graph.node("Transpose", halves[0], perm=[0, 2, 1]), halves[1])
-    return graph.node("MatMul", graph.reshape(joint, -1, 2**width), graph.constant(network.table))
+    return graph.node(
+        "MatMul", graph.reshape(joint, -1, 2**width), graph.constant(np.eye(plan.n_outputs)[network.codes])
+    )
 
 
-def _bits(graph: OnnxGraph, network: BitTable, x: str) -> str:
-    width = len(network.b)
-    reached = graph.node("GreaterOrEqual", _sums(graph, network.W, network.b, x), graph.constant(0.0))
-    powers = graph.constant(2.0 ** np.arange(width - 1, -1, -1)[:, None])
+def _bits(graph: OnnxGraph, plan: ExportPlan, network: BitTable | CodeTable, x: str) -> str:
+    if isinstance(network, CodeTable):
+        table = np.eye(plan.n_outputs)[network.codes]
+    else:
+        table = np.unpackbits(network.bits, count=2 ** len(network.b))[:, None] * 2.0 - 1.0
+    return _looked_up(graph, _reached(graph, network.W, network.b, x), table)
+
+
+def _reached(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
+    return graph.node("GreaterOrEqual", _sums(graph, W, b, x), graph.constant(0.0))
+
+
+def _looked_up(graph: OnnxGraph, reached: str, table: Any) -> str:
+    """Rows of a table at the binary numbers whose digits are truths (N, d)."""
+    powers = graph.constant(2.0 ** np.arange(len(table).bit_length() - 2, -1, -1)[:, None])
     place = graph.cast(graph.node("MatMul", graph.cast(reached, "DOUBLE"), powers), "INT64")
-    table = np.unpackbits(network.bits, count=2**width) * 2.0 - 1.0
-    return graph.node("Gather", graph.constant(table), place, axis=0)
+    return graph.node("Gather", graph.constant(table), graph.reshape(place, -1), axis=0)
 
 
-def _layers(graph: OnnxGraph, network: SignLayers, x: str) -> str:
+def _layers(graph: OnnxGraph, plan: ExportPlan, network: SignLayers, x: str) -> str:
+    reached = ""
     for W, b in zip(network.weights, network.biases, strict=True):
-        reached = graph.node("GreaterOrEqual", _sums(graph, W, b, x), graph.constant(0.0))
+        reached = _reached(graph, W, b, x)
         x = graph.choose(reached, 1.0, -1.0)
-    return x
+    return x if network.codes is None else _looked_up(graph, reached, np.eye(plan.n_outputs)[network.codes])
 
 
 def _label(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:

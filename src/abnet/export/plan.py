@@ -7,19 +7,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.cube import corners
+from abnet.cube import corners, nearest_word
 from abnet.data.preparation.coded import CodedMap, ThermometerMap, stored_form
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
 from abnet.data.preparation.table_map import Column, TableMap
-from abnet.data.preparation.words import WordsColumn
+from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture, class_table
+from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
 
-__all__ = ["BitTable", "ExportPlan", "FixedPaths", "Network", "SignLayers", "VoteTable", "export_plan"]
+__all__ = [
+    "BitTable",
+    "CodeTable",
+    "ExportPlan",
+    "FixedPaths",
+    "Network",
+    "SignLayers",
+    "VoteTable",
+    "export_plan",
+    "output_codes",
+]
 
 WIDEST_TABLE = 16
 """Leading layers up to this width get a table of bits (8 kB); wider networks are exported layer by layer."""
@@ -27,7 +37,7 @@ WIDEST_TABLE = 16
 MOST_VALUES = 2**22
 """Values of a table that is written out, at the most."""
 
-KNOWN = (NumericColumn, BooleanColumn, TextColumn, DateColumn, WordsColumn)
+KNOWN = (NumericColumn, BooleanColumn, TextColumn, DateColumn, WordsColumn, HashedColumn)
 """Kinds of columns that exporters write."""
 
 Scaling = StandardMap | MinMaxMap | ThermometerMap
@@ -52,32 +62,40 @@ class BitTable:
 
 
 @dataclass(frozen=True, eq=False)
+class CodeTable:
+    """``codes[sgn(W x + b)]``, the class of a drawn network of several: W (d, n), b (d,), codes (2**d,)."""
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    codes: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
 class SignLayers:
-    """``sgn(W_L sgn(… sgn(W_1 x + b_1) …) + b_L)``: a drawn network too wide for a table."""
+    """``sgn(W_L sgn(… sgn(W_1 x + b_1) …) + b_L)``: a drawn network too wide for a table.
+
+    `codes` (2**d_L,) says which class an output of several neurons stands for; None for two classes.
+    """
 
     weights: tuple[NDArray[np.float64], ...]
     biases: tuple[NDArray[np.float64], ...]
+    codes: NDArray[np.intp] | None
 
 
 @dataclass(frozen=True, eq=False)
 class FixedPaths:
     """Mean output of sampled paths whose randomness is fixed: W_k (M, d_k, d_{k-1}), b_k (M, d_k), ε_k (M, T, d_k).
 
-    `table` (2**d_L, K) says which class an output of several neurons stands for; None for two classes.
+    `codes` as in `SignLayers`.
     """
 
     weights: tuple[NDArray[np.float64], ...]
     biases: tuple[NDArray[np.float64], ...]
     noise: tuple[NDArray[np.float64], ...]
-    table: NDArray[np.float64] | None
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of scores."""
-        return 1 if self.table is None else int(self.table.shape[1])
+    codes: NDArray[np.intp] | None
 
 
-Network = VoteTable | BitTable | SignLayers | FixedPaths
+Network = VoteTable | BitTable | CodeTable | SignLayers | FixedPaths
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +105,7 @@ class ExportPlan:
     Attributes
     ----------
     predictor : Predictor
-    network : VoteTable, BitTable, SignLayers or FixedPaths
+    network : VoteTable, BitTable, CodeTable, SignLayers or FixedPaths
     names : tuple of str or None
         Columns of the input; None for an array whose columns have no names.
     columns : tuple of columns or None
@@ -122,6 +140,11 @@ class ExportPlan:
     def n_features(self) -> int:
         """Number of inputs of the network."""
         return self.predictor.n_inputs
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores: one for two classes, else one for each."""
+        return 1 if self.predictor.n_classes == 2 else self.predictor.n_classes
 
     @property
     def coded(self) -> list[tuple[int, float]]:
@@ -169,8 +192,8 @@ def _network(predictor: Predictor) -> Network:
         weights, biases, noise = (tuple(array[None] for array in arrays) for arrays in parts)
         return FixedPaths(weights, biases, noise, None)
     if isinstance(predictor, PathMixture):
-        table = class_table(predictor.n_classes, predictor.biases[-1].shape[1])
-        return FixedPaths(predictor.weights, predictor.biases, predictor.noise, table)
+        codes = output_codes(predictor, predictor.biases[-1].shape[1])
+        return FixedPaths(predictor.weights, predictor.biases, predictor.noise, codes)
     raise ValueError(
         f"a {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures of an "
         "ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the "
@@ -187,14 +210,24 @@ def _sized(network: VoteTable) -> VoteTable:
     return network
 
 
-def _drawn(predictor: DrawnNetwork) -> BitTable | SignLayers:
-    network = predictor.network
-    if len(network.weights) == 1:
-        return BitTable(network.weights[0], network.biases[0], np.array([0b01000000], np.uint8))
+def output_codes(predictor: Predictor, length: int) -> NDArray[np.intp] | None:
+    """The class of each corner of so many outputs, by the model's own code book; None for two classes."""
+    if predictor.n_classes == 2:
+        return None
+    return nearest_word(predictor.info.code_words(length), corners(length, np.float64))
+
+
+def _drawn(predictor: DrawnNetwork) -> BitTable | CodeTable | SignLayers:
+    network, codes = predictor.network, output_codes(predictor, predictor.network.sizes[-1])
     if network.sizes[1] > WIDEST_TABLE:
-        return SignLayers(network.weights, network.biases)
-    above = BAM(network.weights[1:], network.biases[1:]).predict(corners(network.sizes[1], np.float64))
-    return BitTable(network.weights[0], network.biases[0], np.packbits(above > 0))
+        return SignLayers(network.weights, network.biases, codes)
+    signs = corners(network.sizes[1], np.float64)
+    above = BAM(network.weights[1:], network.biases[1:]).predict(signs) if network.weights[1:] else signs
+    W, b = network.weights[0], network.biases[0]
+    if codes is None:
+        return BitTable(W, b, np.packbits(above > 0))
+    powers = 2 ** np.arange(above.shape[1] - 1, -1, -1)
+    return CodeTable(W, b, codes[(above > 0) @ powers])
 
 
 def _check_exact(preparation: TableMap) -> None:

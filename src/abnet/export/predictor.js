@@ -18,6 +18,7 @@ const abnet = (() => {
   /* What Python calls white space. */
   const BLANKS = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
   const AROUND = new RegExp(`^${BLANKS}|${BLANKS}$`, "g");
+  const BETWEEN = new RegExp(BLANKS, "g"), DIGIT = /\p{Nd}/gu;
   const WORD = /[\p{L}\p{Nl}\p{No}]{2,}/gu;
 
   function erf(x) {
@@ -97,9 +98,30 @@ const abnet = (() => {
       for (let i = 0; i < width; i++) out.push(start + i === start + place ? 1 : 0);
       return;
     }
-    const words = new Set(blank ? [] : folded(text, model.folds).match(WORD) || []);
-    for (const word of column.words) out.push(words.has(word) ? 1 : 0);
+    if (column.kind === "hashed") {
+      const filled = new Set(blank ? [] : tokens(folded(text, model.folds)).map((token) => crc32(token) % column.buckets));
+      for (let i = 0; i < column.buckets; i++) out.push(filled.has(i) ? 1 : 0);
+    } else {
+      const words = new Set(blank ? [] : folded(text, model.folds).match(WORD) || []);
+      for (const word of column.words) out.push(words.has(word) ? 1 : 0);
+    }
     if (column.missing) out.push(blank ? 1 : 0);
+  }
+
+  /* Words and triples of characters of a folded text, its blanks made one space each and its digits 0. */
+  function tokens(text) {
+    const plain = text.replace(BETWEEN, " ").replace(DIGIT, "0"), characters = [" ", ...plain, " "];
+    return (plain.match(WORD) || []).concat(characters.slice(2).map((_, i) => characters.slice(i, i + 3).join("")));
+  }
+
+  /* As zlib has it, of the bytes in UTF-8. */
+  function crc32(text) {
+    let crc = -1;
+    for (const byte of new TextEncoder().encode(text)) {
+      crc ^= byte;
+      for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+    }
+    return ~crc >>> 0;
   }
 
   function prepared(record, row, model) {
@@ -223,7 +245,7 @@ const abnet = (() => {
     /* Paths s_k = sgn(z_k + ε_k) with kept ε; several classes: the outputs' probabilities, decoded. */
     paths(net, sums, classes) {
       const members = net.first.b.shape[0], T = net.noise[0].shape[1], K = net.decode ? classes : 1;
-      const total = new Float64Array(K), depth = net.above.length;
+      const total = new Float64Array(K), depth = net.above.length, joint = new Float64Array(net.decode ? net.decode.length : 0);
       for (let m = 0; m < members; m++) {
         const first = leading(net.first, m, sums).map((t) => t * Math.SQRT2);
         for (let t = 0; t < T; t++) {
@@ -235,27 +257,41 @@ const abnet = (() => {
           }
           const out = z.map((value) => erf(value * Math.SQRT1_2));
           if (K === 1) total[0] += out[0];
-          else addDecoded(net.decode, out, total);
+          else addCorners(out, joint);
         }
       }
+      joint.forEach((p, place) => { total[net.decode[place]] += p; });
       return Array.from(total, (value) => value / (members * T));
     },
   };
 
-  /* Adds the probability of each output corner to that of the class it is decoded to. */
-  function addDecoded(decode, means, total) {
+  /* Probabilities of the corners of a cube whose coordinates are independent with these means. */
+  function corners(means) {
     let p = [1];
     for (const m of means) p = p.flatMap((q) => [(q * (1 - m)) / 2, (q * (1 + m)) / 2]);
-    p.forEach((q, place) => { total[decode[place]] += q; });
+    return p;
   }
 
-  function regions(net, sums, most) {
+  /* Adds the probability of each output corner: a product of those of two halves. Decoded when all paths are added. */
+  function addCorners(means, joint) {
+    const half = means.length >> 1, low = corners(means.slice(0, half)), high = corners(means.slice(half));
+    for (let i = 0, k = 0; i < low.length; i++) for (let j = 0; j < high.length; j++, k++) joint[k] += low[i] * high[j];
+  }
+
+  /* A network of signs puts a row in one region, with certainty. */
+  function certain(net, sums, K) {
+    const word = Array.from(firstSigns(net.first, sums), (s) => (s > 0 ? "+" : "-")).join("");
+    const output = networks[net.type](net, sums, K);
+    const listed = [{ member: 0, word, probability: 1, output, share: output }];
+    return { listed, others: 0, otherProbability: 0, otherShare: output.map(() => 0) };
+  }
+
+  function regions(net, sums, most, K) {
+    if (net.type === "bits" || net.type === "signs") return certain(net, sums, K);
     if (net.type !== "table") return null;
     const [members, size, C] = net.H.shape, found = [];
     for (let m = 0; m < members; m++) {
-      let p = [1];
-      for (const mean of leading(net.first, m, sums).map(erf)) p = p.flatMap((q) => [(q * (1 - mean)) / 2, (q * (1 + mean)) / 2]);
-      p.forEach((probability, s) => found.push({ member: m, place: s, probability }));
+      corners(leading(net.first, m, sums).map(erf)).forEach((probability, s) => found.push({ member: m, place: s, probability }));
     }
     const output = (r) => Array.from(net.H.values.subarray((r.member * size + r.place) * C, (r.member * size + r.place + 1) * C));
     found.sort((a, b) => b.probability - a.probability);
@@ -323,7 +359,7 @@ const abnet = (() => {
         return { code, label: record.classes[code], scores, probabilities: made.probabilities(scores) };
       },
       /* The most probable regions of a row, and what the others have together; null for a network without a table. */
-      regions: (x, most) => regions(net, firstSums(net.first, x), most),
+      regions: (x, most) => regions(net, firstSums(net.first, x), most, K),
     };
     return made;
   }

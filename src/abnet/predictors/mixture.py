@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from abnet.bam import BAM, contiguous
-from abnet.cube import MOST_NEURONS, code_words, decode_table, multilinear
+from abnet.cube import MOST_NEURONS, code_words, decode_table, mean_corner_probabilities, multilinear
 from abnet.labels import winners
 from abnet.predictors.compact import MOST_SLACK, single_precision_error, single_precision_rows
-from abnet.predictors.paths import block_rows, layered_arrays, path_outputs
+from abnet.predictors.paths import BLOCK_SIGNS, block_rows, layered_arrays, path_means
 from abnet.predictors.predictor import WIDEST, ModelInfo, Predictor, as_matrix, leading_arguments, leading_weights
 from abnet.records import check_array, check_names
 
@@ -226,11 +226,15 @@ class PathMixture(Predictor):
 
     def _member(self, layers: Any, X: NDArray[np.float64], noise: tuple[Any, ...], table: Any) -> NDArray[np.float64]:
         paths = len(noise[0])
-        step = block_rows(layers, paths, self.n_classes)
-        blocks = [
-            path_outputs(layers, X[start : start + step], paths, lambda k, shape: noise[k], table).mean(axis=1)
-            for start in range(0, len(X), step)
-        ]
+        step = block_rows(layers, paths)
+        if table is not None:
+            step = max(min(step, BLOCK_SIGNS // len(table)), 1)
+        blocks = []
+        for start in range(0, len(X), step):
+            means = path_means(layers, X[start : start + step], paths, lambda k, shape: noise[k])
+            # Probabilities of the outputs are summed over the paths before they are decoded: K times less work.
+            joint = means[:, :, 0].mean(axis=1) if table is None else mean_corner_probabilities(means) @ table
+            blocks.append(joint)
         return np.concatenate(blocks) if blocks else np.empty((0, *([] if table is None else [self.n_classes])))
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -20,6 +20,7 @@ __all__ = [
     "block_rows",
     "checked_layers",
     "layered_arrays",
+    "path_means",
     "path_outputs",
 ]
 
@@ -109,14 +110,28 @@ def path_outputs(
 
     Parameters
     ----------
+    layers, X, n_paths, noise
+        As for `path_means`.
+    table : array (2**d_L, K), optional
+        `abnet.cube.decode_table`.
+    """
+    means = path_means(layers, X, n_paths, noise)
+    if table is None:
+        return means[:, :, 0]
+    return np.asarray(decoded(table, means.reshape(-1, means.shape[2])).reshape(*means.shape[:2], table.shape[1]))
+
+
+def path_means(layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, noise: Noise) -> NDArray[np.float64]:
+    """Means ``m_L(s_{L-1})`` of all output neurons at the end of ancestral paths, shape (rows, n_paths, d_L).
+
+    Parameters
+    ----------
     layers : tuple of arrays (d_k, d_{k-1} + 1)
     X : array (rows, d_0)
         Prepared rows; in float64 all is computed in float64.
     n_paths : int
     noise : callable
         The ε of a layer: the same for all rows, or anew for each.
-    table : array (2**d_L, K), optional
-        `abnet.cube.decode_table`.
     """
     z = leading_scores(layers[0], X)[:, None, :]
     finite = np.isfinite(z).all(axis=2)
@@ -125,10 +140,7 @@ def path_outputs(
         s = np.where(z + drawn >= 0, V.dtype.type(1), V.dtype.type(-1))
         z = sign_scores(V, s) if k < len(layers) - 2 else sign_means(V, s)
     # A sign would hide a NaN of the input from the caller.
-    if table is None:
-        return np.where(finite, z[:, :, 0], np.nan)
-    P = decoded(table, z.reshape(-1, z.shape[2])).reshape(*z.shape[:2], table.shape[1])
-    return np.where(finite[:, :, None], P, np.nan)
+    return np.where(finite[:, :, None], z, np.nan)
 
 
 def block_rows(layers: tuple[Any, ...], n_paths: int, n_classes: int = 2) -> int:
