@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.betting import betting_bound, least_betting_bound
+from abnet.bounds.betting import betting_bound, least_betting_bound, random_order
 from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
@@ -144,12 +144,12 @@ def certify_costs(
     .. math:: \mathbf E[c] \le c_{\max} \cdot \mathrm{betting}(c_i / c_{\max}; δ/K)
 
     With probability at least 1-δ over n independent rows, for a model, a threshold and costs that were fixed before
-    they were seen; in the order of the random split.
+    they were seen. The order of the rows does not matter: bets are made in one drawn from their number alone.
 
     Parameters
     ----------
     row_costs : array-like (n,)
-        Cost of each bound row, from 0 to ``largest_cost``, in their order.
+        Cost of each bound row, from 0 to ``largest_cost``.
     largest_cost : float
         The largest entry of the table of costs, not the largest one that was met.
     delta : float
@@ -171,9 +171,11 @@ def certify_costs(
     """
     largest = _positive(largest_cost)
     values = np.asarray(row_costs, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"row_costs must be a vector of at least one cost, got the shape {values.shape}")
     if not np.all((values >= 0.0) & (values <= largest)):
         raise ValueError(f"row_costs must lie between 0 and largest_cost = {largest}")
-    share = betting_bound(values / largest, delta, n_candidates=n_candidates)
+    share = betting_bound(values[random_order(len(values))] / largest, delta, n_candidates=n_candidates)
     mean = float(values.mean())
     bound = max(mean, round_up(share * largest) if share < 1.0 else largest)
     return CostCertificate(bound, mean, largest, len(values), level("delta", delta), n_candidates, threshold)
