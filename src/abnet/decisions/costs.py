@@ -14,6 +14,7 @@ from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
+from abnet.decisions.thresholds import cuts_between
 from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, optional, real
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
@@ -163,7 +164,7 @@ def certify_costs(
     --------
     >>> certificate = certify_costs([0.0, 0.0, 1.0, 0.0, 0.0] * 60, largest_cost=10.0)
     >>> certificate.mean_cost, round(certificate.cost_bound, 3)
-    (0.2, 0.317)
+    (0.2, 0.316)
 
     References
     ----------
@@ -195,21 +196,21 @@ def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike)
     Returns
     -------
     float
-        One of the scores, or just below the smallest where it is cheapest to call every row positive.
+        Halfway between two scores; a little below all of them where it is cheapest to call every row positive, and a
+        little above where it is cheapest to call none.
 
     Examples
     --------
     >>> cheapest_threshold([-2.0, -1.0, 1.0, 2.0], [False, True, False, True], [[0.0, 1.0], [10.0, 0.0]])
-    -2.0
+    -1.5
     """
     s, y, table = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=np.bool_), _table(costs)
     if len(table) != 2:
         raise ValueError("costs must be a table of two classes")
-    values, where = np.unique(s, return_inverse=True)
-    thresholds = np.concatenate([[np.nextafter(values[0], -np.inf)], values])
-    # Raising the threshold over one value calls its rows negative instead of positive.
+    thresholds = cuts_between(s)
+    # Raising the threshold over one score calls its rows negative instead of positive.
     change = np.where(y, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
-    totals = np.concatenate([[0.0], np.cumsum(np.bincount(where, weights=change))])
+    totals = np.cumsum(np.bincount(np.searchsorted(thresholds, s), weights=change, minlength=len(thresholds)))
     return float(thresholds[int(np.argmin(totals))])
 
 

@@ -18,6 +18,7 @@ from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
+from abnet.decisions.thresholds import cuts_above, cuts_below
 from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
 
 __all__ = [
@@ -164,7 +165,7 @@ def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thre
     below = s[s < values[0]]
     if len(below):
         values = np.unique(np.concatenate([np.quantile(below, _SAFER, method="lower"), values]))
-    thresholds = np.nextafter(values, -np.inf)
+    thresholds = cuts_below(s, values)
     return ThresholdGrid(tuple(thresholds.tolist()), tuple(float(y[s > t].mean()) for t in thresholds))
 
 
@@ -181,12 +182,11 @@ def specificity_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n
     Examples
     --------
     >>> specificity_grid([-0.5, -0.2, 0.1, 0.4], [False, True, False, True], 0.5, n_thresholds=2).thresholds
-    (0.1,)
+    (0.25,)
     """
     s, y = _rows(scores, positive, "negative")
     alarms = np.linspace(0.0, min(1.0, 2.0 * _allowed(target)), count("n_thresholds", n_thresholds))
-    values = np.unique(np.quantile(s[~y], 1.0 - alarms, method="higher"))[::-1]
-    return ThresholdGrid(tuple(values.tolist()), tuple(float(y[s > t].sum() / y.sum()) for t in values))
+    return _falling(s, y, np.quantile(s[~y], 1.0 - alarms, method="higher"))
 
 
 def precision_grid(
@@ -208,14 +208,19 @@ def precision_grid(
     Examples
     --------
     >>> scores = np.linspace(-1.0, 1.0, 201)
-    >>> [round(t, 2) for t in precision_grid(scores, scores > 0.0, 1000, 0.9, n_thresholds=3).thresholds]
-    [0.88, 0.51, -1.0]
+    >>> [round(t, 3) for t in precision_grid(scores, scores > 0.0, 1000, 0.9, n_thresholds=3).thresholds]
+    [0.885, 0.515, -0.995]
     """
     s, y = _rows(scores, positive, "positive")
     first = min(1.0, 2.0 * error_free_rows(_allowed(target), delta) / count("n_rows", n_rows))
     shares = np.geomspace(first, 1.0, count("n_thresholds", n_thresholds))
-    values = np.unique(np.quantile(s, 1.0 - shares, method="lower"))[::-1]
-    return ThresholdGrid(tuple(values.tolist()), tuple(float(y[s > t].sum() / y.sum()) for t in values))
+    return _falling(s, y, np.quantile(s, 1.0 - shares, method="lower"))
+
+
+def _falling(s: Array, y: Bools, values: Array) -> ThresholdGrid:
+    """Thresholds just above some scores, the largest first; merit is recall."""
+    thresholds = cuts_above(s, values)[::-1]
+    return ThresholdGrid(tuple(thresholds.tolist()), tuple(float(y[s > t].sum() / y.sum()) for t in thresholds))
 
 
 def target_recall(
