@@ -114,11 +114,11 @@ def export(
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
-    """Write a model for other programs, with its preparation, labels and certificate.
+    r"""Write a model for other programs, with its preparation, labels and certificate.
 
     Networks and mixtures of abnet fit, their MAP networks and networks drawn from
     the posterior can be exported. What was written gives the labels of abnet
-    predict. ONNX needs the extra: pip install 'abnet[onnx]'.
+    predict. ONNX needs the extra: pip install 'abnet\[onnx]'.
 
     abnet export model.abnet --to c --output model.c
     abnet export model.abnet --to onnx

@@ -16,7 +16,7 @@ def report(
     model: options.Model,
     table: Annotated[
         Path | None,
-        typer.Argument(metavar="[TABLE]", readable=False, help="Labelled rows that the model was not fitted on."),
+        typer.Argument(metavar="TABLE", readable=False, help="Labelled rows that the model was not fitted on."),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")] = Path(
         "report.html"

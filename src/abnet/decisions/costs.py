@@ -14,8 +14,8 @@ from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
-from abnet.decisions.thresholds import cuts_between
-from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, optional, real
+from abnet.decisions.thresholds import called, cuts_between
+from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, optional, real, text
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
 
@@ -38,6 +38,8 @@ class CostCertificate(InNotebooks):
         Bound rows, the probability of failure, and the models judged on the same rows.
     threshold : float or None
         Where rows with a larger score are called positive; None for the answers of ``predict``.
+    positive_class : str or None
+        The class that these rows are said to belong to, where it has a name.
     """
 
     cost_bound: float
@@ -47,6 +49,7 @@ class CostCertificate(InNotebooks):
     delta: float
     n_candidates: int = 1
     threshold: float | None = None
+    positive_class: str | None = None
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -64,7 +67,7 @@ class CostCertificate(InNotebooks):
         )
         return paragraphs(
             f"With {confidence(self.delta)} confidence, the expected cost of a new row from the same source is at most "
-            f"{_figure(self.cost_bound)}{_rule(self.threshold)} (mean {self.mean_cost:.4g} on {self.n_rows:,} bound "
+            f"{_figure(self.cost_bound)}{_rule(self)} (mean {self.mean_cost:.4g} on {self.n_rows:,} bound "
             f"rows; the largest possible cost is {self.largest_cost:.6g}).",
             f"This assumes that the {self.n_rows:,} bound rows and the new data are independent draws from one source, "
             f"and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
@@ -84,7 +87,7 @@ class CostCertificate(InNotebooks):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
-        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
+        return cls(**exactly(cls.__name__, {"positive_class": None, **record}, cls.__dataclass_fields__))
 
 
 def _figure(bound: float) -> str:
@@ -101,8 +104,8 @@ def _figure(bound: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _rule(threshold: float | None) -> str:
-    return "" if threshold is None else f", if rows with a score above {threshold:.4g} are called positive"
+def _rule(c: CostCertificate) -> str:
+    return "" if c.threshold is None else f", if {called(c.threshold, c.positive_class)}"
 
 
 def row_costs(truth: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> Array:
@@ -139,6 +142,7 @@ def certify_costs(
     *,
     n_candidates: int = 1,
     threshold: float | None = None,
+    positive_class: str | None = None,
 ) -> CostCertificate:
     r"""Bound the expected cost of a row by betting on ``cost / largest cost``.
 
@@ -157,8 +161,8 @@ def certify_costs(
         Probability with which the bound may fail.
     n_candidates : int
         Number K of models judged on the same rows.
-    threshold : float, optional
-        That of the answers, for the record; from the prior part.
+    threshold, positive_class : float and str, optional
+        That of the answers, and what is answered above it, for the record; from the prior part.
 
     Examples
     --------
@@ -179,7 +183,9 @@ def certify_costs(
     share = betting_bound(values[random_order(len(values))] / largest, delta, n_candidates=n_candidates)
     mean = float(values.mean())
     bound = max(mean, round_up(share * largest) if share < 1.0 else largest)
-    return CostCertificate(bound, mean, largest, len(values), level("delta", delta), n_candidates, threshold)
+    return CostCertificate(
+        bound, mean, largest, len(values), level("delta", delta), n_candidates, threshold, positive_class
+    )
 
 
 def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike) -> float:
@@ -237,11 +243,16 @@ def cost_table(costs: Any, classes: Sequence[Any]) -> Array:
     places = {str(label): place for place, label in enumerate(classes)}
     table = np.full((len(classes), len(classes)), np.nan)
     np.fill_diagonal(table, 0.0)
+    given: set[tuple[int, int]] = set()
     for pair, cost in costs.items():
         known = isinstance(pair, tuple) and len(pair) == 2 and all(str(label) in places for label in pair)
         if not known:
             raise ValueError(f"costs: {pair!r} is no pair of the labels {', '.join(places)}, truth and answer")
-        table[places[str(pair[0])], places[str(pair[1])]] = cost
+        at = places[str(pair[0])], places[str(pair[1])]
+        if at in given:
+            raise ValueError(f"costs: the answer {pair[1]} where {pair[0]} is true is given twice")
+        given.add(at)
+        table[at] = cost
     if np.isnan(table).any():
         truth, answer = np.argwhere(np.isnan(table))[0]
         raise ValueError(f"costs must say what the answer {classes[answer]} costs where {classes[truth]} is true")
@@ -272,4 +283,5 @@ _CHECKS: dict[str, Check] = {
     "delta": level,
     "n_candidates": count,
     "threshold": optional(real),
+    "positive_class": optional(text),
 }

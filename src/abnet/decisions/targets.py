@@ -18,8 +18,8 @@ from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
-from abnet.decisions.thresholds import cuts_above, cuts_below
-from abnet.records import Check, apply, count, exactly, level, one_of, optional, real
+from abnet.decisions.thresholds import called, cuts_above, cuts_below
+from abnet.records import Check, apply, count, exactly, level, one_of, optional, real, text
 
 __all__ = [
     "TargetThreshold",
@@ -38,11 +38,11 @@ Bools = NDArray[np.bool_]
 # Quantiles of the scores below those of all positive rows, at which a recall is tested first.
 _SAFER = (0.0, 0.25, 0.5, 0.75, 0.9)
 
-# What a target promises, and among which rows.
+# What a target promises of a class, and among which rows.
 _MEANINGS = {
-    "recall": ("of the positive rows are called positive", "positive rows"),
-    "precision": ("of the rows that are called positive are positive", "rows that are called positive"),
-    "specificity": ("of the negative rows are called negative", "negative rows"),
+    "recall": ("of the rows that are {0} are called {0}", "rows that are {0}"),
+    "precision": ("of the rows that are called {0} are {0}", "rows that are called {0}"),
+    "specificity": ("of the rows that are not {0} are not called {0}", "rows that are not {0}"),
 }
 
 
@@ -87,6 +87,8 @@ class TargetThreshold(InNotebooks):
         Bound rows, thresholds fixed in advance, those that passed, and models judged on the same rows.
     rows_needed : int or None
         Where nothing could be certified: an estimate of the bound rows that would do; None if no number would.
+    positive_class : str or None
+        The name of the positive class, if it has one.
     """
 
     kind: str
@@ -100,6 +102,7 @@ class TargetThreshold(InNotebooks):
     n_passed: int
     n_candidates: int
     rows_needed: int | None
+    positive_class: str | None = None
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -133,7 +136,7 @@ class TargetThreshold(InNotebooks):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
-        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
+        return cls(**exactly(cls.__name__, {"positive_class": None, **record}, cls.__dataclass_fields__))
 
 
 def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:
@@ -380,19 +383,21 @@ def _rows(scores: ArrayLike, positive: ArrayLike, needed: str | None = None) -> 
 
 
 def _promise(c: TargetThreshold) -> str:
-    what, among = _MEANINGS[c.kind]
+    name = "positive" if c.positive_class is None else c.positive_class
+    what, among = (words.format(name) for words in _MEANINGS[c.kind])
     seen = f"{c.n_failures:,} failures among {c.n_counted:,} {among} in {c.n_rows:,} bound rows"
     if c.threshold is not None:
         return (
             f"With {confidence(c.delta)} confidence, at least {stated(c.target)} {what} on new data from the "
-            f"same source, if rows with a score above {c.threshold:.4g} are called positive ({seen})."
+            f"same source, if {called(c.threshold, c.positive_class)} ({seen})."
         )
     if c.rows_needed is None:
         needed = "At this rate no number of rows would do."
     else:
         needed = f"At this rate, about {c.rows_needed:,} bound rows would do."
+    of = "" if c.positive_class is None else f" of {name}"
     return (
-        f"A {c.kind} of at least {stated(c.target)} could not be certified with {confidence(c.delta)} "
+        f"A {c.kind}{of} of at least {stated(c.target)} could not be certified with {confidence(c.delta)} "
         f"confidence: {seen} at the safest threshold. {needed}"
     )
 
@@ -421,4 +426,5 @@ _CHECKS: dict[str, Check] = {
     "n_passed": _number,
     "n_candidates": count,
     "rows_needed": optional(count),
+    "positive_class": optional(text),
 }

@@ -7,7 +7,7 @@ threshold that *is* a score would then answer this row one day and not the next,
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["cuts_above", "cuts_below", "cuts_between"]
+__all__ = ["called", "cuts_above", "cuts_below", "cuts_between"]
 
 Array = NDArray[np.float64]
 
@@ -54,3 +54,18 @@ def cuts_below(scores: ArrayLike, values: ArrayLike) -> Array:
     """
     cuts = cuts_between(scores)
     return cuts[np.unique(np.searchsorted(cuts, values) - 1)]
+
+
+def called(threshold: float, name: str | None) -> str:
+    """What the answer is above a threshold, in words.
+
+    Examples
+    --------
+    >>> called(0.25, "ill")
+    'rows whose score for ill is above 0.25 are called ill'
+    >>> called(0.25, None)
+    'rows with a score above 0.25 are called positive'
+    """
+    if name is None:
+        return f"rows with a score above {threshold:.4g} are called positive"
+    return f"rows whose score for {name} is above {threshold:.4g} are called {name}"
