@@ -86,6 +86,17 @@ def test_a_bound_by_betting_is_computed_again_from_the_losses() -> None:
         bounds.verify_certificate(flattered, RISKS)
 
 
+def test_rows_that_nobody_drew_are_bet_on_in_an_order_that_is_drawn() -> None:
+    """Sorted by loss, as a file may be: bets in that order would promise less than the mean."""
+    order = np.argsort(RISKS)
+    risks, codes, wrong = RISKS[order], CODES[order], WRONG[order]
+    certificate = bounds.certify_frozen(risks, codes, wrong, delta=0.05, prior="test set")
+    assert certificate == bounds.certify_test_set(risks, codes, wrong, delta=0.05)
+    assert betting_bound(risks) == pytest.approx(RISKS.mean())
+    assert certificate.gibbs_risk_bound > 1.01 * RISKS.mean()
+    bounds.verify_certificate(certificate, risks)
+
+
 def test_a_bound_that_betting_cannot_reach_is_found_out_without_the_losses() -> None:
     clean = bounds.certify_frozen(np.zeros(N), CODES, WRONG, delta=0.05, prior="split")
     bounds.verify_certificate(clean)

@@ -127,3 +127,7 @@ def test_wrong_use_is_told(name: str, model: Path, table: Path, failure: Failure
 
 def test_the_table_is_not_overwritten(model: Path, table: Path, failure: Failure) -> None:
     assert "which is read" in failure("explain", model, table, "--output", table, code=2)
+
+
+def test_a_span_that_counts_backwards_is_wrong_use(failure: Failure, model: Path, table: Path) -> None:
+    assert "--rows: 5-2 counts backwards; write 2-5" in failure("explain", model, table, "--rows", "5-2", code=2)

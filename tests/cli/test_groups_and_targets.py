@@ -28,11 +28,17 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_fit_by_groups(run: Run, visits: Path, tmp_path: Path) -> None:
-    model = tmp_path / "m.abnet"
-    record = json.loads(
+@pytest.fixture(scope="module")
+def by_patients(run: Run, visits: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A model that was fitted by groups, and what the fit said."""
+    model = tmp_path_factory.mktemp("grouped") / "m.abnet"
+    return model, json.loads(
         run("fit", visits, "--target", "state", "--group", "patient", "-o", model, "--json", *SMALL).stdout
     )
+
+
+def test_fit_by_groups(run: Run, visits: Path, by_patients: tuple[Path, dict[str, Any]]) -> None:
+    model, record = by_patients
     assert record["n_columns"] == 2
     assert len(record["certificate"]["groups"]["rows"]) == 20
     assert record["details"]["group"] == "patient"
@@ -46,6 +52,40 @@ def test_fit_by_groups(run: Run, visits: Path, tmp_path: Path) -> None:
     assert "does not use" not in result.stderr
     again = json.loads(run("certify", model, visits, "--group", "patient", "--json").stdout)["certificate"]
     assert len(again["groups"]["rows"]) == 40
+
+
+def test_a_group_promise_is_not_taken_for_one_about_rows(
+    run: Run, failure: Failure, visits: Path, by_patients: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    model, _ = by_patients
+    for options in ([], ["--by", "age"], ["--confusion"], ["--target-recall", "0.5", "--positive-class", "ill"]):
+        assert "add --group patient" in failure("certify", model, visits, *options, code=2)
+    lines = visits.read_text().splitlines()
+    alone, unnamed = tmp_path / "alone.csv", tmp_path / "unnamed.csv"
+    alone.write_text("\n".join([lines[0], *lines[1::3]]) + "\n")  # one visit of each patient
+    assert "certificate is about a new group" not in run("certify", model, alone).stderr
+    unnamed.write_text("\n".join(line.partition(",")[2] for line in lines) + "\n")
+    assert "holds only if no two of them belong together" in run("certify", model, unnamed).stderr
+    page = tmp_path / "page.html"
+    run("report", model, visits, "-o", page)
+    text = page.read_text()
+    assert "the error of its answers on a new group, averaged over its rows" in text
+    assert "certified limit for a new group" in text
+    assert "the error of its answers on new data" not in text
+    assert "They count every row by itself" in text
+
+
+def test_a_row_without_a_group_is_no_group(run: Run, failure: Failure, visits: Path, tmp_path: Path,
+                                           by_patients: tuple[Path, dict[str, Any]]) -> None:  # fmt: skip
+    """Those without a cell must not be taken for one group, nor for groups of their own."""
+    path = tmp_path / "gaps.csv"
+    path.write_text(visits.read_text().replace("\np3,", "\n,").replace("\np9,", "\n ,", 1))
+    wanted = "column 'patient': 4 rows without a group (data row 10, data row 11, data row 12, data row 28)"
+    assert wanted in failure("certify", by_patients[0], path, "--group", "patient")
+    assert wanted in failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
+    assert wanted in failure("compare", path, "--target", "state", "--group", "patient", *SMALL)
+    text = run("certify", path, "--truth", "state", "--prediction", "state", "--by", "patient").stdout
+    assert "(missing): " in text  # a population may be that of rows without a cell
 
 
 def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Path) -> None:
@@ -82,7 +122,7 @@ def test_a_row_without_a_group_is_refused(failure: Failure, visits: Path, tmp_pa
     path = tmp_path / "gap.csv"
     path.write_text(visits.read_text().replace("\np3,", "\n,", 1))
     message = failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
-    assert "column 'patient': 1 row without a group, the first is row 10" in message
+    assert "column 'patient': 1 row without a group (data row 10)" in message
 
 
 @pytest.fixture(scope="module")
@@ -101,12 +141,16 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 ILL = ["--positive-class", "ill"]
+COSTLY = ["--score", "risk", *ILL]
 OUTSIDE: dict[str, tuple[list[str], str]] = {
-    "recall": (["--score", "risk", "--target-recall", "0.9", *ILL], "at least 90 % of the positive rows"),
-    "precision": (["--score", "risk", "--target-precision", "0.9", *ILL], "are called positive are positive"),
+    "recall": (
+        ["--score", "risk", "--target-recall", "0.9", *ILL],
+        "at least 90 % of the rows that are ill are called ill",
+    ),
+    "precision": (["--score", "risk", "--target-precision", "0.9", *ILL], "of the rows that are called ill are ill"),
     "costs": (
         ["--score", "risk", "--costs", "ill:well=10", "--costs", "well:ill=1", *ILL],
-        "the expected cost of a new",
+        "are called ill (mean",
     ),
     "abstaining": (
         ["--score", "sure", "--prediction", "answer", "--target-error", "0.03"],
@@ -134,10 +178,30 @@ def test_targets_of_a_model_that_lives_elsewhere(kind: str, run: Run, scored: Pa
         (["--score", "sure", "--target-error", "0.1"], "--target-error with --prediction too"),
         (["--prediction", "answer", "--target-error", "0.1", "--by", "risk", "--score", "sure"], "leave out --by"),
         (["--score", "risk", "--target-error", "0.1", "--target-recall", "0.1"], "ask for a threshold each"),
+        (
+            [*COSTLY, "--costs", "sick:well=10", "--costs", "well:ill=1"],
+            "--costs: no label 'sick'; the labels are 'ill'",
+        ),
+        ([*COSTLY, "--costs", "ill:well=1", "--costs", "ill:well=9"], "--costs: ill:well is given twice"),
+        ([*COSTLY, "--costs", "well:well=1"], "--costs must name 'ill' and one other label"),
+        ([*COSTLY, "--target-recall", "1.5"], "--target-recall must lie strictly between 0 and 1, not 1.5"),
+        (["--prediction", "answer", "--delta", "2"], "--delta must lie strictly between 0 and 1, not 2"),
+        (["--prediction", "answer", "--n-candidates", "0"], "--n-candidates must be a whole number of 1 or more"),
     ],
 )
 def test_wrong_use_of_scores(options: list[str], message: str, failure: Failure, scored: Path) -> None:
     assert message in failure("certify", scored, "--truth", "truth", *options, code=2)
+
+
+def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored: Path, tmp_path: Path) -> None:
+    """It costs as much as anything can, and that is said."""
+    path, options = tmp_path / "scores.csv", [*COSTLY, "--costs", "ill:well=10", "--costs", "well:ill=1", "--json"]
+    before = json.loads(run("certify", scored, "--truth", "truth", *options).stdout)["certificate"]
+    path.write_text(scored.read_text().replace("\nwell,well,", "\nperhaps,well,"))
+    result = run("certify", path, "--truth", "truth", *options)
+    after = json.loads(result.stdout)["certificate"]
+    assert "with a label that is neither ill nor well cost as much as anything can" in result.stderr
+    assert after["mean_cost"] > 5 > 1 > before["mean_cost"]
 
 
 def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, tmp_path: Path) -> None:
@@ -145,6 +209,8 @@ def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, t
     costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
     text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
     assert "the expected cost of a new row" in text
+    assert "are called well" in text  # the second class, where none was named
+    assert "NEW_TABLE --decide" in text or "or --decide" in text
     assert "of the answers are wrong" in text or "among answered rows could not be certified" in text
     assert "the expected cost of a new row" in " ".join(run("inspect", model).stdout.split())
     rows = csv.DictReader(io.StringIO(run("predict", model, visits, "--decide").stdout))

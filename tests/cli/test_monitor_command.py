@@ -96,3 +96,11 @@ def test_the_state_survives_kill(model: Path, table: Path, tmp_path: Path) -> No
         process.wait()
         counts.add(abnet.Monitor.load(state).n % 60)
     assert counts == {0}
+
+
+@pytest.mark.parametrize("option", ["--alpha", "--error"])
+def test_a_probability_that_is_none_is_wrong_use(
+    option: str, failure: Failure, model: Path, table: Path, tmp_path: Path
+) -> None:
+    message = failure("monitor", model, table, "--state", tmp_path / "s.json", option, "1.5", code=2)
+    assert f"{option} must lie strictly between 0 and 1, not 1.5" in message

@@ -43,3 +43,16 @@ def test_unsure_rows_are_empty(run: Run, careful: tuple[Path, float], table: Pat
 
 def test_a_model_without_a_target_cannot_abstain(failure: Failure, model: Path, table: Path) -> None:
     assert "fitted without target_error" in failure("predict", model, table, "--abstain")
+
+
+def test_silence_is_explained(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+    """Where nothing could be certified no row is answered, and it is said why."""
+    predictor: Any = abnet.load(model)
+    made = abstention(np.linspace(0.3, 1.0, 30), np.ones(30, bool), [0.3], 0.05)
+    assert made.threshold is None
+    info = replace(predictor.info, details={**predictor.info.details, "abstention": made.to_dict()})
+    save(replace(predictor, info=info), tmp_path / "silent.abnet")
+    result = run("predict", tmp_path / "silent.abnet", table, "--abstain")
+    assert set(result.stdout.split("\n")[1:-1]) == {'""'}
+    assert "note: no row is answered: when the model was fitted, an error of at most 0.05" in result.stderr
+    assert "no row is answered" not in run("predict", tmp_path / "silent.abnet", table).stderr

@@ -132,3 +132,12 @@ def test_faults_of_the_program_keep_their_traceback(monkeypatch: pytest.MonkeyPa
 def test_warnings_are_notes() -> None:
     result = outcome(None, "mind\nthe gap")
     assert (result.stdout, result.stderr) == ("done\n", "note: mind the gap\n")
+
+
+def test_brackets_are_no_markup_in_help_texts(run: Run) -> None:
+    """Rich takes a word in brackets for markup and leaves it out."""
+    assert "abnet[onnx]" in run("export", "--help").stdout
+    text = " ".join(run("monitor", "--help").stdout.replace("│", " ").split())
+    assert "[default: 0.01]" in text
+    assert "[default: the model's certificate]" in text
+    assert "[[TABLE]]" not in run("certify", "--help").stdout

@@ -1,11 +1,12 @@
 """Expected costs: the table, the cheapest threshold by exhaustion, and the promise where the cost is known."""
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from abnet.bounds.betting import betting_bound
+from abnet.bounds.betting import betting_bound, random_order
 from abnet.decisions import CostCertificate, certify_costs, cheapest_threshold, row_costs
 from promise import breaks
 
@@ -26,10 +27,31 @@ def test_promise_is_kept(rng: np.random.Generator, factor: float, broken: bool) 
     assert breaks(failures, 400, DELTA) == broken
 
 
+def certified(costs: np.ndarray) -> float:
+    return certify_costs(costs, 10.0, DELTA).cost_bound
+
+
+def in_order(costs: np.ndarray) -> float:
+    return 10.0 * betting_bound(costs / 10.0, DELTA)
+
+
+@pytest.mark.parametrize(("bound", "broken"), [(certified, False), (in_order, True)], ids=["certified", "as given"])
+def test_sorted_rows_keep_the_promise(
+    rng: np.random.Generator, bound: Callable[[np.ndarray], float], broken: bool
+) -> None:
+    """The twin bets on the rows as a file that is sorted by their cost gives them."""
+    failures = 0
+    for _ in range(100):
+        cells = rng.choice(4, size=200, p=CHANCES.ravel())
+        failures += bound(np.sort(row_costs(cells // 2, cells % 2, COSTS))) < EXPECTED
+    assert breaks(failures, 100, DELTA) == broken
+
+
 def test_bound_is_that_of_the_shares(rng: np.random.Generator) -> None:
     costs = rng.choice([0.0, 1.0, 8.0], size=300)
     certificate = certify_costs(costs, 8.0, n_candidates=3)
-    assert certificate.cost_bound == pytest.approx(8.0 * betting_bound(costs / 8.0, n_candidates=3), rel=1e-14)
+    shares = costs[random_order(300)] / 8.0
+    assert certificate.cost_bound == pytest.approx(8.0 * betting_bound(shares, n_candidates=3), rel=1e-14)
     assert certify_costs([3.0, 3.0], 3.0).cost_bound == 3.0
 
 
@@ -62,6 +84,8 @@ def test_arguments_are_checked() -> None:
             row_costs([0], [1], costs)
     with pytest.raises(ValueError, match=r"^row_costs must"):
         certify_costs([11.0], 10.0)
+    with pytest.raises(ValueError, match=r"^row_costs must be a vector"):
+        certify_costs([], 10.0)
     with pytest.raises(ValueError, match=r"^largest_cost must"):
         certify_costs([0.0], 0.0)
     with pytest.raises(ValueError, match="two classes"):

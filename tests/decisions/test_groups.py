@@ -7,14 +7,16 @@ import pytest
 from numpy.typing import NDArray
 
 from abnet import bounds
-from abnet.bounds.betting import betting_bound
+from abnet.bounds.betting import betting_bound, random_order, row_weighted_betting_bound
 from abnet.decisions import (
+    certify_groups,
     errors_by,
     group_averaged_bound,
     group_totals,
     one_row_per_group_bound,
     row_weighted_bound,
 )
+from abnet.decisions.groups import grouped_risk
 from promise import breaks
 
 DELTA, GROUPS, SIZE, REPETITIONS = 0.05, 40, 8, 500
@@ -77,6 +79,35 @@ def test_row_wise_failures_are_frequent(rng: np.random.Generator) -> None:
     assert 0.12 < failures(rng, equal_groups, rowwise, 0.2) / REPETITIONS < 0.30
 
 
+def averaged_in_order(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
+    sums, sizes = group_totals(wrong, groups)
+    return betting_bound(sums / sizes, DELTA)
+
+
+def weighted_in_order(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
+    return row_weighted_betting_bound(*group_totals(wrong, groups), 8, DELTA)
+
+
+def certified(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
+    bound = certify_groups(grouped_risk(wrong, groups), groups, wrong, delta=DELTA, prior="test set").vote_error_bound
+    assert bound is not None
+    return bound
+
+
+@pytest.mark.parametrize(
+    ("bound", "broken"),
+    [(averaged, False), (weighted, False), (certified, False), (averaged_in_order, True), (weighted_in_order, True)],
+)
+def test_sorted_groups_keep_the_promise(rng: np.random.Generator, bound: Bound, broken: bool) -> None:
+    """Groups as a file gives them that is sorted by their errors; the twins bet in this order."""
+    failed = 0
+    for _ in range(100):
+        wrong, groups = equal_groups(rng)
+        order = np.argsort(group_totals(wrong, groups)[0], kind="stable")
+        failed += bound(wrong.reshape(GROUPS, SIZE)[order].ravel(), groups, rng) < 0.2
+    assert breaks(failed, 100, DELTA) == broken
+
+
 def test_totals_are_in_the_order_of_appearance(rng: np.random.Generator) -> None:
     groups = rng.integers(5, size=60).astype(str)
     losses = rng.random(60)
@@ -84,7 +115,9 @@ def test_totals_are_in_the_order_of_appearance(rng: np.random.Generator) -> None
     names = list(dict.fromkeys(groups))
     np.testing.assert_allclose(sums, [losses[groups == name].sum() for name in names])
     np.testing.assert_array_equal(sizes, [np.sum(groups == name) for name in names])
-    assert group_averaged_bound(losses, groups) == betting_bound(sums / sizes)
+    order = random_order(len(names))
+    assert group_averaged_bound(losses, groups) == betting_bound((sums / sizes)[order])
+    assert row_weighted_bound(losses, groups, 60) == row_weighted_betting_bound(sums[order], sizes[order], 60)
 
 
 def test_one_row_is_drawn_from_each_group_evenly() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
@@ -90,3 +91,74 @@ def test_the_fitted_preprocessor_makes_the_inputs_of_the_predictor(kind: Any, rn
     if hasattr(clf, "other_rows_"):
         np.testing.assert_allclose(clf.preprocessor_.mean_, X[clf.other_rows_].mean(axis=0), rtol=1e-12)
     assert kind((2,), preprocessor=None, max_iter=1, random_state=0).fit(X, y).preprocessor_ is None
+
+
+def labelled(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    X, y = numbered(rng)
+    return X[:, :-1], np.where(y == 1, "yes", "no").astype(object)
+
+
+@pytest.mark.parametrize("settings", [{}, {"posterior": "train"}, {"aggregation": "ancestral"}], ids=str)
+def test_a_label_that_bound_rows_alone_have_is_an_error_and_no_class(
+    settings: dict[str, Any], rng: np.random.Generator
+) -> None:
+    """It must not make the network one of three classes: the first part alone decides that."""
+    X, y = labelled(rng)
+    clf = abnet.ABNetClassifier((2,), max_iter=3, random_state=0, **settings).fit(X, y)
+    row = clf.bound_rows_[0]
+    y[row] = "perhaps"
+    with pytest.warns(UserWarning, match="1 of the bound rows have a label that no row of the first part has"):
+        again = abnet.ABNetClassifier((2,), max_iter=3, random_state=0, **settings).fit(X, y)
+    assert again.classes_.tolist() == ["no", "yes"]
+    assert again.certificate_.class_names == ("no", "yes", "labels not known")
+    parts = again.certificate_.per_class
+    assert [part.n_examples for part in parts] == [*(np.sum(y[clf.bound_rows_] == name) for name in ("no", "yes")), 1]
+    if not settings.get("posterior"):
+        np.testing.assert_array_equal(again.network_.weights[0], clf.network_.weights[0])
+        assert again.certificate_.vote_errors == np.sum(again.predict(X[clf.bound_rows_]) != y[clf.bound_rows_])
+        assert parts[2].vote_errors == 1
+    assert parts[2].empirical_gibbs_risk == 1.0
+    abnet.bounds.verify_certificate(again.certificate_)
+
+
+def test_declared_classes_decide_whatever_the_rows_hold(rng: np.random.Generator) -> None:
+    X, y = labelled(rng)
+    clf = abnet.ABNetClassifier((2,), classes=["no", "yes"], max_iter=2, random_state=0)
+    first = clf.fit(X, y).other_rows_[0]
+    y[first] = "perhaps"
+    with pytest.raises(ValueError, match="not among classes: no, yes"):
+        clf.fit(X, y)
+
+
+def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Generator) -> None:
+    """A bound row whose label is not known costs as much as anything can; it is no negative row."""
+    X, y = labelled(rng)
+    costs = {("yes", "no"): 10.0, ("no", "yes"): 1.0}
+    clf = abnet.ABNetClassifier((2,), costs=costs, positive_class="yes", max_iter=2, random_state=0)
+    rows = clf.fit(X, y).bound_rows_
+    before = clf.decision_.mean_cost * len(rows)
+    decided = clf.predict_decided(X[rows])
+    right = rows[np.flatnonzero((decided == "no") & (y[rows] == "no"))[0]]
+    y[right] = "perhaps"
+    with pytest.warns(UserWarning, match="label that no row of the first part has"):
+        clf.fit(X, y)
+    assert clf.decision_.mean_cost * len(rows) == pytest.approx(before + 10.0)
+
+
+@pytest.mark.parametrize("widths", ["auto", (2,)], ids=str)
+def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(widths: Any, rng: np.random.Generator) -> None:
+    """Whether a frame is prepared as a table is decided by its type, not by a cell that may be a bound row's."""
+    X, y = labelled(rng)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+
+    def fitted(frame: Any) -> Any:
+        return abnet.ABNetClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(frame, y)
+
+    clf = fitted(frame)
+    holed = frame.copy()
+    holed.loc[clf.bound_rows_[0], "a"] = np.nan
+    again = fitted(holed)
+    np.testing.assert_array_equal(again.network_.weights[0], clf.network_.weights[0])
+    np.testing.assert_array_equal(again.decision_function(frame), clf.decision_function(frame))
+    assert np.isfinite(again.decision_function(holed)).all()
+    assert again.certificate_.n_examples == len(clf.bound_rows_)

@@ -116,7 +116,7 @@ def test_an_interrupted_certificate_is_none(
         assert clf.fit(X, Y).certificate_ is not None
     blocks = iter([True, False])
 
-    def outputs(layers: Any, rows: Any, n_paths: int, draw: Any) -> Any:
+    def outputs(layers: Any, rows: Any, n_paths: int, *others: Any) -> Any:
         if not next(blocks):
             raise KeyboardInterrupt
         return np.zeros((len(rows), n_paths))

@@ -75,7 +75,7 @@ def test_several_classes_have_costs_but_no_threshold() -> None:
 def test_what_was_not_certified_decides_nothing() -> None:
     clf = classifier(0, posterior="frozen", max_iter=1, target_recall=0.99, positive_class="ill").fit(X[:40], Y[:40])
     assert clf.decision_.threshold is None
-    with pytest.raises(ValueError, match=r"a recall of 0\.99 could not be certified"):
+    with pytest.raises(ValueError, match=r"a recall of 0\.99 for ill could not be certified"):
         clf.predict_decided(X)
 
 

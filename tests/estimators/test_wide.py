@@ -121,10 +121,10 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
     ancestral: Any, data: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Streaming in small blocks gives the same record of counts, and a mean within Monte Carlo error."""
-    X, y = data[0], np.where(data[1] == "yes", 1.0, -1.0)
+    X, codes = data[0], (data[1] == "yes").astype(int)
 
     def sample(seed: int) -> Any:
-        return sampled_risk(ancestral.network_, X, y, np.random.default_rng(seed), n_paths=20)
+        return sampled_risk((ancestral.network_,), X, codes, 2, 2, np.random.default_rng(seed), n_paths=20)
 
     whole = sample(0)
     monkeypatch.setattr("abnet.predictors.paths.BLOCK_SIGNS", 20 * 31 * 7)

@@ -47,7 +47,7 @@ def repetition(k: int) -> tuple[bool, bool]:
     X, y = POINTS[where], np.where(rng.random(N) < CHANCES[where], 1.0, -1.0)
     network = posterior(X, y)
     vote = PathPredictor.from_network(network, rng, n_paths=11).decision_function(POINTS)
-    sampled = sampled_risk(network, X, y, rng, n_paths=2)
+    sampled = sampled_risk((network,), X, (y > 0).astype(int), 2, 2, rng, n_paths=2)
     certificate = bounds.certify_trained_sampled(
         sampled, float(exact.kl(network, PRIOR)), delta=DELTA, prior="init", vote="fixed paths", vote_paths=11
     )
@@ -73,7 +73,7 @@ def threshold_network(d: int, share: float) -> BAM:
 def test_uniform_estimate_claims_a_risk_of_zero_where_the_truth_is_one() -> None:
     """No uniform draw of 100 units has 80 of them on, nearly all of the aggregation has: the normaliser hides it."""
     network, X, y = threshold_network(100, 0.8), np.ones((500, 1)), -np.ones(500)
-    truth = sampled_risk(network, X, y, np.random.default_rng(0), n_paths=20).mean
+    truth = sampled_risk((network,), X, (y > 0).astype(int), 2, 2, np.random.default_rng(0), n_paths=20).mean
     failures = 0
     for k in range(20):
         F = CompactUniform.from_network(network, np.random.default_rng(k), n_samples=100).decision_function(X)

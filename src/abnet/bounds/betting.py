@@ -35,6 +35,7 @@ __all__ = [
     "betting_bound",
     "least_betting_bound",
     "log_evidence",
+    "random_order",
     "row_weighted_betting_bound",
     "unit_interval",
 ]
@@ -44,6 +45,20 @@ __all__ = [
 _CAP = 0.9
 _EPS = 2.0**-52
 Array = NDArray[np.float64]
+
+
+def random_order(n: int) -> NDArray[np.intp]:
+    """An order of n rows that says nothing of their losses: a permutation drawn from their number alone.
+
+    Bets look at the losses before them, so that rows sorted by loss, or by label as files often are, make a bound by
+    betting false. Everything that takes rows in an order that nobody drew bets in this one.
+
+    Examples
+    --------
+    >>> random_order(5)
+    array([4, 3, 1, 2, 0])
+    """
+    return np.random.default_rng(n).permutation(n)
 
 
 def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int = 1) -> float:
@@ -57,8 +72,8 @@ def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int =
 
     With probability at least 1-δ over n independent examples of a predictor that was fixed before they were seen; it
     suffices that each loss has the same mean given those before it. The order of the losses counts: it must not depend
-    on them (the order of the random split). Choosing between this bound and another after having seen both costs δ/2
-    each.
+    on them (the order of a random split, or :func:`random_order`). Choosing between this bound and another after having
+    seen both costs δ/2 each.
 
     Parameters
     ----------
@@ -115,7 +130,8 @@ def row_weighted_betting_bound(
     ratio; groups of one row and B = 1 give the same number.
 
     With probability at least 1-δ over G independent groups from one source, if the predictor and B were fixed before
-    they were seen. The promise is about rows of new groups.
+    they were seen. The promise is about rows of new groups. Their order must not depend on the losses, as for
+    :func:`betting_bound`.
 
     Parameters
     ----------

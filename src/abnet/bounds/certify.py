@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.bounds import shares
-from abnet.bounds.betting import least_betting_bound, unit_interval
+from abnet.bounds.betting import least_betting_bound, random_order, unit_interval
 from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
 from abnet.bounds.rules import (
     ExactRisk,
@@ -110,7 +110,8 @@ def certify_frozen(
     delta : float
         Probability with which a bound may fail.
     prior : {"init", "split", "test set"}
-        Where the posterior comes from.
+        Where the posterior comes from. "split" says that the rows are in the order of the random split that left them,
+        and 1,000 or more are bet on in this order; of any other rows an order is drawn.
     n_candidates : int
         Number of models judged on these rows.
 
@@ -121,6 +122,9 @@ def certify_frozen(
     >>> round(certificate.gibbs_risk_bound, 3), round(certificate.vote_error_bound, 3), certificate.vote_method
     (0.075, 0.047, 'test set')
     """
+    if prior != "split":  # files are often sorted by label
+        order = random_order(len(np.asarray(risks)))
+        risks, codes, wrong = (np.asarray(part)[order] for part in (risks, codes, wrong))
     terms = Terms(0.0, delta, prior, n_candidates, "frozen", "expectation")
     return assemble(
         ExactRisk.from_values(risks, codes, n_classes), VoteErrors.from_values(wrong, codes, n_classes), terms
@@ -138,9 +142,6 @@ def certify_test_set(
 ) -> Certificate:
     """Certify a finished model on rows that had no part in learning: `certify_frozen` with the prior "test set"."""
     options: Any = {"delta": delta, "n_candidates": n_candidates, "n_classes": n_classes}
-    # Betting needs an order that says nothing of the losses, and files are often sorted by label.
-    order = np.random.default_rng(len(np.asarray(risks))).permutation(len(np.asarray(risks)))
-    risks, codes, wrong = (np.asarray(part)[order] for part in (risks, codes, wrong))
     return certify_frozen(risks, codes, wrong, prior="test set", **options)
 
 
@@ -289,8 +290,8 @@ def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None
     ----------
     certificate : Certificate
     losses : array-like (n,), optional
-        The losses of the bound rows in their order (with groups, the groups' mean losses), with which the Gibbs
-        bound of all rows by betting is computed too.
+        The losses of the bound rows in the order in which they were certified (with groups, the groups' mean losses),
+        with which the Gibbs bound of all rows by betting is computed too.
 
     Examples
     --------
@@ -388,7 +389,8 @@ def _risk(c: Certificate, losses: ArrayLike | None) -> Risk:
     assert whole is not None  # a certificate has at least one bound row
     whole = replace(whole, n_examples=c.n_groups or c.n_examples)
     if losses is not None and isinstance(whole, ExactRisk):
-        return replace(whole, losses=unit_interval("losses", losses))
+        values = unit_interval("losses", losses)
+        return replace(whole, losses=values if c.prior == "split" else values[random_order(len(values))])
     return whole
 
 

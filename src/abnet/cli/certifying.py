@@ -1,12 +1,16 @@
 """`abnet certify` and `abnet monitor`: a model's errors on labelled rows, once and again and again."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded, said, say
+
+if TYPE_CHECKING:
+    from abnet.cli.jobs.judge_table import JudgedTable
 
 __all__ = ["certify", "monitor"]
 
@@ -90,56 +94,22 @@ def certify(
     abnet certify predictions.csv --truth diagnosis --score risk \\
         --target-recall 0.95 --positive-class ill
     """
-    import numpy as np
-
     from abnet.cli.jobs.inputs import check_output
-    from abnet.cli.jobs.judge_table import judge_model_file, judge_predictions
-    from abnet.decisions.answers import certify_scores
-    from abnet.decisions.certify_model import certify_judged
-    from abnet.records import number_of
 
     targets = {"target_error": target_error, "target_recall": target_recall, "target_precision": target_precision}
-    wanted: dict[str, Any] = {**targets, "costs": options.costs_of(costs or [])}
-    decides = _one_of(wanted)
-    if confusion and (by is not None or group is not None or decides):
-        raise UsageError("--confusion counts all rows as independent ones: leave out --by, --group and targets.")
-    if by is not None and group is not None:
-        raise UsageError("give --by or --group, not both: no bound for populations of groups is offered.")
-    if decides and (by is not None or group is not None):
-        raise UsageError("a target or costs count single rows: leave out --by and --group.")
-    if decides in ("target_recall", "target_precision", "costs") and positive_class is None:
-        raise UsageError(f"--{decides.replace('_', '-')} needs --positive-class: name the class.")
+    options.check_levels(delta=delta, aside=aside, **targets)
+    options.check_counted(n_candidates)
+    wanted = _Wanted({**targets, "costs": options.costs_of(costs or [])}, by, group, positive_class, confusion)
+    wanted.check()
     if save is not None:
         inputs = [path for path in (model, table) if path is not None]
         check_output(save, "JSON", inputs=inputs, overwrite=overwrite, option="--save")
-    columns = tuple(name for name in (by, group) if name is not None)
-    if prediction is not None or score is not None:
-        if table is not None or truth is None:
-            raise UsageError("--prediction goes with one table and --truth: abnet certify PREDICTIONS --truth COLUMN.")
-        if (score is not None) != bool(decides) or (prediction is None and decides == "target_error"):
-            raise UsageError("--score goes with a target or costs, and --target-error with --prediction too.")
-        rows = judge_predictions(model, truth=truth, prediction=prediction, columns=columns, score=score)
+    if prediction is None and score is None:
+        rows = _of_model(model, table, truth, wanted)
     else:
-        if table is None:
-            raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
-        label = ("" if decides == "target_error" else str(positive_class)) if decides else None
-        rows = judge_model_file(model, table, truth=truth, columns=columns, scored=label)[1]
-    judged = rows.judged()
-    certificate: Any
-    if decides:
-        certificate = certify_scores(
-            rows.scores, rows.truth, answers=np.array(rows.answers, object), positive=positive_class, delta=delta,
-            n_candidates=n_candidates, aside=aside, random_state=random_state,
-            **{**wanted, "costs": _signed(wanted["costs"], str(positive_class))},
-        )  # fmt: skip
-    else:
-        certificate = certify_judged(
-            judged, delta=delta, n_candidates=n_candidates,
-            groups=rows.columns[group] if group else None, by=rows.columns[by] if by else None,
-        )  # fmt: skip
-    counted = judged.unanswered if prediction is not None or score is None else 0
-    unanswered = [f"counted as errors: {number_of(counted, 'row')} without an answer"] * (counted > 0)
-    for notice in (*rows.notices, *unanswered):
+        rows = _of_predictions(model, table, truth, prediction, score, wanted)
+    certificate = _certified(rows, wanted, aside, random_state, delta=delta, n_candidates=n_candidates)
+    for notice in rows.notices:
         say(notice)
     if save is not None:
         certificate.save(save)
@@ -156,27 +126,89 @@ def certify(
         print(f"\nCertificate written to {save}.")
 
 
-def _one_of(wanted: dict[str, Any]) -> str:
-    """The name of what is asked for of a threshold, empty if nothing is; more than one is wrong use."""
-    given = [name for name, value in wanted.items() if value is not None]
-    if len(given) > 1:
-        names = " and ".join("--" + name.replace("_", "-") for name in given)
-        raise UsageError(f"{names} ask for a threshold each: give one.")
-    return given[0] if given else ""
+@dataclass(frozen=True)
+class _Wanted:
+    """What is to be certified: a threshold for a target or costs, populations, groups, or the error of all rows."""
+
+    targets: dict[str, Any]
+    by: str | None
+    group: str | None
+    positive_class: str | None
+    confusion: bool
+
+    @property
+    def decides(self) -> str:
+        """The name of what is asked for of a threshold, empty if nothing is; more than one is wrong use."""
+        given = [name for name, value in self.targets.items() if value is not None]
+        if len(given) > 1:
+            names = " and ".join("--" + name.replace("_", "-") for name in given)
+            raise UsageError(f"{names} ask for a threshold each: give one.")
+        return given[0] if given else ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns to keep of the table."""
+        return tuple(name for name in (self.by, self.group) if name is not None)
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if self.confusion and (self.columns or self.decides):
+            raise UsageError("--confusion counts all rows as independent ones: leave out --by, --group and targets.")
+        if len(self.columns) > 1:
+            raise UsageError("give --by or --group, not both: no bound for populations of groups is offered.")
+        if self.decides and self.columns:
+            raise UsageError("a target or costs count single rows: leave out --by and --group.")
+        if self.decides not in ("", "target_error") and self.positive_class is None:
+            raise UsageError(f"--{self.decides.replace('_', '-')} needs --positive-class: name the class.")
 
 
-def _signed(costs: "dict[tuple[str, str], float] | None", positive: str) -> "dict[tuple[str, str], float] | None":
-    """Costs by "positive" and "negative" instead of labels.
+def _of_model(model: Path, table: Path | None, truth: str | None, wanted: _Wanted) -> "JudgedTable":
+    """The rows of a table, answered by a model of ours."""
+    from abnet.cli.jobs.judge_table import judge_model_file
 
-    Examples
-    --------
-    >>> _signed({("ill", "well"): 10.0}, "ill")
-    {('positive', 'negative'): 10.0}
-    """
-    if costs is None:
-        return None
-    name = {True: "positive", False: "negative"}
-    return {(name[truth == positive], name[answer == positive]): cost for (truth, answer), cost in costs.items()}
+    if table is None:
+        raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
+    label = ("" if wanted.decides == "target_error" else str(wanted.positive_class)) if wanted.decides else None
+    predictor, rows = judge_model_file(model, table, truth=truth, columns=wanted.columns, scored=label)
+    if wanted.group is None:
+        rows.check_alone(predictor)
+    return rows
+
+
+def _of_predictions(
+    predictions: Path, table: Path | None, truth: str | None, prediction: str | None, score: str | None, wanted: _Wanted
+) -> "JudgedTable":
+    """The rows of a table that holds the answers, or the scores, of a model that lives elsewhere."""
+    from abnet.cli.jobs.judge_table import judge_predictions
+
+    if table is not None or truth is None:
+        raise UsageError("--prediction goes with one table and --truth: abnet certify PREDICTIONS --truth COLUMN.")
+    if (score is not None) != bool(wanted.decides) or (prediction is None and wanted.decides == "target_error"):
+        raise UsageError("--score goes with a target or costs, and --target-error with --prediction too.")
+    return judge_predictions(predictions, truth=truth, prediction=prediction, columns=wanted.columns, score=score)
+
+
+def _certified(rows: "JudgedTable", wanted: _Wanted, aside: float, random_state: int, **terms: Any) -> Any:
+    """The certificate that is asked for."""
+    import numpy as np
+
+    from abnet.cli.jobs.inputs import label_text
+    from abnet.decisions.answers import certify_scores
+    from abnet.decisions.certify_model import certify_judged
+
+    judged = rows.judged()
+    if not wanted.decides:
+        groups = None if wanted.group is None else rows.groups(wanted.group)
+        by = None if wanted.by is None else rows.populations(wanted.by)
+        return certify_judged(judged, groups=groups, by=by, **terms)
+    positive = None if wanted.positive_class is None else label_text(wanted.positive_class)
+    targets = dict(wanted.targets)
+    if targets["costs"] is not None:
+        targets["costs"] = rows.check_costs(targets["costs"], str(positive))
+    return certify_scores(
+        rows.scores, rows.truth, answers=np.array(rows.answers, object), positive=positive, aside=aside,
+        random_state=random_state, **targets, **terms,
+    )  # fmt: skip
 
 
 ALARM = 3
@@ -193,11 +225,11 @@ def monitor(
     state: Annotated[Path, typer.Option(metavar="FILE", help="What has been seen so far; created if missing.")],
     alpha: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="Probability of ever raising a false alarm; 0.01 by default."),
+        typer.Option(metavar="NUMBER", help="Probability of ever raising a false alarm. \\[default: 0.01]"),
     ] = None,
     error: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="The promised error; by default that of the model's certificate."),
+        typer.Option(metavar="NUMBER", help="The promised error. \\[default: the model's certificate]"),
     ] = None,
     truth: Annotated[
         str | None,
@@ -220,6 +252,7 @@ def monitor(
     from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.judge_table import watch_model
 
+    options.check_levels(alpha=alpha, error=error)
     check_output(state, "JSON", inputs=(model, table), option="--state")
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")

@@ -114,7 +114,7 @@ def export(
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
-    """Write a model for other programs, with its preparation, labels and certificate.
+    r"""Write a model for other programs, with its preparation, labels and certificate.
 
     Networks and mixtures of abnet fit, their MAP networks and networks drawn from
     the posterior can be exported. What was written gives the labels of abnet

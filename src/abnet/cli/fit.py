@@ -1,7 +1,7 @@
 """`abnet fit`: the command, and what it prints."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -123,11 +123,21 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""
     print(f"Model written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")
-    print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
+    print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE{_way_to_answer(outcome.details)}")
     print(f"Explain with:  abnet explain {outcome.output} NEW_TABLE --row 1")
     if outcome.n_background:
         kept = number_of(outcome.n_background, "row")
         print(f"\nThe model file keeps {kept} of the first part to explain against; --no-background leaves them out.")
+
+
+def _way_to_answer(details: dict[str, Any]) -> str:
+    """The option of `abnet predict` that keeps what was certified of a threshold."""
+    from abnet.decisions.answers import decision_of, threshold_of
+
+    ways = [" --abstain"] if "abstention" in details and threshold_of(details) is not None else []
+    if "decision" in details and decision_of(details)[1].threshold is not None:
+        ways.append(" --decide")
+    return "  or".join(ways)
 
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
@@ -169,10 +179,17 @@ def _seen(errors: int, n: int) -> str:
 
 def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
     best = min(rivals, key=lambda rival: rival.bound)
-    alone = "Each figure holds by itself; choosing the smallest after looking is not covered."
+    n, paid = len(rivals) + (vote_bound is not None), best.n_candidates
+    price = (
+        f"Every figure accounts for a choice among {paid:,}, so that any may be kept."
+        if paid >= n
+        else f"Each figure holds by itself; to choose among all {n} by them, fit again with --n-candidates {n}."
+    )
     if vote_bound is None:
         return f"Only a test-set bound certifies anything here: that of {best.name}."
-    if vote_bound <= best.bound:
-        return f"The certificate of this model is the tightest. {alone}"
-    again = " To use it, fit again with --posterior frozen --n-candidates 2." if best.same_network else ""
-    return f"A test-set bound is tighter here: that of {best.name}.{again} {alone}"
+    if vote_bound == best.bound:
+        return f"The certificate of this model and the bound of {best.name} are equal. {price}"
+    if vote_bound < best.bound:
+        return f"The certificate of this model is the tightest. {price}"
+    again = f" To use it, fit again with --posterior frozen --n-candidates {max(n, 2)}." if best.same_network else ""
+    return f"A test-set bound is tighter here: that of {best.name}.{again} {price}"

@@ -326,8 +326,29 @@ def costs_of(texts: list[str]) -> dict[tuple[str, str], float] | None:
         truth, mark, answer = pair.partition(":")
         if not mark:
             raise UsageError(f"--costs takes TRUTH:ANSWER=COST, such as ill:well=10, not {text!r}.")
-        costs[truth.strip(), answer.strip()] = _number("--costs", number)
+        named = truth.strip(), answer.strip()
+        if named in costs:
+            raise UsageError(f"--costs: {named[0]}:{named[1]} is given twice.")
+        costs[named] = _number("--costs", number)
     return costs or None
+
+
+def check_levels(**levels: float | None) -> None:
+    """Refuse options that must lie strictly between 0 and 1, by their names; None is not given.
+
+    Examples
+    --------
+    >>> check_levels(delta=0.05, target_error=None)
+    """
+    for name, value in levels.items():
+        if value is not None and not 0 < value < 1:
+            raise UsageError(f"--{name.replace('_', '-')} must lie strictly between 0 and 1, not {value:g}.")
+
+
+def check_counted(n_candidates: int) -> None:
+    """Refuse a number of candidates below 1."""
+    if n_candidates < 1:
+        raise UsageError(f"--n-candidates must be a whole number of 1 or more, not {n_candidates}.")
 
 
 def _whole(rule: str, text: str) -> int:

@@ -19,6 +19,7 @@ from abnet.decisions.monitor import (
     percent_down,
     stated,
 )
+from abnet.decisions.thresholds import cuts_above
 from abnet.records import Check, apply, count, exactly, level, number_of, optional, probability, real
 
 __all__ = [
@@ -165,7 +166,8 @@ def score_thresholds(
 
     The first leaves the share :math:`2 \lceil \ln δ/\ln(1-ε) \rceil / n` of the validation rows: on the n bound rows
     about twice the rows that certify the target without an error, room for an error or two. The shares then grow evenly
-    to 1, where every row is answered.
+    to 1, where every row is answered. A threshold lies halfway between two scores (`abnet.decisions.thresholds`), so
+    that a row of the same score as another is answered like it, whatever its last bit.
 
     Parameters
     ----------
@@ -185,15 +187,15 @@ def score_thresholds(
 
     Examples
     --------
-    >>> score_thresholds(np.linspace(0.0, 1.0, 101), n_rows=300, target=0.05, n_thresholds=4)
-    (0.6, 0.4, 0.2, -1.0)
+    >>> [round(t, 3) for t in score_thresholds(np.linspace(0.0, 1.0, 101), n_rows=300, target=0.05, n_thresholds=4)]
+    [0.605, 0.405, 0.205, -1.0]
     """
     scores = _scores("validation_scores", validation_scores)
     first = min(1.0, 2.0 * error_free_rows(target, delta) / count("n_rows", n_rows))
     shares = np.linspace(first, 1.0, count("n_thresholds", n_thresholds))
     partial = shares[shares < 1.0]
     quantiles = np.quantile(scores, 1.0 - partial, method="lower")
-    return (*(float(t) for t in np.unique(quantiles)[::-1]), ANSWER_ALL)
+    return (*(float(t) for t in cuts_above(scores, quantiles)[::-1]), ANSWER_ALL)
 
 
 def abstention(

@@ -5,6 +5,7 @@ rows of a model that lives elsewhere.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,7 @@ def meet_target(
     *,
     recall: float | None = None,
     precision: float | None = None,
+    positive_class: str | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
 ) -> TargetThreshold:
@@ -110,6 +112,8 @@ def meet_target(
         The same of the bound rows.
     recall, precision : float, optional
         One of them.
+    positive_class : str, optional
+        The name of the positive class, for the record.
     delta : float
         Probability with which the promise may fail.
     n_candidates : int
@@ -123,11 +127,13 @@ def meet_target(
     """
     if recall is not None:
         grid = recall_grid(*known, recall, n_thresholds=_THRESHOLDS)
-        return target_recall(*bound, grid, recall, delta, n_candidates=n_candidates)
+        made = target_recall(*bound, grid, recall, delta, n_candidates=n_candidates)
+        return replace(made, positive_class=positive_class)
     target = level("precision", precision)
     share = delta / count("n_candidates", n_candidates)
     grid = precision_grid(*known, len(bound[0]), target, share, n_thresholds=_THRESHOLDS)
-    return target_precision(*bound, grid, target, delta, n_candidates=n_candidates)
+    made = target_precision(*bound, grid, target, delta, n_candidates=n_candidates)
+    return replace(made, positive_class=positive_class)
 
 
 def meet_costs(
@@ -135,6 +141,8 @@ def meet_costs(
     bound: tuple[Floats, Bools],
     costs: ArrayLike,
     *,
+    unknown: Bools | None = None,
+    positive_class: str | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
 ) -> CostCertificate:
@@ -142,10 +150,12 @@ def meet_costs(
 
     Parameters
     ----------
-    known, bound, delta, n_candidates
+    known, bound, positive_class, delta, n_candidates
         As for `meet_target`.
     costs : array-like (2, 2)
         Truth by answer, negative class first.
+    unknown : array (n,), optional
+        Bound rows whose label is neither class: they cost as much as anything can.
 
     Examples
     --------
@@ -158,7 +168,11 @@ def meet_costs(
     threshold = cheapest_threshold(*known, table)
     scores, positive = bound
     each = row_costs(positive.astype(int), (scores > threshold).astype(int), table)
-    return certify_costs(each, float(table.max()), delta, n_candidates=n_candidates, threshold=threshold)
+    if unknown is not None:
+        each = np.where(unknown, table.max(), each)
+    return certify_costs(
+        each, float(table.max()), delta, n_candidates=n_candidates, threshold=threshold, positive_class=positive_class
+    )
 
 
 def decision_from(record: Mapping[str, Any]) -> Decision:
@@ -209,7 +223,11 @@ def decided_codes(details: Mapping[str, Any], scores: ArrayLike, codes: NDArray[
     positive, decision = decision_of(details)
     if decision.threshold is None:
         if isinstance(decision, TargetThreshold):
-            raise ValueError(f"a {decision.kind} of {decision.target:g} could not be certified: there is no threshold.")
+            of = "" if decision.positive_class is None else f" for {decision.positive_class}"
+            raise ValueError(
+                f"a {decision.kind} of {decision.target:g}{of} could not be certified when the model was fitted: there "
+                "is no threshold."
+            )
         return codes
     called = _towards(np.asarray(scores, np.float64), positive) > decision.threshold
     return np.where(called, positive, 1 - positive)
@@ -251,7 +269,8 @@ def certify_scores(
     target_error, target_recall, target_precision : float, optional
         Error among answered rows at most, recall or precision at least; or `costs`: exactly one of the four.
     costs : array-like (2, 2) or mapping, optional
-        Truth by answer, negative class first; or from pairs of "negative" and "positive" to a cost.
+        Truth by answer, negative class first; or from pairs of "negative" and "positive" to a cost. From pairs of
+        labels, `positive` and one other: a row with any other label then costs as much as anything can.
     delta : float
         Probability with which the promise may fail.
     n_candidates : int
@@ -296,6 +315,31 @@ def certify_scores(
         raise ValueError(f"positive must be one of the labels; got {positive!r}.")
     is_positive = np.asarray(labels == positive, np.bool_)
     parts = ((s[known], is_positive[known]), (s[bound], is_positive[bound]))
-    if costs is not None:
-        return meet_costs(*parts, cost_table(costs, ["negative", "positive"]), **terms)
-    return meet_target(*parts, recall=target_recall, precision=target_precision, **terms)
+    terms["positive_class"] = str(positive)
+    if costs is None:
+        return meet_target(*parts, recall=target_recall, precision=target_precision, **terms)
+    table, negative = _costs_of_labels(costs, positive)
+    unknown = np.zeros(len(s), np.bool_)
+    if negative is not None:
+        unknown = ~is_positive & np.array([str(label) != negative for label in labels.tolist()])
+    some = known[~unknown[known]]  # what a row costs whatever is answered decides nothing
+    if not len(some):
+        raise ValueError(f"no row that was set aside is {positive} or {negative}, so that no threshold can be found.")
+    return meet_costs((s[some], is_positive[some]), parts[1], table, unknown=unknown[bound], **terms)
+
+
+def _costs_of_labels(costs: Any, positive: Any) -> tuple[Floats, str | None]:
+    """A table, negative class first, and the label of that class; None where every label but one is negative."""
+    generic = ["negative", "positive"]
+    if not isinstance(costs, Mapping):
+        return cost_table(costs, generic), None
+    names = {str(label) for pair in costs if isinstance(pair, tuple) for label in pair}
+    if str(positive) not in names and names <= set(generic):
+        return cost_table(costs, generic), None
+    others = sorted(names - {str(positive)})
+    if str(positive) not in names or len(others) != 1:
+        raise ValueError(
+            f"costs must name two labels, {positive} and one other, truth and answer; they name "
+            f"{', '.join(sorted(names))}."
+        )
+    return cost_table(costs, [others[0], str(positive)]), others[0]

@@ -9,12 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.betting import betting_bound, least_betting_bound
+from abnet.bounds.betting import betting_bound, least_betting_bound, random_order
 from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
-from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, number_of, optional, real
+from abnet.decisions.thresholds import called, cuts_between
+from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, number_of, optional, real, text
 
 __all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
 
@@ -37,6 +38,8 @@ class CostCertificate(InNotebooks):
         Bound rows, the probability of failure, and the models judged on the same rows.
     threshold : float or None
         Where rows with a larger score are called positive; None for the answers of ``predict``.
+    positive_class : str or None
+        The class that these rows are said to belong to, where it has a name.
     """
 
     cost_bound: float
@@ -46,6 +49,7 @@ class CostCertificate(InNotebooks):
     delta: float
     n_candidates: int = 1
     threshold: float | None = None
+    positive_class: str | None = None
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -63,7 +67,7 @@ class CostCertificate(InNotebooks):
         )
         return paragraphs(
             f"With {confidence(self.delta)} confidence, the expected cost of a new row from the same source is at most "
-            f"{_figure(self.cost_bound)}{_rule(self.threshold)} (mean {self.mean_cost:.4g} on "
+            f"{_figure(self.cost_bound)}{_rule(self)} (mean {self.mean_cost:.4g} on "
             f"{number_of(self.n_rows, 'bound row')}; the largest possible cost is {self.largest_cost:.6g}).",
             f"This assumes that the {number_of(self.n_rows, 'bound row')} and the new data are independent draws from "
             f"one source, and that the model, its threshold and the costs were fixed without looking at them.{chosen}",
@@ -83,7 +87,7 @@ class CostCertificate(InNotebooks):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or out of range is a ValueError."""
-        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
+        return cls(**exactly(cls.__name__, {"positive_class": None, **record}, cls.__dataclass_fields__))
 
 
 def _figure(bound: float) -> str:
@@ -100,8 +104,8 @@ def _figure(bound: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _rule(threshold: float | None) -> str:
-    return "" if threshold is None else f", if rows with a score above {threshold:.4g} are called positive"
+def _rule(c: CostCertificate) -> str:
+    return "" if c.threshold is None else f", if {called(c.threshold, c.positive_class)}"
 
 
 def row_costs(truth: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> Array:
@@ -138,32 +142,33 @@ def certify_costs(
     *,
     n_candidates: int = 1,
     threshold: float | None = None,
+    positive_class: str | None = None,
 ) -> CostCertificate:
     r"""Bound the expected cost of a row by betting on ``cost / largest cost``.
 
     .. math:: \mathbf E[c] \le c_{\max} \cdot \mathrm{betting}(c_i / c_{\max}; δ/K)
 
     With probability at least 1-δ over n independent rows, for a model, a threshold and costs that were fixed before
-    they were seen; in the order of the random split.
+    they were seen. The order of the rows does not matter: bets are made in one drawn from their number alone.
 
     Parameters
     ----------
     row_costs : array-like (n,)
-        Cost of each bound row, from 0 to ``largest_cost``, in their order.
+        Cost of each bound row, from 0 to ``largest_cost``.
     largest_cost : float
         The largest entry of the table of costs, not the largest one that was met.
     delta : float
         Probability with which the bound may fail.
     n_candidates : int
         Number K of models judged on the same rows.
-    threshold : float, optional
-        That of the answers, for the record; from the first part.
+    threshold, positive_class : float and str, optional
+        That of the answers, and what is answered above it, for the record; from the prior part.
 
     Examples
     --------
     >>> certificate = certify_costs([0.0, 0.0, 1.0, 0.0, 0.0] * 60, largest_cost=10.0)
     >>> certificate.mean_cost, round(certificate.cost_bound, 3)
-    (0.2, 0.317)
+    (0.2, 0.316)
 
     References
     ----------
@@ -171,12 +176,16 @@ def certify_costs(
     """
     largest = _positive(largest_cost)
     values = np.asarray(row_costs, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"row_costs must be a vector of at least one cost, got the shape {values.shape}")
     if not np.all((values >= 0.0) & (values <= largest)):
         raise ValueError(f"row_costs must lie between 0 and largest_cost = {largest}")
-    share = betting_bound(values / largest, delta, n_candidates=n_candidates)
+    share = betting_bound(values[random_order(len(values))] / largest, delta, n_candidates=n_candidates)
     mean = float(values.mean())
     bound = max(mean, round_up(share * largest) if share < 1.0 else largest)
-    return CostCertificate(bound, mean, largest, len(values), level("delta", delta), n_candidates, threshold)
+    return CostCertificate(
+        bound, mean, largest, len(values), level("delta", delta), n_candidates, threshold, positive_class
+    )
 
 
 def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike) -> float:
@@ -193,21 +202,21 @@ def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike)
     Returns
     -------
     float
-        One of the scores, or just below the smallest where it is cheapest to call every row positive.
+        Halfway between two scores; a little below all of them where it is cheapest to call every row positive, and a
+        little above where it is cheapest to call none.
 
     Examples
     --------
     >>> cheapest_threshold([-2.0, -1.0, 1.0, 2.0], [False, True, False, True], [[0.0, 1.0], [10.0, 0.0]])
-    -2.0
+    -1.5
     """
     s, y, table = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=np.bool_), _table(costs)
     if len(table) != 2:
         raise ValueError("costs must be a table of two classes")
-    values, where = np.unique(s, return_inverse=True)
-    thresholds = np.concatenate([[np.nextafter(values[0], -np.inf)], values])
-    # Raising the threshold over one value calls its rows negative instead of positive.
+    thresholds = cuts_between(s)
+    # Raising the threshold over one score calls its rows negative instead of positive.
     change = np.where(y, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
-    totals = np.concatenate([[0.0], np.cumsum(np.bincount(where, weights=change))])
+    totals = np.cumsum(np.bincount(np.searchsorted(thresholds, s), weights=change, minlength=len(thresholds)))
     return float(thresholds[int(np.argmin(totals))])
 
 
@@ -234,11 +243,16 @@ def cost_table(costs: Any, classes: Sequence[Any]) -> Array:
     places = {str(label): place for place, label in enumerate(classes)}
     table = np.full((len(classes), len(classes)), np.nan)
     np.fill_diagonal(table, 0.0)
+    given: set[tuple[int, int]] = set()
     for pair, cost in costs.items():
         known = isinstance(pair, tuple) and len(pair) == 2 and all(str(label) in places for label in pair)
         if not known:
             raise ValueError(f"costs: {pair!r} is no pair of the labels {', '.join(places)}, truth and answer")
-        table[places[str(pair[0])], places[str(pair[1])]] = cost
+        at = places[str(pair[0])], places[str(pair[1])]
+        if at in given:
+            raise ValueError(f"costs: the answer {pair[1]} where {pair[0]} is true is given twice")
+        given.add(at)
+        table[at] = cost
     if np.isnan(table).any():
         truth, answer = np.argwhere(np.isnan(table))[0]
         raise ValueError(f"costs must say what the answer {classes[answer]} costs where {classes[truth]} is true")
@@ -269,4 +283,5 @@ _CHECKS: dict[str, Check] = {
     "delta": level,
     "n_candidates": count,
     "threshold": optional(real),
+    "positive_class": optional(text),
 }

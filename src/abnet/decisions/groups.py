@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
+from abnet.bounds.betting import betting_bound, random_order, row_weighted_betting_bound
 from abnet.bounds.binomial import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate, Expected
 from abnet.bounds.certificate_file import write_record
@@ -60,7 +60,7 @@ def group_averaged_bound(losses: ArrayLike, groups: ArrayLike, delta: float = 0.
     losses : array-like (n,)
         Losses in [0, 1], or errors.
     groups : array-like (n,)
-        Each row's group; the groups' order of first appearance must not depend on the losses.
+        Each row's group; in any order, since bets are made in one drawn from the number of groups alone.
     delta : float
         Probability with which the bound may fail.
     n_candidates : int
@@ -77,7 +77,7 @@ def group_averaged_bound(losses: ArrayLike, groups: ArrayLike, delta: float = 0.
     I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting.
     """
     sums, sizes = group_totals(losses, groups)
-    return betting_bound(sums / sizes, delta, n_candidates=n_candidates)
+    return betting_bound((sums / sizes)[random_order(len(sums))], delta, n_candidates=n_candidates)
 
 
 def grouped_risk(risks: ArrayLike, groups: ArrayLike) -> ExactRisk:
@@ -158,11 +158,12 @@ def certify_groups(
     risk : ExactRisk or SampledRisk
         From `grouped_risk` or `grouped_sample`.
     groups : array-like (n,)
-        Each bound row's group, in an order that does not depend on the losses.
+        Each bound row's group.
     wrong : array-like of bool (n,) or None
         Where the deployed vote errs, if it was counted.
     delta, prior, posterior, n_candidates, kl, vote, vote_paths, expected
-        As for `abnet.bounds.certify_trained_sampled`.
+        As for `abnet.bounds.certify_trained_sampled`. With the prior "split" the groups are bet on in their order,
+        which is then that of the random split; otherwise in one that is drawn.
 
     Examples
     --------
@@ -174,8 +175,8 @@ def certify_groups(
     counts = GroupCounts.of(groups, wrong)
     if len(counts.rows) != risk.n_examples:
         raise ValueError(f"the losses are those of {risk.n_examples} groups, but there are {len(counts.rows)}.")
-    if prior == "test set":  # in the order of a file, which may be sorted by label: betting needs one that is not
-        order = np.random.default_rng(len(counts.rows)).permutation(len(counts.rows))
+    if prior != "split":  # in the order of a file, which may be sorted by label: betting needs one that is not
+        order = random_order(len(counts.rows))
         errors = None if counts.errors is None else tuple(counts.errors[i] for i in order)
         counts = GroupCounts(tuple(counts.rows[i] for i in order), errors)
         if isinstance(risk, ExactRisk) and risk.losses is not None:
@@ -212,7 +213,8 @@ def row_weighted_bound(
     0.2911
     """
     sums, sizes = group_totals(losses, groups)
-    return row_weighted_betting_bound(sums, sizes, largest_size, delta, n_candidates=n_candidates)
+    order = random_order(len(sums))
+    return row_weighted_betting_bound(sums[order], sizes[order], largest_size, delta, n_candidates=n_candidates)
 
 
 def one_row_per_group_bound(

@@ -18,7 +18,8 @@ from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
-from abnet.records import Check, apply, count, exactly, level, number_of, one_of, optional, real
+from abnet.decisions.thresholds import called, cuts_above, cuts_below
+from abnet.records import Check, apply, count, exactly, level, number_of, one_of, optional, real, text
 
 __all__ = [
     "TargetThreshold",
@@ -37,11 +38,11 @@ Bools = NDArray[np.bool_]
 # Quantiles of the scores below those of all positive rows, at which a recall is tested first.
 _SAFER = (0.0, 0.25, 0.5, 0.75, 0.9)
 
-# What a target promises, and among which rows.
+# What a target promises of a class, and among which rows.
 _MEANINGS = {
-    "recall": ("of the positive rows are called positive", "positive rows"),
-    "precision": ("of the rows that are called positive are positive", "rows that are called positive"),
-    "specificity": ("of the negative rows are called negative", "negative rows"),
+    "recall": ("of the rows that are {0} are called {0}", "rows that are {0}"),
+    "precision": ("of the rows that are called {0} are {0}", "rows that are called {0}"),
+    "specificity": ("of the rows that are not {0} are not called {0}", "rows that are not {0}"),
 }
 
 
@@ -86,6 +87,8 @@ class TargetThreshold(InNotebooks):
         Bound rows, thresholds fixed in advance, those that passed, and models judged on the same rows.
     rows_needed : int or None
         Where nothing could be certified: an estimate of the bound rows that would do; None if no number would.
+    positive_class : str or None
+        The name of the positive class, if it has one.
     """
 
     kind: str
@@ -99,6 +102,7 @@ class TargetThreshold(InNotebooks):
     n_passed: int
     n_candidates: int
     rows_needed: int | None
+    positive_class: str | None = None
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -132,7 +136,7 @@ class TargetThreshold(InNotebooks):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
-        return cls(**exactly(cls.__name__, record, cls.__dataclass_fields__))
+        return cls(**exactly(cls.__name__, {"positive_class": None, **record}, cls.__dataclass_fields__))
 
 
 def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thresholds: int = 20) -> ThresholdGrid:
@@ -164,7 +168,7 @@ def recall_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n_thre
     below = s[s < values[0]]
     if len(below):
         values = np.unique(np.concatenate([np.quantile(below, _SAFER, method="lower"), values]))
-    thresholds = np.nextafter(values, -np.inf)
+    thresholds = cuts_below(s, values)
     return ThresholdGrid(tuple(thresholds.tolist()), tuple(float(y[s > t].mean()) for t in thresholds))
 
 
@@ -181,12 +185,11 @@ def specificity_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n
     Examples
     --------
     >>> specificity_grid([-0.5, -0.2, 0.1, 0.4], [False, True, False, True], 0.5, n_thresholds=2).thresholds
-    (0.1,)
+    (0.25,)
     """
     s, y = _rows(scores, positive, "negative")
     alarms = np.linspace(0.0, min(1.0, 2.0 * _allowed(target)), count("n_thresholds", n_thresholds))
-    values = np.unique(np.quantile(s[~y], 1.0 - alarms, method="higher"))[::-1]
-    return ThresholdGrid(tuple(values.tolist()), tuple(float(y[s > t].sum() / y.sum()) for t in values))
+    return _falling(s, y, np.quantile(s[~y], 1.0 - alarms, method="higher"))
 
 
 def precision_grid(
@@ -208,14 +211,19 @@ def precision_grid(
     Examples
     --------
     >>> scores = np.linspace(-1.0, 1.0, 201)
-    >>> [round(t, 2) for t in precision_grid(scores, scores > 0.0, 1000, 0.9, n_thresholds=3).thresholds]
-    [0.88, 0.51, -1.0]
+    >>> [round(t, 3) for t in precision_grid(scores, scores > 0.0, 1000, 0.9, n_thresholds=3).thresholds]
+    [0.885, 0.515, -0.995]
     """
     s, y = _rows(scores, positive, "positive")
     first = min(1.0, 2.0 * error_free_rows(_allowed(target), delta) / count("n_rows", n_rows))
     shares = np.geomspace(first, 1.0, count("n_thresholds", n_thresholds))
-    values = np.unique(np.quantile(s, 1.0 - shares, method="lower"))[::-1]
-    return ThresholdGrid(tuple(values.tolist()), tuple(float(y[s > t].sum() / y.sum()) for t in values))
+    return _falling(s, y, np.quantile(s, 1.0 - shares, method="lower"))
+
+
+def _falling(s: Array, y: Bools, values: Array) -> ThresholdGrid:
+    """Thresholds just above some scores, the largest first; merit is recall."""
+    thresholds = cuts_above(s, values)[::-1]
+    return ThresholdGrid(tuple(thresholds.tolist()), tuple(float(y[s > t].sum() / y.sum()) for t in thresholds))
 
 
 def target_recall(
@@ -375,20 +383,22 @@ def _rows(scores: ArrayLike, positive: ArrayLike, needed: str | None = None) -> 
 
 
 def _promise(c: TargetThreshold) -> str:
-    what, among = _MEANINGS[c.kind]
+    name = "positive" if c.positive_class is None else c.positive_class
+    what, among = (words.format(name) for words in _MEANINGS[c.kind])
     counted = f"{number_of(c.n_failures, 'failure')} among {c.n_counted:,} {among}"
     seen = f"{counted} in {number_of(c.n_rows, 'bound row')}"
     if c.threshold is not None:
         return (
             f"With {confidence(c.delta)} confidence, at least {stated(c.target)} {what} on new data from the "
-            f"same source, if rows with a score above {c.threshold:.4g} are called positive ({seen})."
+            f"same source, if {called(c.threshold, c.positive_class)} ({seen})."
         )
     if c.rows_needed is None:
         needed = "At this rate no number of rows would do."
     else:
         needed = f"At this rate, about {number_of(c.rows_needed, 'bound row')} would do."
+    of = "" if c.positive_class is None else f" of {name}"
     return (
-        f"A {c.kind} of at least {stated(c.target)} could not be certified with {confidence(c.delta)} "
+        f"A {c.kind}{of} of at least {stated(c.target)} could not be certified with {confidence(c.delta)} "
         f"confidence: {seen} at the safest threshold. {needed}"
     )
 
@@ -418,4 +428,5 @@ _CHECKS: dict[str, Check] = {
     "n_passed": _number,
     "n_candidates": count,
     "rows_needed": optional(count),
+    "positive_class": optional(text),
 }

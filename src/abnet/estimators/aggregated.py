@@ -3,7 +3,7 @@
 import sys
 import warnings
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from abnet.bounds.certificate import Expected
 from abnet.data.fingerprint import warn_of_copies
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
-    certify_predictor,
+    certify_posterior,
     expected_figures,
-    fresh_path_count,
+    losses_and_errors,
     sampled_risk,
     warn_of_no_certificate,
 )
@@ -37,11 +37,13 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.estimators.judging import certify_network
+from abnet.estimators.judging import certify_anew, expected_losses
+from abnet.estimators.parts import Streams, TrainingRows, signs_of
 from abnet.estimators.recipe import (
     AFFORDABLE,
     Family,
     Way,
+    check_width,
     exact_cost,
     fit_record,
     prior_share,
@@ -52,24 +54,6 @@ from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 
 __all__ = ["AggregatedClassifier"]
-
-
-class TrainingRows(NamedTuple):
-    """Prepared rows in the order of use: `n_other` rows that are kept from the bound, then those of the bound."""
-
-    X: NDArray[np.float32]
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64] | None
-    n_other: int
-    preparation: Any
-    untouched: bool
-    """Whether nothing before the network was fitted on the bound rows."""
-    groups: NDArray[Any] | None = None
-    """Groups of the bound rows, if they come in groups."""
-
-    def of_bound(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Rows and targets of the bound."""
-        return self.X[self.n_other :], self.y[self.n_other :]
 
 
 class AggregatedClassifier(BinaryClassifier):
@@ -143,20 +127,30 @@ class AggregatedClassifier(BinaryClassifier):
             self._groups = None
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+        self._check_parameters()
+        streams = self._open_streams()
+        self._draw_parts(len(y), streams.split)
+        return self._learn_network(X, np.maximum(y, 0).astype(np.intp), weights, streams)
+
+    def _open_streams(self) -> Streams:
+        streams = Streams(*seeds(self.random_state, 7))
+        self._certify_seed = int(streams.certify.integers(2**63))
+        return streams
+
+    def _learn_network(
+        self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, streams: Streams
+    ) -> Predictor:
         hidden = self._check_parameters()
-        # Split, start, training, the predictor's draws and the certificate's: none tells anything about another.
-        split_rng, init_rng, train_rng, draw_rng, path_rng, certify_rng, single_rng = seeds(self.random_state, 7)
-        self._certify_seed = int(certify_rng.integers(2**63))
-        rows = self._rows_in_order(X, y, weights, split_rng)
+        rows = self._rows_in_order(X, codes, weights)
         if rows.groups is None:
-            warn_of_copies(rows.X, rows.y, self.classes_)
-        start = BAM.init(init_rng, (rows.X.shape[1], *hidden, 1))
-        self.aggregation_ = self._choose_aggregation(hidden, self._batch(len(y)))
-        self._train(start, rows, train_rng)
-        scorer = self._way().deploy(self.network_, draw_rng, self.n_samples)
-        self._certify_fit(scorer, rows, path_rng)
+            warn_of_copies(rows.X, rows.codes, self.classes_)
+        start = BAM.init(streams.start, (rows.X.shape[1], *hidden, 1))
+        self.aggregation_ = self._choose_aggregation(hidden, self._batch(len(codes)))
+        self._train(start, rows, streams.train)
+        scorer = self._way().deploy(self.network_, streams.deploy, self.n_samples)
+        self._certify_fit(scorer, rows, streams.paths)
         info = self._info(rows)
-        self.drawn_network_ = self._draw(rows, single_rng, info)
+        self.drawn_network_ = self._draw(rows, streams.single, info)
         return replace(scorer, info=info)
 
     def _check_parameters(self) -> tuple[int, ...]:
@@ -182,19 +176,8 @@ class AggregatedClassifier(BinaryClassifier):
             raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
         hidden = check_hidden(self.hidden_layer_sizes)
         if self._current_aggregation() == "exact":
-            self._check_width(hidden)
+            check_width(self._family, hidden)
         return hidden
-
-    def _check_width(self, hidden: tuple[int, ...]) -> None:
-        for layer, width in enumerate(hidden, start=1):
-            if width > exact.MAX_WIDTH:
-                others = {name: way.certified for name, way in self._family.ways.items() if name != "exact"}
-                words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
-                raise ParameterError(
-                    "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
-                    f"2^{exact.MAX_WIDTH} are taken). Use narrower layers, or sampling: {words}.",
-                    layer, width, width, *(Parameter("aggregation", name) for name in others),
-                )  # fmt: skip
 
     def _is_auto(self, name: str) -> bool:
         value = getattr(self, name)
@@ -253,25 +236,27 @@ class AggregatedClassifier(BinaryClassifier):
             return 64 if n >= 20_000 else 32
         return min(int(self.batch_size), n)
 
-    def _rows_in_order(
-        self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None, rng: np.random.Generator
-    ) -> TrainingRows:
-        """Draw the parts, fit the preparation where it may be, put the rows in the order of use."""
+    def _draw_parts(self, n: int, rng: np.random.Generator) -> None:
+        """Set ``other_rows_`` and ``bound_rows_``, before anything is decided."""
         from abnet.training.trainer import two_parts
 
-        n, split = len(y), self._has_split()
+        split = self._has_split()
         self.other_rows_, self.bound_rows_ = np.arange(0), np.arange(n)
         if split or self.objective == "loss":
             share = prior_share(self) if split else self.validation_fraction
             self.other_rows_, self.bound_rows_ = two_parts(n, share, rng, self._groups)
         self._hold_groups(n)
-        preparation, prepared = self._prepare(X, y, self.other_rows_ if split else None)
+
+    def _rows_in_order(self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None) -> TrainingRows:
+        """Fit the preparation where it may be, put the rows in the order of use."""
+        split = self._has_split()
+        preparation, prepared = self._prepare(X, signs_of(codes), self.other_rows_ if split else None)
         order = np.concatenate([self.other_rows_, self.bound_rows_])
         weights = None if weights is None else weights[order]
         untouched = preparation is None or (split and allows_certificate(self.preprocessor, preparation.transform, X))
         ordered = np.take(prepared, order, axis=0)
         groups = None if self._groups is None else self._groups[self.bound_rows_]
-        return TrainingRows(ordered, y[order], weights, len(self.other_rows_), preparation, untouched, groups)
+        return TrainingRows(ordered, codes[order], weights, len(self.other_rows_), preparation, untouched, groups)
 
     def _hold_groups(self, n: int) -> None:
         """Check the groups, and count the rows of the whole groups that early stopping watches in the first part."""
@@ -289,13 +274,13 @@ class AggregatedClassifier(BinaryClassifier):
         from abnet.training.learners import AggregationLearner
         from abnet.training.loop import Limits, Span, compilation_cache
 
-        n, way = len(rows.y), self._way()
+        n, way = len(rows.codes), self._way()
         other, bound = Span(0, rows.n_other), Span(rows.n_other, n - rows.n_other)
         learner = AggregationLearner(start.sizes, way.method, way.training_samples or self.n_samples)
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
-        lifted = learning.lifted_rows(rows.X, rows.y, learning.scaled_weights(rows.weights, rows.n_other))
+        lifted = learning.lifted_rows(rows.X, rows.signs, learning.scaled_weights(rows.weights, rows.n_other))
         with compilation_cache(), training_bar(self.verbose) as report:
-            draws = None if rows.groups is None else len(np.unique(rows.groups))
+            draws = None if rows.groups is None else rows.n_draws
             trainer = learning.Trainer(learner, lifted, self._batch(n), self.delta, limits, rng, report, draws)
             self.prior_, rate = start, self._rate(learning.RATE)
             if self._has_split():
@@ -330,27 +315,32 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _certify_fit(self, scorer: Predictor, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""
-        (X, y), way = rows.of_bound(), self._way()
+        (X, codes), way, frozen = rows.of_bound(), self._way(), self._is_frozen()
+        n_codes = max(2, int(codes.max()) + 1)
         kl = float(self._family.kl(self.network_.astype(np.float64), self.prior_.astype(np.float64)))
         self.certificate_: Certificate | None = None
         self.bound_estimate_: float | None = None
+        sampled = None
         try:
-            sampled = self._sampled_risk(X, y, rng, rows.groups) if way.certified and way.fresh_paths else None
+            if way.certified and way.fresh_paths:
+                sampled = self._sampled_risk(X, codes, n_codes, rng, rows.groups)
         except KeyboardInterrupt:
             warn_of_no_certificate()
             return
-        if rows.untouched and way.certified:
-            frozen, terms = self._is_frozen(), self._terms()
-            if not frozen and self._has_split():
-                terms["expected"] = self._expected_figures(rows)
-            certificate = certify_predictor(
-                scorer, X, y, kl, sampled, self.n_samples, frozen=frozen, groups=rows.groups, **terms
-            )
-            self.certificate_ = self._named(certificate)
-        else:
-            risk = sampled.mean if sampled else float(np.mean((1 - y * scorer.score_prepared(X)) / 2))
-            draws = len(y) if rows.groups is None else len(np.unique(rows.groups))
-            self.bound_estimate_ = gibbs_bound(risk, kl, draws, self.delta, n_candidates=self.n_candidates)
+        # Of a posterior that was trained on and is sampled, no bound asks for the votes.
+        votes = frozen or rows.groups is not None
+        losses, wrong = losses_and_errors(scorer, X, codes, sampled, votes=votes)
+        if not (rows.untouched and way.certified):
+            risk = losses.mean if isinstance(losses, SampledRisk) else float(losses.mean())
+            self.bound_estimate_ = gibbs_bound(risk, kl, rows.n_draws, self.delta, n_candidates=self.n_candidates)
+            return
+        terms = self._terms()
+        if not frozen and self._has_split():
+            terms["expected"] = self._expected_figures(rows)
+        certificate = certify_posterior(
+            losses, codes, n_codes, wrong, frozen=frozen, kl=kl, vote_paths=self.n_samples, groups=rows.groups, **terms
+        )
+        self.certificate_ = self._named(certificate, n_codes)
 
     def _expected_figures(self, rows: TrainingRows) -> Expected:
         """Those of the prior on the rows of the first part that early stopping watched."""
@@ -360,20 +350,21 @@ class AggregatedClassifier(BinaryClassifier):
         watch = prior_spans(Span(0, rows.n_other), self.validation_fraction, self._n_held)[1]
         prior = self._way().deploy(self.prior_, np.random.default_rng(0), self.n_samples)
         mine = slice(watch.first, watch.first + watch.size)
-        return expected_figures(prior, rows.X[mine], rows.y[mine])
+        return expected_figures(prior, rows.X[mine], rows.codes[mine])
 
     def _sampled_risk(
-        self, X: Any, y: NDArray[np.float64], rng: np.random.Generator, groups: NDArray[Any] | None = None
+        self, X: Any, codes: NDArray[np.intp], n_codes: int, rng: np.random.Generator, groups: Any = None
     ) -> SampledRisk:
         """Losses of fresh paths on prepared rows."""
-        paths = fresh_path_count(len(y))
         with training_bar(self.verbose) as report:
-            return sampled_risk(self.network_, X, y, rng, n_paths=paths, report=report, groups=groups)
+            return sampled_risk((self.network_,), X, codes, 2, n_codes, rng, report=report, groups=groups)
 
-    def _named(self, certificate: Certificate) -> Certificate:
+    def _named(self, certificate: Certificate, n_codes: int) -> Certificate:
         """The certificate with the user's labels in its text, and whose error the Gibbs risk is."""
+        names = self._labels.names
+        names = names if n_codes == len(names) else (*names, "labels not known")
         trees = self._family.mean_field and len(self.network_.sizes) > 3
-        return replace(certificate, class_names=self._labels.names, drawn="mean field" if trees else "network")
+        return replace(certificate, class_names=names, drawn="mean field" if trees else "network")
 
     def _draw(self, rows: TrainingRows, rng: np.random.Generator, info: ModelInfo) -> DrawnNetwork:
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
@@ -394,13 +385,13 @@ class AggregatedClassifier(BinaryClassifier):
             "objective": self.objective,
             "prior": self._terms()["prior"],
             "posterior": "frozen" if self._is_frozen() else "train",
-            "n_training_rows": len(rows.y),
-            "data_fingerprint": fingerprint(rows.X, rows.y),
+            "n_training_rows": len(rows.codes),
+            "data_fingerprint": fingerprint(rows.X, signs_of(rows.codes)),
             **fit_record(self, self._curves),
         }
         if self._groups is not None:
             details["n_training_groups"] = len(np.unique(self._groups))
-        marks = row_filter(rows.X, rows.y)
+        marks = row_filter(rows.X, signs_of(rows.codes))
         if marks is not None:
             details["row_filter"] = marks
         details |= background_detail(rows.X[: rows.n_other])
@@ -425,7 +416,7 @@ class AggregatedClassifier(BinaryClassifier):
         X : array, sparse matrix or frame (n, d)
             Rows that had no part in training nor in choosing this model.
         y : array (n,)
-            Their labels.
+            Their labels; one that the model does not know counts as an error.
         n_candidates : int
             Number of models among which you choose by means of these rows.
         groups : array (n,) or str, optional
@@ -439,7 +430,19 @@ class AggregatedClassifier(BinaryClassifier):
         Certificate
             `PopulationErrors` with `by`.
         """
-        return certify_network(self, X, y, n_candidates=n_candidates, groups=groups, by=by)
+        return certify_anew(self, X, y, n_candidates=n_candidates, groups=groups, by=by)
+
+    def _test_losses(
+        self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any
+    ) -> NDArray[np.float64] | SampledRisk:
+        """What one draw of the posterior loses on rows of a test set that have these scores."""
+        if self._way().fresh_paths:
+            return self._sampled_risk(prepared, codes, n_codes, np.random.default_rng(self._certify_seed), groups)
+        return expected_losses(self, prepared, scores, codes)
+
+    def _marked(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Labels as the filter of fitted rows takes them."""
+        return signs_of(codes)
 
     def compact(self) -> Predictor:
         """The fitted predictor in NumPy alone, with its certificate: what `predict` uses and `save` writes."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from abnet.bam import BAM
 from abnet.bounds import (
@@ -20,20 +21,20 @@ from abnet.bounds.certificate import Expected
 from abnet.bounds.rules import ExactRisk
 from abnet.data.fingerprint import count_seen
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
-from abnet.labels import losses_of
+from abnet.labels import losses_of, winners
 from abnet.predictors.mixture import class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Predictor
 
 __all__ = [
-    "certify_posterior_on_groups",
-    "certify_predictor",
+    "certify_posterior",
     "expected_figures",
     "fresh_path_count",
     "frozen_risk",
+    "losses_and_errors",
     "mean_risks",
     "means_of_rows",
-    "mixture_risk",
+    "one_thread",
     "sample_of_groups",
     "sampled_risk",
     "warn_of_fitted_rows",
@@ -41,54 +42,59 @@ __all__ = [
 ]
 
 
-def certify_predictor(
-    predictor: Predictor,
-    X: Any,
-    y: NDArray[np.float64],
-    kl: float,
-    sampled: SampledRisk | None,
-    n_paths: int,
+# Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
+# machine that is busy twenty times as long.
+one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
+
+
+def certify_posterior(
+    losses: NDArray[np.float64] | SampledRisk,
+    codes: NDArray[np.intp],
+    n_codes: int,
+    wrong: NDArray[np.bool_] | None,
     *,
     frozen: bool,
+    kl: float = 0.0,
+    vote_paths: int | None = None,
     groups: NDArray[Any] | None = None,
     **terms: Any,
 ) -> Certificate:
-    """The certificate of a predictor on its bound rows.
+    """The certificate of a posterior on its bound rows: which theorem applies follows from how it was made.
 
     Parameters
     ----------
-    predictor : Predictor
-    X : array (n, d_0)
-        Prepared bound rows.
-    y : array (n,)
-        Labels ±1.
-    kl : float
-        Divergence of the posterior from the prior.
-    sampled : SampledRisk or None
-        Losses of fresh paths, where the Gibbs risk is sampled; its predictor is a vote of other paths.
-    n_paths : int
-        How many paths vote, drawn once and kept.
+    losses : array (n,) or SampledRisk
+        The probability that one draw errs on each row, or what fresh paths showed of it (by groups, if there are any).
+    codes : array (n,)
+        Classes, 0 to K - 1; K where the label was not known when the classes were fixed, and then every answer errs.
+    n_codes : int
+        K, or K + 1 with unknown labels.
+    wrong : array (n,) or None
+        Where the deployed vote errs; None where no bound asks for it: trained on, sampled, and without groups.
     frozen : bool
-        Whether the network never saw these rows.
+        Whether the posterior never saw these rows.
+    kl : float
+        Its divergence from the prior.
+    vote_paths : int, optional
+        How many paths vote, drawn once and kept, where the losses are sampled.
     groups : array (n,), optional
-        The rows' groups; `sampled` is then by groups as well.
+        The rows' groups: the certificate is then about a new group.
     **terms
-        ``delta``, ``prior`` and ``n_candidates``, and ``expected`` for a network that was trained on.
+        ``delta``, ``prior`` ("test set" for new rows) and ``n_candidates``, and ``expected`` for a posterior that was
+        trained on.
     """
+    sampled = isinstance(losses, SampledRisk)
     if groups is not None:
-        F = predictor.score_prepared(X)
-        risk = sampled or grouped_risk((1 - y * F) / 2, groups)
-        wrong = (F >= 0) != (y > 0)
-        return certify_posterior_on_groups(risk, groups, wrong, kl, n_paths if sampled else None, frozen, **terms)
-    if sampled and not frozen:
-        return certify_trained_sampled(sampled, kl, vote="fixed paths", vote_paths=n_paths, **terms)
-    F = predictor.score_prepared(X)
-    risks, wrong = (1 - y * F) / 2, (F >= 0) != (y > 0)
-    if sampled:
-        return certify_frozen_sampled(sampled, y, wrong, **terms)
+        risk = losses if isinstance(losses, SampledRisk) else grouped_risk(losses, groups)
+        return _certify_on_groups(risk, groups, wrong, kl, vote_paths if sampled else None, frozen, **terms)
+    if isinstance(losses, SampledRisk):
+        if frozen:
+            return certify_frozen_sampled(losses, codes, wrong, **terms)
+        return certify_trained_sampled(losses, kl, vote="fixed paths", vote_paths=vote_paths, **terms)
+    assert wrong is not None  # whoever has computed losses has the votes too
     if frozen:
-        return certify_frozen(risks, y, wrong, **terms)
-    return certify_trained(risks, y, kl, wrong=wrong, **terms)
+        return certify_frozen(losses, codes, wrong, n_classes=n_codes, **terms)
+    return certify_trained(losses, codes, kl, wrong=wrong, n_classes=n_codes, **terms)
 
 
 def expected_figures(prior: Predictor, X: Any, codes: NDArray[Any]) -> Expected:
@@ -106,10 +112,23 @@ def expected_figures(prior: Predictor, X: Any, codes: NDArray[Any]) -> Expected:
     return Expected.from_losses(losses_of(prior.score_prepared(X), np.maximum(codes, 0).astype(np.intp)))
 
 
-def certify_posterior_on_groups(
+def losses_and_errors(
+    scorer: Predictor, X: Any, codes: NDArray[np.intp], sampled: SampledRisk | None, *, votes: bool = True
+) -> tuple[NDArray[np.float64] | SampledRisk, NDArray[np.bool_] | None]:
+    """What `certify_posterior` is told of prepared rows: losses, sampled or computed, and where the vote errs.
+
+    Without `votes`, sampled losses are enough, and the rows are not scored.
+    """
+    if sampled is not None and not votes:
+        return sampled, None
+    scores = scorer.score_prepared(X)
+    return losses_of(scores, codes) if sampled is None else sampled, winners(scores) != codes
+
+
+def _certify_on_groups(
     risk: ExactRisk | SampledRisk,
     groups: NDArray[Any],
-    wrong: NDArray[np.bool_],
+    wrong: NDArray[np.bool_] | None,
     kl: float,
     n_paths: int | None,
     frozen: bool,
@@ -144,50 +163,78 @@ def fresh_path_count(n_examples: int) -> int:
 
 
 def sampled_risk(
-    network: BAM,
+    networks: tuple[BAM, ...],
     X: Any,
-    y: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    n_codes: int,
     rng: np.random.Generator,
     *,
-    n_paths: int,
+    n_paths: int | None = None,
     report: Any = None,
     groups: NDArray[Any] | None = None,
 ) -> SampledRisk:
-    """Losses ``(1 - y m_L(s_{L-1}))/2`` of paths drawn anew for each example and repeat, all in float64.
+    """Losses of paths drawn anew for each example and repeat, each of a member drawn for it, all in float64.
 
-    Streams over the examples, so that memory does not grow with their number.
+    Pairs of paths are independent. Streams over the examples, so that memory does not grow with their number.
 
     Parameters
     ----------
-    network : BAM
-        Centre of the posterior, fixed before `rng` was used.
+    networks : tuple of BAM
+        Centres of the posterior's members, fixed before `rng` was used.
     X : array or sparse matrix in rows (n, d_0)
         Prepared rows.
-    y : array (n,)
-        Labels ±1.
+    codes, n_codes
+        As for `certify_posterior`.
+    n_classes : int
+        Number K of classes that the networks tell apart.
     rng : numpy.random.Generator
-        Independent of everything that the network depends on.
-    n_paths : int
-        Paths T of each example.
+        Independent of everything that the networks depend on.
+    n_paths : int, optional
+        Paths T of each example; by default `fresh_path_count`.
     report : callable, optional
         Called with a stage's name, the number of examples done and of all, and the mean loss of the last block.
     groups : array (n,), optional
         The rows' groups: means of the groups' means.
     """
-    layers = network.astype(np.float64).layers
-    step = block_rows(layers, n_paths)
-    records, rows_of_paths = [], []
-    for start in range(0, len(y), step):
-        block, labels = X[start : start + step], y[start : start + step]
+    T = fresh_path_count(len(codes)) if n_paths is None else n_paths
+    table = class_table(n_classes, networks[0].sizes[-1])
+    layers = [network.astype(np.float64).layers for network in networks]
+    step, records, by_row = block_rows(layers[0], T), [], []
+    for start in range(0, len(codes), step):
+        block, truth = X[start : start + step], codes[start : start + step]
         # Rounded to float32 like the rows of `Predictor.score_prepared`: what is certified is what is deployed.
         rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float32).astype(np.float64)
-        F = path_outputs(layers, rows, n_paths, lambda k, shape: rng.standard_normal(shape))
-        losses = (1 - labels[:, None] * F) / 2
-        rows_of_paths.append(means_of_rows(losses))
-        records.append(SampledRisk.from_values(losses, labels))
+        losses = _fresh_losses(layers, rows, truth, T, rng, table)
+        records.append(SampledRisk.from_values(losses, truth, n_codes))
+        by_row.append(means_of_rows(losses))
         if report is not None:
-            report("certificate", start + len(labels), len(y), records[-1].mean)
-    return SampledRisk.merge(records) if groups is None else sample_of_groups(rows_of_paths, n_paths, groups)
+            report("certificate", start + len(rows), len(codes), records[-1].mean)
+    return SampledRisk.merge(records) if groups is None else sample_of_groups(by_row, T, groups)
+
+
+def _fresh_losses(
+    layers: list[tuple[Any, ...]],
+    rows: NDArray[np.float64],
+    truth: NDArray[np.intp],
+    n_paths: int,
+    rng: Any,
+    table: Any,
+) -> NDArray[np.float64]:
+    """Losses (rows, T) of fresh paths; with several members, each path is that of one drawn for it."""
+
+    def outputs(V: tuple[Any, ...], rows: NDArray[np.float64], paths: int) -> NDArray[np.float64]:
+        return path_outputs(V, rows, paths, lambda k, shape: rng.standard_normal(shape), table)
+
+    if len(layers) == 1:
+        out = outputs(layers[0], rows, n_paths)
+        return losses_of(out.reshape(-1, *out.shape[2:]), np.repeat(truth, n_paths)).reshape(len(rows), n_paths)
+    losses = np.empty((len(rows), n_paths))
+    drawn = rng.integers(len(layers), size=losses.shape)
+    for m, V in enumerate(layers):
+        at, path = np.nonzero(drawn == m)
+        losses[at, path] = losses_of(outputs(V, rows[at], 1)[:, 0], truth[at])
+    return losses
 
 
 def means_of_rows(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -265,36 +312,6 @@ def frozen_risk(
 
 def _sample(means: NDArray[np.float64], pairs: NDArray[np.float64], paths: int) -> SampledRisk | None:
     return SampledRisk(float(means.mean()), float(pairs.mean()), len(means), paths) if len(means) else None
-
-
-def mixture_risk(
-    networks: tuple[BAM, ...],
-    X: NDArray[np.float32],
-    codes: NDArray[np.intp],
-    n_classes: int,
-    n_codes: int,
-    rng: np.random.Generator,
-    report: Any = None,
-    groups: NDArray[Any] | None = None,
-) -> SampledRisk:
-    """Losses of fresh paths, each of a member drawn for it, on every example: pairs of them are independent."""
-    n_paths = fresh_path_count(len(codes))
-    table = class_table(n_classes, networks[0].sizes[-1])
-    layers = [network.astype(np.float64).layers for network in networks]
-    step, records, by_row = block_rows(layers[0], n_paths, n_classes), [], []
-    for start in range(0, len(codes), step):
-        rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
-        losses = np.empty((len(rows), n_paths))
-        drawn = rng.integers(len(networks), size=losses.shape)
-        for m, V in enumerate(layers):
-            at, path = np.nonzero(drawn == m)
-            out = path_outputs(V, rows[at], 1, lambda k, shape: rng.standard_normal(shape), table)[:, 0]
-            losses[at, path] = losses_of(out, truth[at])
-        records.append(SampledRisk.from_values(losses, truth, n_codes))
-        by_row.append(means_of_rows(losses))
-        if report is not None:
-            report("certificate", start + len(rows), len(codes), records[-1].mean)
-    return SampledRisk.merge(records) if groups is None else sample_of_groups(by_row, n_paths, groups)
 
 
 def warn_of_no_certificate() -> None:

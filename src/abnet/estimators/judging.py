@@ -10,63 +10,64 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.aggregation import exact
-from abnet.bounds import certify_frozen_sampled, certify_test_set
 from abnet.decisions.abstain import Abstention, RiskCoverage, abstention, risk_coverage, score_thresholds
 from abnet.decisions.answers import Decision, meet_costs, meet_target, sureness
 from abnet.decisions.costs import certify_costs, cost_table
-from abnet.decisions.groups import certify_groups, errors_by, grouped_risk
+from abnet.decisions.groups import errors_by
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.certification import warn_of_fitted_rows
+from abnet.estimators.certification import (
+    certify_posterior,
+    one_thread,
+    warn_of_fitted_rows,
+)
 from abnet.estimators.classifier import take_rows
+from abnet.estimators.parts import with_unknown
 from abnet.estimators.recipe import DECISIONS, without_groups
-from abnet.labels import winners
+from abnet.labels import losses_of, winners
 
 __all__ = [
     "abstention_records",
-    "certify_network",
+    "certify_anew",
     "columns_of",
     "decide_after_fit",
+    "expected_losses",
 ]
 
 
-def certify_network(classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: Any, by: Any) -> Any:
-    """The certificate of one fitted aggregation from a test set; arguments as in `ABNetClassifier.certify`.
+@one_thread
+def certify_anew(classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: Any, by: Any) -> Any:
+    """The certificate of a fitted classifier from a test set; arguments as in `ABNetClassifier.certify`.
 
     The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it cannot
     be computed, which the bound allows for).
     """
     X, groups, by = columns_of(classifier, X, groups, by)
-    rows = classifier._check_rows(X)
-    predictor, signs = classifier.predictor_, classifier._labels.signs(y)
-    F = predictor.decision_function(rows)
-    wrong = (F >= 0) != (signs > 0)
-    preparation = predictor.info.preparation
-    prepared = rows if preparation is None else preparation.transform(rows)
-    warn_of_fitted_rows(predictor.info.details.get("row_filter"), prepared, signs)
-    terms: Any = {"delta": classifier.delta, "n_candidates": n_candidates}
+    predictor, K = classifier.predictor_, len(classifier.classes_)
+    prepared = predictor.prepare(classifier._check_rows(X))
+    codes, n_codes = with_unknown(classifier._labels.encode(y), K)
+    warn_of_fitted_rows(predictor.info.details.get("row_filter"), prepared, classifier._marked(codes))
+    scores = predictor.score_prepared(prepared)
+    wrong = winners(scores) != codes
     if by is not None:
-        return errors_by(wrong, by, **terms)
-    sampled = None
-    if classifier._way().fresh_paths:
-        sampled = classifier._sampled_risk(prepared, signs, np.random.default_rng(classifier._certify_seed), groups)
-    if sampled and groups is None:
-        return classifier._named(certify_frozen_sampled(sampled, signs, wrong, prior="test set", **terms))
-    # No output, no claim: a risk of 1 bounds every other.
-    risks = np.nan_to_num((1 - signs * _expected_output(classifier, prepared, F)) / 2, nan=1.0)
-    if groups is not None:
-        risk = sampled or grouped_risk(risks, groups)
-        return classifier._named(certify_groups(risk, groups, wrong, prior="test set", **terms))
-    return classifier._named(certify_test_set(risks, signs, wrong, **terms))
+        return errors_by(wrong, by, classifier.delta, n_candidates=n_candidates)
+    losses = classifier._test_losses(prepared, scores, codes, n_codes, groups)
+    certificate = certify_posterior(
+        losses, codes, n_codes, wrong, frozen=True, groups=groups, delta=classifier.delta, prior="test set",
+        n_candidates=n_candidates,
+    )  # fmt: skip
+    return classifier._named(certificate, n_codes)
 
 
-def _expected_output(classifier: Any, prepared: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The output whose linear loss is the Gibbs risk, on rows whose scores are F; NaN where it is too wide."""
-    if classifier.aggregation_ == "exact":
-        return F
-    if max(classifier.network_.sizes[1:-1]) > exact.MAX_WIDTH:
-        return np.full(len(F), np.nan)
-    predictor = classifier._family.ways["exact"].deploy(classifier.network_, np.random.default_rng(0), 1)
-    return np.asarray(predictor.score_prepared(prepared))
+def expected_losses(
+    classifier: Any, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Linear losses of one network's expected output; 1, which bounds every other, where it is too wide for it."""
+    if classifier.aggregation_ != "exact":
+        if max(classifier.network_.sizes[1:-1]) > exact.MAX_WIDTH:
+            return np.ones(len(codes))
+        way = classifier._family.ways["exact"]
+        scores = way.deploy(classifier.network_, np.random.default_rng(0), 1).score_prepared(prepared)
+    return losses_of(scores, codes)
 
 
 def columns_of(classifier: Any, X: Any, groups: Any, by: Any) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
@@ -162,10 +163,12 @@ def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tupl
     if label is not None and str(label) not in names:
         raise ParameterError("{} must be one of {}; got {!r}.", Parameter("positive_class"), ", ".join(names), label)
     positive = 1 if label is None else names.index(str(label))
+    terms = {**terms, "positive_class": names[positive]}
     sign = 2.0 * positive - 1.0
     first, second = ((sign * scores, np.asarray(codes == positive)) for scores, codes in (known, bound))
     if classifier.costs is None:
         wanted = {"recall": classifier.target_recall, "precision": classifier.target_precision}
         return positive, meet_target(first, second, **wanted, **terms)
     table = cost_table(classifier.costs, names)
-    return positive, meet_costs(first, second, table if positive else table[::-1, ::-1], **terms)
+    table = table if positive else table[::-1, ::-1]
+    return positive, meet_costs(first, second, table, unknown=bound[1] < 0, **terms)

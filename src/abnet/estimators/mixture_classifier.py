@@ -9,31 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from abnet.bounds import Certificate, gibbs_bound
+from abnet.bounds import gibbs_bound
 from abnet.cube import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
-from abnet.decisions.groups import errors_by
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import expected_figures, warn_of_fitted_rows, warn_of_no_certificate
+from abnet.estimators.certification import expected_figures, warn_of_no_certificate
 from abnet.estimators.classifier import (
     allows_certificate,
     check_choice,
     check_hidden,
     check_positive,
-    seeds,
     training_bar,
 )
-from abnet.estimators.judging import columns_of, decide_after_fit
+from abnet.estimators.judging import decide_after_fit
+from abnet.estimators.parts import Streams, signs_of, with_unknown
 from abnet.estimators.recipe import (
     DECISIONS,
     Recipe,
     check_decisions,
     fit_record,
-    prior_share,
     recipe_for,
     warn_of_unfinished,
     without_groups,
@@ -83,9 +81,8 @@ class MixtureClassifier(AggregatedClassifier):
         asked = [name for name in DECISIONS if getattr(self, name) is not None]
         if groups is not None and asked:
             raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
-        # Who shapes the network shapes its inputs: a frame of plain numbers is then an array like any other.
-        frame = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
-        self._reads_frames = frame and (self._is_auto("hidden_layer_sizes") or not _plain_numbers(X))
+        # By its type alone: were it for its cells, one bound row with a gap would decide how all rows are prepared.
+        self._reads_frames = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
         super().fit(X, y, sample_weight, groups)
         for name in ("abstention_", "risk_coverage_", "decision_"):
             self.__dict__.pop(name, None)
@@ -111,45 +108,18 @@ class MixtureClassifier(AggregatedClassifier):
         """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
         return self.predictor_.shares_from_scores(self.decision_function(X))
 
-    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None) -> Any:
-        """A certificate from a test set: rows that the model never saw.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame (n, d)
-            Rows that had no part in training nor in choosing this model.
-        y : array (n,)
-            Their labels; one that the model does not know counts as an error.
-        n_candidates : int
-            Number of models among which you choose by means of these rows.
-        groups : array (n,) or str, optional
-            Which rows belong together, such as those of one patient, or the frame's column that says so: the error on a
-            new group, averaged over its rows. No row of these groups may have had a part in learning.
-        by : array (n,) or str, optional
-            Each row's population, or the frame's column that names it: the errors of all of them at once.
-
-        Returns
-        -------
-        Certificate
-            `PopulationErrors` with `by`.
-        """
+    def _test_losses(
+        self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any
+    ) -> Any:
+        """What one draw of the posterior loses on rows of a test set that have these scores."""
         if not hasattr(self, "networks_"):
-            return super().certify(X, y, n_candidates=n_candidates, groups=groups, by=by)
-        X, groups, by = columns_of(self, X, groups, by)
-        rows = self._check_rows(X)
-        preparation = self.predictor_.info.preparation
-        prepared = rows if preparation is None else preparation.transform(rows)
-        codes, n_codes = _with_unknown(self._labels.encode(y), len(self.classes_))
-        warn_of_fitted_rows(self.predictor_.info.details.get("row_filter"), prepared, self._marked(codes))
-        if by is not None:
-            return errors_by(self.predictor_.votes(prepared) != codes, by, self.delta, n_candidates=n_candidates)
+            return super()._test_losses(prepared, scores, codes, n_codes, groups)
+        rng, rows = np.random.default_rng(self._certify_seed), np.asarray(prepared, np.float32)
         with training_bar(self.verbose) as report:
-            certificate = mixture_fit.certify_mixture(
-                self.predictor_, self.networks_, self.networks_, np.asarray(prepared, np.float32), codes, n_codes,
-                np.random.default_rng(self._certify_seed), frozen=True, report=report, delta=self.delta,
-                prior="test set", n_candidates=n_candidates, groups=groups,
+            return mixture_fit.member_losses(
+                self.predictor_, self.networks_, rows, scores, codes, n_codes, rng, frozen=True, report=report,
+                groups=groups,
             )  # fmt: skip
-        return self._with_names(certificate, n_codes)
 
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
@@ -204,9 +174,35 @@ class MixtureClassifier(AggregatedClassifier):
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         for name in ("networks_", "priors_", "recipe_"):
             self.__dict__.pop(name, None)
-        if not self._is_mixture(len(self.classes_)) or not self._mixture_allowed():
-            return super()._learn(X, y, weights)
-        return self._learn_mixture(X, y, weights)
+        self._check_parameters()
+        streams = self._open_streams()
+        self._draw_parts(len(y), streams.split)
+        codes = self._known_codes(np.maximum(y, 0).astype(np.intp))
+        if self._is_mixture(len(self.classes_)) and self._mixture_allowed():
+            return self._learn_mixture(X, codes, weights, streams)
+        return self._learn_network(X, codes, weights, streams)
+
+    def _known_codes(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Codes among the classes that the model is to know, K for any other; sets ``classes_``.
+
+        The classes are the declared ones, or those of the first part: a label that bound rows alone have must not
+        decide how many there are. Of two labels in all both are known, even if the first part has one of them only.
+        """
+        labels, known = self.classes_[codes], self._labels
+        if self.classes is not None:
+            known = Labels.of(self.classes)
+        elif known.n_classes > 2 and self._has_split():
+            present = np.unique(codes[self.other_rows_])
+            if len(present) < 2:
+                raise ValueError("the first part of the rows holds one class only: give more rows, or classes=.")
+            known = Labels(self.classes_[present])
+        codes, _ = with_unknown(known.encode(labels), known.n_classes)
+        self.classes_ = known.classes
+        unknown = codes == known.n_classes
+        if unknown[self.other_rows_].any():
+            raise ValueError(f"y holds labels that are not among classes: {', '.join(known.names)}.")
+        mixture_fit.warn_of_unknown(int(np.sum(unknown)), known)
+        return codes
 
     def _mixture_allowed(self) -> bool:
         """The paper's own objectives and sampling have one network; what else was asked for is refused."""
@@ -224,11 +220,13 @@ class MixtureClassifier(AggregatedClassifier):
             *(Parameter(name) for name in ("n_estimators", "teacher", "codes", "class_weight")),
         )
 
-    def _learn_mixture(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
-        split_rng, _, train_rng, draw_rng, path_rng, certify_rng, single_rng = seeds(self.random_state, 7)
-        self._certify_seed = int(certify_rng.integers(2**63))
-        base, prepared, codes, n_codes = self._parts(X, y, split_rng)
-        first, bound, K = self.other_rows_, self.bound_rows_, len(self.classes_)
+    def _learn_mixture(
+        self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, streams: Streams
+    ) -> Predictor:
+        K = len(self.classes_)
+        n_codes = max(K, int(codes.max()) + 1)
+        base, prepared = self._prepare(X, self._marked(codes), self.other_rows_)
+        first, bound = self.other_rows_, self.bound_rows_
         learn, judge = prepared[first], prepared[bound]
         if self._groups is None:
             warn_of_copies(prepared, codes, self.classes_)
@@ -236,7 +234,7 @@ class MixtureClassifier(AggregatedClassifier):
         with training_bar(self.verbose) as report:
             members = mixture_fit.learn_prior_members(
                 recipe, self, learn, coded, _cells(base, learn.shape[1]), codes[first],
-                None if weights is None else weights[first], K, train_rng, report,
+                None if weights is None else weights[first], K, streams.train, report,
                 None if self._groups is None else self._groups[first],
             )  # fmt: skip
             recipe, self.priors_ = members.recipe, members.networks
@@ -249,9 +247,9 @@ class MixtureClassifier(AggregatedClassifier):
                 known = np.minimum(codes[bound], K - 1)
                 own = mixture_fit.bound_weights(self, None if weights is None else weights[bound], known, codes[first])
                 self.networks_, self.bound_curve_ = mixture_fit.train_members(
-                    recipe, self, self.priors_, inputs, known, K, train_rng, None, draws, own
+                    recipe, self, self.priors_, inputs, known, K, streams.train, None, draws, own
                 )
-            scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, draw_rng, self.n_samples)
+            scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, streams.deploy, self.n_samples)
             terms = self._terms()
             if not self._is_frozen():
                 prior = mixture_fit.deploy(recipe, self.priors_, self._labels, np.random.default_rng(0), self.n_samples)
@@ -263,13 +261,13 @@ class MixtureClassifier(AggregatedClassifier):
             certificate = None
             try:
                 certificate = mixture_fit.certify_mixture(
-                    scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, path_rng,
+                    scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, streams.paths,
                     frozen=self._is_frozen(), report=report, groups=groups, **terms,
                 )  # fmt: skip
             except KeyboardInterrupt:
                 warn_of_no_certificate()
         if covered and certificate is not None:
-            self.certificate_ = self._with_names(certificate, n_codes)
+            self.certificate_ = self._named(certificate, n_codes)
         elif certificate is not None:
             self.bound_estimate_ = gibbs_bound(
                 certificate.empirical_gibbs_risk, certificate.kl, draws, self.delta, n_candidates=self.n_candidates
@@ -277,35 +275,10 @@ class MixtureClassifier(AggregatedClassifier):
         self._keep(members, recipe)
         info = self._mixture_info(recipe, members, base if coded is None else coded, prepared, codes)
         self.drawn_network_ = mixture_fit.draw_member(
-            self.networks_, self.priors_, inputs, codes[bound], info, single_rng, covered=covered and groups is None,
-            posterior="frozen" if self._is_frozen() else "train", **self._terms(),
+            self.networks_, self.priors_, inputs, codes[bound], info, streams.single,
+            covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
         )  # fmt: skip
         return replace(scorer, info=info)
-
-    def _parts(
-        self, X: Any, y: NDArray[np.float64], rng: np.random.Generator
-    ) -> tuple[Any, NDArray[np.float32], NDArray[np.intp], int]:
-        """Draw the parts and fix the classes; the preparation, the prepared rows, codes and their number."""
-        from abnet.training.trainer import two_parts
-
-        self.other_rows_, self.bound_rows_ = two_parts(len(y), prior_share(self), rng, self._groups)
-        self._hold_groups(len(y))
-        base, prepared = self._prepare(X, y, self.other_rows_)
-        codes = np.maximum(y, 0).astype(np.intp)
-        known = self._labels
-        if self.classes is not None:
-            known = Labels.of(self.classes)
-        elif len(self.classes_) > 2:
-            present = np.unique(codes[self.other_rows_])
-            if len(present) < 2:
-                raise ValueError("the first part of the rows holds one class only: give more rows, or classes=.")
-            known = Labels(self.classes_[present])
-        codes, n_codes = _with_unknown(known.encode(self.classes_[codes]), known.n_classes)
-        self.classes_ = known.classes
-        mixture_fit.warn_of_unknown(int(np.sum(codes[self.bound_rows_] == known.n_classes)), known)
-        if (codes[self.other_rows_] == known.n_classes).any():
-            raise ValueError(f"y holds labels that are not among classes: {', '.join(known.names)}.")
-        return base, prepared, codes, n_codes
 
     def _coded(self, base: Any, learn: NDArray[np.float32]) -> tuple[Any, Recipe]:
         """The codes, if there are to be any, and the recipe."""
@@ -379,22 +352,12 @@ class MixtureClassifier(AggregatedClassifier):
 
     def _marked(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Labels as the filter of fitted rows takes them: signs of two classes, codes of several."""
-        return np.asarray(2.0 * codes - 1 if len(self.classes_) == 2 else codes, np.float64)
-
-    def _with_names(self, certificate: Certificate, n_codes: int) -> Certificate:
-        names = self._labels.names
-        return replace(certificate, class_names=names if n_codes == len(names) else (*names, "labels not known"))
+        return signs_of(codes) if len(self.classes_) == 2 else codes.astype(np.float64)
 
 
 def _monitored(members: mixture_fit.Members) -> str:
     """What the curve of the members shows; an untaught mixture learns in two halves, as a single network does."""
     return "log loss" if members.taught_by is not None else "log loss, then linear loss"
-
-
-def _with_unknown(codes: NDArray[np.intp], n_classes: int) -> tuple[NDArray[np.intp], int]:
-    """Codes with K for labels that are not known, and the number of codes."""
-    unknown = codes < 0
-    return np.where(unknown, n_classes, codes), n_classes + int(unknown.any())
 
 
 def _cells(base: Any, n_features: int) -> NDArray[np.intp]:
@@ -404,12 +367,3 @@ def _cells(base: Any, n_features: int) -> NDArray[np.intp]:
         return np.arange(n_features)
     counts = [len(column.features) for column in columns]
     return np.repeat(np.arange(len(counts)), counts) if sum(counts) == n_features else np.arange(n_features)
-
-
-def _plain_numbers(frame: Any) -> bool:
-    """Whether a frame holds finite numbers alone."""
-    try:
-        matrix = np.asarray(frame)
-        return bool(matrix.dtype.kind in "fiub" and np.isfinite(matrix).all())
-    except (TypeError, ValueError):
-        return False

@@ -11,21 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
-from threadpoolctl import threadpool_limits
 
 from abnet.aggregation.exact import kl as divergence
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
-from abnet.bounds import (
-    Certificate,
-    certify_frozen,
-    certify_frozen_sampled,
-    certify_test_set,
-    certify_trained,
-    certify_trained_sampled,
-)
-from abnet.decisions.groups import grouped_risk
-from abnet.estimators.certification import certify_posterior_on_groups, frozen_risk, mixture_risk
+from abnet.bounds import Certificate, SampledRisk
+from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
 from abnet.estimators.recipe import CLEARLY_LESS, MUCH, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
 from abnet.labels import Labels, losses_of, winners
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
@@ -44,6 +35,7 @@ __all__ = [
     "deploy",
     "draw_member",
     "learn_prior_members",
+    "member_losses",
     "train_members",
 ]
 
@@ -287,7 +279,7 @@ def _class_weights(wanted: Any, codes: NDArray[np.intp], classes: NDArray[Any]) 
 def bound_weights(
     estimator: Any, weights: NDArray[np.float64] | None, codes: NDArray[np.intp], learned: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
-    """Weights of bound rows with these codes: their own, times those of their classes by the codes of the first part."""
+    """Weights of bound rows with these codes: their own, times those of their classes by the first part's counts."""
     from abnet.training.learners import scaled
 
     classes = _class_weights(estimator.class_weight, learned, estimator.classes_)
@@ -354,12 +346,7 @@ def train_members(
     return learner.networks(best_of(outcome.runs[0])), curve
 
 
-# Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
-# machine that is busy twenty times as long.
-_ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
-
-
-@_ONE_THREAD
+@one_thread
 def certify_mixture(
     scorer: Predictor,
     networks: tuple[BAM, ...],
@@ -390,32 +377,40 @@ def certify_mixture(
         ``delta``, ``n_candidates`` and ``prior`` ("split", or "test set" for new rows).
     """
     scores = scorer.score_prepared(X)
-    wrong, K = winners(scores) != codes, scorer.n_classes
     pairs = zip(networks, priors, strict=True)
     kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
-    sampled = None
-    if isinstance(scorer, PathMixture):
-        sample = frozen_risk if frozen else mixture_risk
-        sampled = sample(networks, X, codes, K, n_codes, rng, report, groups)
-    risks = losses_of(scores, codes)
-    if groups is not None:
-        kept = scorer.n_paths if isinstance(scorer, PathMixture) else None
-        return certify_posterior_on_groups(
-            sampled or grouped_risk(risks, groups), groups, wrong, kl, kept, frozen, **terms
-        )  # fmt: skip
-    if sampled and frozen:
-        return certify_frozen_sampled(sampled, codes, wrong, **terms)
-    if isinstance(scorer, PathMixture) and sampled:
-        return certify_trained_sampled(sampled, kl, vote="fixed paths", vote_paths=scorer.n_paths, **terms)
-    if terms.get("prior") == "test set":
-        terms = {name: value for name, value in terms.items() if name != "prior"}
-        return certify_test_set(risks, codes, wrong, n_classes=n_codes, **terms)
+    losses = member_losses(
+        scorer, networks, X, scores, codes, n_codes, rng, frozen=frozen, report=report, groups=groups
+    )
+    kept = scorer.n_paths if isinstance(scorer, PathMixture) else None
+    return certify_posterior(
+        losses, codes, n_codes, winners(scores) != codes, frozen=frozen, kl=kl, vote_paths=kept, groups=groups, **terms
+    )
+
+
+@one_thread
+def member_losses(
+    scorer: Predictor,
+    networks: tuple[BAM, ...],
+    X: NDArray[np.float32],
+    scores: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    n_codes: int,
+    rng: np.random.Generator,
+    *,
+    frozen: bool,
+    report: Any = None,
+    groups: NDArray[Any] | None = None,
+) -> NDArray[np.float64] | SampledRisk:
+    """What one draw of a mixture loses on each row: computed where the scores are its expectation, else sampled."""
+    if not isinstance(scorer, PathMixture):
+        return losses_of(scores, codes)
     if frozen:
-        return certify_frozen(risks, codes, wrong, n_classes=n_codes, **terms)
-    return certify_trained(risks, codes, kl, wrong=wrong, n_classes=n_codes, **terms)
+        return frozen_risk(networks, X, codes, scorer.n_classes, n_codes, rng, report, groups)
+    return sampled_risk(networks, X, codes, scorer.n_classes, n_codes, rng, report=report, groups=groups)
 
 
-@_ONE_THREAD
+@one_thread
 def draw_member(
     networks: tuple[BAM, ...],
     priors: tuple[BAM, ...],

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from abnet import __version__
+from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.cube import MOST_NEURONS, code_length
 from abnet.errors import Parameter, ParameterError
@@ -26,6 +27,7 @@ __all__ = [
     "Way",
     "check_decisions",
     "check_preprocessor",
+    "check_width",
     "exact_cost",
     "fit_record",
     "hint_at_scales",
@@ -388,6 +390,19 @@ def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> 
                 stacklevel=6,
             )
             return
+
+
+def check_width(family: Family, hidden: tuple[int, ...]) -> None:
+    """Refuse layers that the exact output is too wide for, with the family's other ways as the remedy."""
+    for layer, width in enumerate(hidden, start=1):
+        if width > exact.MAX_WIDTH:
+            others = {name: way.certified for name, way in family.ways.items() if name != "exact"}
+            words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
+            raise ParameterError(
+                "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
+                f"2^{exact.MAX_WIDTH} are taken). Use narrower layers, or sampling: {words}.",
+                layer, width, width, *(Parameter("aggregation", name) for name in others),
+            )  # fmt: skip
 
 
 def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:

@@ -51,7 +51,8 @@ def free_parameters(classifier: AggregatedClassifier, n_classes: int = 2) -> fro
     >>> "max_iter" in free_parameters(ABNetClassifier((4, 4), prior="init"))
     True
     """
-    if classifier._is_frozen() or not _is_computed(classifier, n_classes):
+    # As one of two classes too: the first part may have fewer labels than all rows, and it alone decides.
+    if classifier._is_frozen() or not all(_is_computed(classifier, k) for k in {2, n_classes}):
         return frozenset()
     if classifier.objective == "loss":
         return _STAGE | _UNUSED

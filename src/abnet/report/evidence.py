@@ -52,10 +52,15 @@ def estimates_section(predictor: Predictor, m: RowMeasures | None) -> str:
     figures += [] if m.log_loss is None else [["log loss", f"{m.log_loss:.3f}"]]
     figures += [] if m.calibration_error is None else [["calibration error", percent(m.calibration_error)]]
     left_out = f" {number_of(m.n_unlabelled, 'row')} without a label were left out." * (m.n_unlabelled > 0)
+    grouped = (
+        " They count every row by itself, while this model was fitted on groups of rows: if some of these belong to "
+        "one group, the limits are too narrow, and they say nothing of the promise about a new group."
+    ) * bool(predictor.info.details.get("n_training_groups"))
     return "\n".join([
         _warning(m),
         "<p>These figures are <strong>estimates</strong> from the rows that were given, not promises. The limits "
-        f"behind the error hold with 95 % confidence if these rows are new and from the same source.{left_out}</p>",
+        "behind the error hold with 95 % confidence if these rows are new and from the same source."
+        f"{grouped}{left_out}</p>",
         html_table(["", ""], figures, caption="On the rows given", left=1),
         f'<div class="pair">{_reliability(predictor, m)}{_risk(m)}</div>',
         _confusion(predictor, m),

@@ -105,7 +105,7 @@ def certificate_section(predictor: Predictor, peers: Sequence[Peer], measures: R
     else:
         head = (
             f'<p class="figure"><span class="number">{escape(percent_up(bound))}</span> '
-            f"<span>at most: the error of its answers on new data from the same source, with "
+            f"<span>at most: the error of its answers on {_where(c)} from the same source, with "
             f"{escape(confidence(c.delta))} confidence</span></p>"
         )
     words = "" if c is None else "".join(f"<p>{_marked(text)}</p>" for text in sentences(c, details=bound is None))
@@ -118,6 +118,12 @@ def _bound(c: Certificate | DrawnCertificate | None) -> float | None:
     if isinstance(c, DrawnCertificate):
         return c.error_bound
     return None if c is None else c.vote_error_bound
+
+
+def _where(c: Certificate | DrawnCertificate) -> str:
+    """What the promise is about."""
+    grouped = isinstance(c, Certificate) and c.groups is not None
+    return "a new group, averaged over its rows, and on no single rows," if grouped else "new data"
 
 
 def _marked(text: str) -> str:
@@ -133,7 +139,8 @@ def _bars(predictor: Predictor, peers: Sequence[Peer], measures: RowMeasures | N
     if c is not None and bound is not None:
         errors = c.errors if isinstance(c, DrawnCertificate) else c.vote_errors
         seen = None if errors is None else errors / c.n_examples
-        bars.append(_limit("this model: certified limit", bound, seen, "main"))
+        grouped = isinstance(c, Certificate) and c.groups is not None
+        bars.append(_limit(f"this model: certified limit{' for a new group' * grouped}", bound, seen, "main"))
     if measures is not None:
         text = f"{percent(measures.error)}, an estimate"
         bars.append(Bar("this model: error on the rows given", text, measures.error, "second"))

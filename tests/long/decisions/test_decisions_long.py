@@ -4,14 +4,26 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from abnet.bounds.betting import anytime_upper_limit, betting_bound, log_evidence, row_weighted_betting_bound
-from abnet.decisions import Monitor, abstention, score_thresholds
+from abnet.bounds.certify import certify_test_set
+from abnet.decisions import (
+    Monitor,
+    abstention,
+    certify_costs,
+    group_averaged_bound,
+    row_weighted_bound,
+    score_thresholds,
+)
 from promise import breaks
+
+Rows = NDArray[np.float64]
 
 ERROR, ALPHA = 0.05, 0.01
 
@@ -72,6 +84,35 @@ def test_row_weighted_betting() -> None:
         sums = np.where(together, sizes * (rng.random(60) < rates), rng.binomial(sizes, rates))
         failures += row_weighted_betting_bound(sums, sizes, 10) < (1.4 * 0.05 + 2 * 0.3) / 3.4
     assert not breaks(failures, repetitions, 0.05)
+
+
+def _costs(losses: Rows) -> float:
+    return certify_costs(losses, 1.0).cost_bound
+
+
+def _averaged(losses: Rows) -> float:
+    return group_averaged_bound(losses, np.arange(len(losses)))
+
+
+def _weighted(losses: Rows) -> float:
+    return row_weighted_bound(losses, np.arange(len(losses)), 1)
+
+
+def _frozen(losses: Rows) -> float:
+    wrong = losses > 0.5
+    return certify_test_set(losses, np.zeros(len(losses), int), wrong, delta=0.05).gibbs_risk_bound
+
+
+@pytest.mark.parametrize("n", [60, 300, 1500])
+@pytest.mark.parametrize(
+    ("bound", "broken"),
+    [(_costs, False), (_averaged, False), (_weighted, False), (_frozen, False), (betting_bound, True)],
+)
+def test_losses_sorted_by_size(n: int, bound: Callable[[Rows], float], broken: bool) -> None:
+    """Whatever bets on rows that a file may have sorted draws an order first; the twin bets in that of the file."""
+    rng, shape, repetitions = np.random.default_rng(8), (0.2, 1.8), 1000
+    failures = sum(bound(np.sort(rng.beta(*shape, size=n))) < 0.1 for _ in range(repetitions))
+    assert breaks(failures, repetitions, 0.05) == broken
 
 
 def test_betting_on_a_million_losses() -> None:

@@ -70,6 +70,8 @@ def chosen_rows(row: Sequence[int], rows: str | None, n: int) -> list[int] | Non
         first, dash, last = part.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise UsageError(f"--rows takes numbers and spans, such as 1-5,9, or 'all'; got {rows!r}.")
+        if int(last or first) < int(first):
+            raise UsageError(f"--rows: {part.strip()} counts backwards; write {last}-{first}.")
         found += range(int(first), min(int(last or first), n + 1) + 1)
     if rows == "all":
         found += range(1, n + 1)

@@ -61,6 +61,8 @@ class Rival:
         Whether it is the certified network itself, before it saw these rows.
     base_rate : float or None
         Share of these rows on which always answering their commonest class errs.
+    n_candidates : int
+        Models among which one may choose by means of these rows: as many as the fit was told of.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Rival:
     n_examples: int
     same_network: bool = False
     base_rate: float | None = None
+    n_candidates: int = 1
 
 
 @dataclass(frozen=True)
@@ -259,8 +262,9 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     )  # fmt: skip
     settle(classifier, tally)
     errors = tally.other_errors[name]
-    bound = clopper_pearson_bound(errors, tally.n_rows, classifier.delta)
-    return (Rival(name, bound, errors, tally.n_rows, base_rate=1 - float(tally.rows.max() / tally.n_rows)),)
+    base, K = 1 - float(tally.rows.max() / tally.n_rows), classifier.n_candidates
+    bound = clopper_pearson_bound(errors, tally.n_rows, classifier.delta, n_candidates=K)
+    return (Rival(name, bound, errors, tally.n_rows, base_rate=base, n_candidates=K),)
 
 
 def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
@@ -282,7 +286,7 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
     model = _learned_logistic(learn, data.y[few])
     wrong = model.predict(judge) != data.y[second]
     base = 1 - float(np.unique(data.y[second], return_counts=True)[1].max() / len(second))
-    found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier.delta, groups))
+    found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier, groups))
     return tuple(replace(rival, base_rate=base) for rival in found)
 
 
@@ -303,18 +307,19 @@ def frozen_network(
         return ()
     before = kind.from_network(classifier.prior_, ModelInfo(classifier.classes_))
     wrong = before.predict(prepared) != labels
-    return (_judged("the same network before it saw these rows", wrong, classifier.delta, groups, same_network=True),)
+    return (_judged("the same network before it saw these rows", wrong, classifier, groups, same_network=True),)
 
 
 def _judged(
-    name: str, wrong: NDArray[Any], delta: float, groups: NDArray[Any] | None = None, *, same_network: bool = False
+    name: str, wrong: NDArray[Any], classifier: Any, groups: NDArray[Any] | None = None, *, same_network: bool = False
 ) -> Rival:
-    errors = int(np.count_nonzero(wrong))
+    """A rival at the price of the certificate that it stands beside."""
+    errors, delta, K = int(np.count_nonzero(wrong)), classifier.delta, classifier.n_candidates
     if groups is None:
-        bound = clopper_pearson_bound(errors, len(wrong), delta)
+        bound = clopper_pearson_bound(errors, len(wrong), delta, n_candidates=K)
     else:
-        bound = group_averaged_bound(wrong, groups, delta)
-    return Rival(name, bound, errors, len(wrong), same_network)
+        bound = group_averaged_bound(wrong, groups, delta, n_candidates=K)
+    return Rival(name, bound, errors, len(wrong), same_network, n_candidates=K)
 
 
 def _learned_logistic(X: NDArray[Any], y: NDArray[Any]) -> Any:

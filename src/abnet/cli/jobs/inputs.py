@@ -37,6 +37,7 @@ __all__ = [
     "take_groups",
     "two_random_parts",
     "usual_models",
+    "without_group",
 ]
 
 
@@ -141,14 +142,24 @@ def take_groups(part: "Learning", group: str | None) -> "tuple[Learning, NDArray
         raise UsageError(f"--group: no column {group!r} in the table; its columns are {listed(part.X.columns)}.")
     if part.draw is not None:
         raise UsageError("--group takes all rows into memory, and the table has more than --max-learn-rows allows.")
-    names = cell_texts(as_table(part.X), group)
-    missing = [row for row, name in enumerate(names) if name is None]
+    table = as_table(part.X)
+    names = cell_texts(table, group)
+    missing = [table.row(row) for row, name in enumerate(names) if name is None]
     if missing:
-        raise TableError(
-            f"column {group!r}: {number_of(len(missing), 'row')} without a group, the first is row {missing[0] + 1}; "
-            "every row needs one, if only its own."
-        )
+        raise TableError(f"column {group!r}: {without_group(missing)}")
     return replace(part, X=part.X.drop(group)), np.array(names)
+
+
+def without_group(rows: Sequence[str]) -> str:
+    """What is wrong with rows that have no group, some of them named.
+
+    Examples
+    --------
+    >>> without_group(["row 3", "row 8"])
+    '2 rows without a group (row 3, row 8); every row needs one, if only its own.'
+    """
+    named = ", ".join(rows[:5]) + (", …" if len(rows) > 5 else "")
+    return f"{number_of(len(rows), 'row')} without a group ({named}); every row needs one, if only its own."
 
 
 def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_least: int, **limits: Any) -> "Learning":

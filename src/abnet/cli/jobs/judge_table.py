@@ -1,6 +1,8 @@
 """Errors of a model, or of answers in a file, on labelled rows: the jobs of `abnet certify` and `abnet monitor`."""
 
 import hashlib
+import shlex
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from abnet.atomic import check_writable
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
-from abnet.cli.jobs.inputs import cell_texts, label_text
+from abnet.cli.jobs.inputs import cell_texts, label_text, without_group
 from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.data.fingerprint import count_seen
 from abnet.data.preparation.columns import numbers
@@ -45,25 +47,36 @@ class JudgedTable:
     truth, answers : list
         Labels as text, and answers; None for a missing answer.
     columns : dict
-        Cells of the columns that were asked for, as text, by their names.
+        Cells of the columns that were asked for, as text, by their names; None where they are missing.
+    nameless : dict
+        Rows without a cell in these columns, in words.
     unlabelled : int
         Rows without a label, which are left out.
     fitted : int
         Rows that the model's filter takes for rows it was fitted on.
     unseen : list
         Categories that training never saw.
+    known : tuple of str
+        Labels that the model knows; empty where it lives elsewhere.
     scores : list of float
         Scores of the rows, where they were asked for.
+    together : list of str or None
+        Cells of the column by which the model was fitted in groups, if the table has it.
+    said : list of str
+        Further notices.
     """
 
     truth: list[str] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
-    columns: dict[str, list[str]] = field(default_factory=dict)
+    columns: dict[str, list[str | None]] = field(default_factory=dict)
+    nameless: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     unlabelled: int = 0
     fitted: int = 0
     unseen: list[Unseen] = field(default_factory=list)
     known: tuple[str, ...] = ()
     scores: list[float] = field(default_factory=list)
+    together: list[str | None] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
 
     def judged(self) -> Judged:
         """Where the answers are wrong."""
@@ -91,7 +104,58 @@ class JudgedTable:
             f"{self.fitted:,} of {rows:,} rows have the values and the label of rows that the model was fitted on; if "
             "they are the same rows, they prove nothing about new ones"
         )
-        return [*map(str, self.unseen), *([fitted] * (self.fitted > max(1, rows // 500)))]
+        notes = [fitted] * (self.fitted > max(1, rows // 500))
+        silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
+        notes += [f"{number_of(silent, 'row')} without an answer count as errors"] * (silent > 0)
+        return [*map(str, self.unseen), *notes, *self.said]
+
+    def check_alone(self, predictor: Predictor) -> None:
+        """Refuse to count rows one by one where those of one group stand together; say it where nobody can tell."""
+        if not predictor.info.details.get("n_training_groups"):
+            return
+        group = predictor.info.details.get("group")
+        shared = len(self.together) - len(set(self.together)) if None not in self.together else 1
+        if shared:
+            raise UsageError(
+                f"the model was fitted on groups of rows, and rows of the table share one ({group!r}): add --group "
+                f"{shlex.quote(str(group))}. A bound that counts rows does not hold for them."
+            )
+        if not self.together:
+            named = f" (column {group!r})" if isinstance(group, str) else ""
+            self.said.append(
+                f"the model was fitted on groups of rows{named}, and its own certificate is about a new group; this "
+                "one counts rows, and holds only if no two of them belong together (--group COLUMN)"
+            )
+
+    def groups(self, column: str) -> list[str]:
+        """The rows' groups; TableError where some have none, which are not one group, nor known to stand alone."""
+        if self.nameless[column]:
+            raise TableError(f"column {column!r}: {without_group(self.nameless[column])}")
+        return [str(cell) for cell in self.columns[column]]
+
+    def populations(self, column: str) -> list[str]:
+        """The rows' populations; those without a cell are one, and called so."""
+        return ["(missing)" if cell is None else cell for cell in self.columns[column]]
+
+    def check_costs(self, costs: dict[tuple[str, str], float], positive: str) -> dict[tuple[str, str], float]:
+        """Costs by labels as the table writes them; UsageError for a label that there is not, or given twice."""
+        named = {(label_text(truth), label_text(answer)): cost for (truth, answer), cost in costs.items()}
+        labels = list(dict.fromkeys(label for pair in named for label in pair))
+        there = list(self.known) or sorted(set(self.truth))
+        strange = [label for label in labels if label not in there]
+        if strange:
+            raise UsageError(f"--costs: no label {listed(strange)}; the labels are {listed(there)}.")
+        if len(named) < len(costs):
+            raise UsageError("--costs: a pair of labels is given twice.")
+        if positive not in labels or len(labels) != 2:
+            raise UsageError(f"--costs must name {positive!r} and one other label; got {listed(labels)}.")
+        neither = sum(label not in labels for label in self.truth)
+        if neither:
+            self.said.append(
+                f"{number_of(neither, 'row')} with a label that is neither {labels[0]} nor {labels[1]} cost as much as "
+                "anything can"
+            )
+        return named
 
 
 def judge_model_file(
@@ -120,11 +184,13 @@ def judge_model_file(
         raise UsageError(f"{model} does not say which column it predicts: name it with --truth COLUMN.")
     names = predictor.info.labels.names
     result = JudgedTable(columns={name: [] for name in columns}, known=tuple(map(label_text, names)))
-    before = 0
+    before, group = 0, predictor.info.details.get("group")
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, target, columns, result)
+        if isinstance(group, str) and group in frame.columns:
+            result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
         rows, reports = prepared(predictor, frame)
         answers = predictor.info.labels.decode(predictor.votes(rows)).tolist()
         if scored is not None:
@@ -184,8 +250,9 @@ def _keep_labels(
     result.truth += [label for label in labels if label is not None]
     result.unlabelled += int((~labelled).sum())
     for name in columns if keep is None else keep:
-        cells = ["(missing)" if cell is None else cell for cell in cell_texts(frame, name)]
-        result.columns[name] += [cell for cell, row in zip(cells, labelled, strict=True) if row]
+        found = [(cell, row) for row, cell in enumerate(cell_texts(frame, name)) if labelled[row]]
+        result.columns[name] += [cell for cell, _ in found]
+        result.nameless[name] += [frame.row(row) for cell, row in found if cell is None]
     return labelled
 
 
@@ -199,7 +266,7 @@ def _fitted(model: Predictor, frame: Table, truth: list[str], labelled: NDArray[
     # As the fit has marked them: signs of two classes, codes of several and K for a label that is not known.
     known = {name: float(code) for code, name in enumerate(names)}
     if len(names) == 2:
-        known, unknown = {names[0]: -1.0, names[1]: 1.0}, 0.0
+        known, unknown = {names[0]: -1.0, names[1]: 1.0}, 3.0
     else:
         unknown = float(len(names))
     labels = np.array([known.get(label, unknown) for label in truth])

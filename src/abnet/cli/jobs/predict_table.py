@@ -89,6 +89,7 @@ class PredictOutcome:
     tally: NDArray[np.intp] | int = 0
     unseen: list[Unseen] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
+    silent: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -102,7 +103,7 @@ class PredictOutcome:
     def notices(self) -> list[str]:
         """What the user should know about the table."""
         passed = [f"the model does not use the columns {listed(self.ignored)}"] if self.ignored else []
-        return [*map(str, self.unseen), *passed]
+        return [*map(str, self.unseen), *passed, *([self.silent] if self.silent else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -175,7 +176,7 @@ def _write(
     writer: "Writer",
     progress: Callable[[float], None] | None,
 ) -> PredictOutcome:
-    outcome = PredictOutcome(tuple(model.classes_.tolist()))
+    outcome = PredictOutcome(tuple(model.classes_.tolist()), silent=_silence(model) if wanted.abstain else "")
     for batch in batches(table, rows=ROWS, progress=progress):
         frame = as_table(batch, before=outcome.n_rows)
         if outcome.n_rows == 0:
@@ -189,6 +190,20 @@ def _write(
         outcome.tally += np.bincount(codes[codes >= 0], minlength=len(outcome.classes))
         outcome.unseen = merge([*outcome.unseen, *reports])
     return outcome
+
+
+def _silence(model: Predictor) -> str:
+    """Why a model that may abstain answers no row at all; nothing where it does answer."""
+    from abnet.decisions.abstain import Abstention
+    from abnet.decisions.answers import threshold_of
+
+    if threshold_of(model.info.details) is not None:
+        return ""
+    made = Abstention.from_dict(model.info.details["abstention"])
+    return (
+        f"no row is answered: when the model was fitted, an error of at most {made.target:g} among answered rows could "
+        "not be certified (`abnet inspect` says why); without --abstain every row is answered"
+    )
 
 
 def _answers(model: Predictor, rows: Any, wanted: Wanted) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
