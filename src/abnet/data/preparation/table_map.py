@@ -16,6 +16,7 @@ from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
+from abnet.threads import MANY, cores, mapped
 
 __all__ = ["Column", "TableMap", "column_from_dict"]
 
@@ -98,7 +99,8 @@ class TableMap:
         is the number of rows that came before those of X, for the words of an error.
         """
         table = self._table(X, before)
-        encoded = [column.encode(table) for column in self.columns]
+        threads = cores() if table.n_rows >= MANY else 1
+        encoded = mapped(lambda column: column.encode(table), self.columns, threads)
         reports = [
             Unseen(column.name, unseen, _order(column))
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
