@@ -31,6 +31,7 @@ from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
+from abnet.threads import cores
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 
 if TYPE_CHECKING:
@@ -285,7 +286,7 @@ def train_members(
     recipe: Recipe,
     estimator: Any,
     priors: tuple[BAM, ...],
-    X: NDArray[np.float32],
+    X: Any,
     codes: NDArray[np.intp],
     n_classes: int,
     rng: np.random.Generator,
@@ -304,7 +305,7 @@ def train_members(
     method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
     learner = MixtureLearner(priors[0].sizes, n_classes, method)
     targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
-    rows, every = pad_rows(lift(X), targets), Span(0, len(codes))
+    rows, every = pad_rows(lift(np.asarray(X)), targets), Span(0, len(codes))
     state = start_mixture(priors, priors, Objective.BOUND, n_draws, estimator.delta)
     rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
     limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))
@@ -316,8 +317,8 @@ def train_members(
     return learner.networks(best_of(outcome.runs[0])), curve
 
 
-# Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
-# machine that is busy twenty times as long.
+# Rows are scored in blocks that stay in the cache, and every core has blocks of its own: to wake a second thread for
+# each product takes longer than the product, on a machine that is busy twenty times as long.
 _ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
@@ -326,7 +327,7 @@ def certify_mixture(
     scorer: Predictor,
     networks: tuple[BAM, ...],
     priors: tuple[BAM, ...],
-    X: NDArray[np.float32],
+    X: Any,
     codes: NDArray[np.intp],
     n_codes: int,
     rng: np.random.Generator,
@@ -340,6 +341,8 @@ def certify_mixture(
 
     Parameters
     ----------
+    X : array or CodedRows (n, d)
+        Prepared rows.
     codes : array (n,)
         Classes, 0 to K - 1; K where the label was not known when the classes were fixed, and then every answer errs.
     n_codes : int
@@ -351,7 +354,7 @@ def certify_mixture(
     **terms
         ``delta``, ``n_candidates`` and ``prior`` ("split", or "test set" for new rows).
     """
-    scores = scorer.score_prepared(X)
+    scores = scorer.score_prepared(X, threads=cores())
     wrong, K = winners(scores) != codes, scorer.n_classes
     pairs = zip(networks, priors, strict=True)
     kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
@@ -381,7 +384,7 @@ def certify_mixture(
 def draw_member(
     networks: tuple[BAM, ...],
     priors: tuple[BAM, ...],
-    X: NDArray[np.float32],
+    X: Any,
     codes: NDArray[np.intp],
     info: ModelInfo,
     rng: np.random.Generator,
@@ -392,7 +395,7 @@ def draw_member(
     """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
     m = int(rng.integers(len(networks)))
     posterior = Posterior(networks[m], priors[m], terms)
-    network, certificate = draw_network(posterior, X, codes, rng, info.labels)
+    network, certificate = draw_network(posterior, X, codes, rng, info.labels, threads=cores())
     return replace(network, info=replace(info, certificate=certificate if covered else None, calibration=None))
 
 

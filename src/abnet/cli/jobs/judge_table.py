@@ -119,7 +119,7 @@ def judge_model_file(
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, target, columns, result)
-        rows, reports = prepared(predictor, frame)
+        rows, reports = prepared(predictor, frame, written=False)
         answers = predictor.info.labels.decode(predictor.votes(rows)).tolist()
         if scored is not None:
             result.scores += _model_scores(predictor, rows, scored)[labelled].tolist()
