@@ -105,9 +105,9 @@ def test_sure_rows_are_not_computed_twice(rng: np.random.Generator, monkeypatch:
     X = rng.normal(size=(500, 20)).astype(np.float32)
     expected, again, scored = net.decision_function(X) >= 0, [], Predictor.score_prepared
 
-    def counting(self: Predictor, X: Any) -> Any:
+    def counting(self: Predictor, X: Any, **options: Any) -> Any:
         again.append(len(X))
-        return scored(self, X)
+        return scored(self, X, **options)
 
     monkeypatch.setattr(Predictor, "score_prepared", counting)
     np.testing.assert_array_equal(net.votes(X), expected)

@@ -18,9 +18,9 @@ from abnet.bounds import shares
 from abnet.bounds.betting import least_betting_bound, random_order, unit_interval
 from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
 from abnet.bounds.rules import (
+    Bounds,
     ExactRisk,
     Risk,
-    Rule,
     SampledRisk,
     Terms,
     VoteErrors,
@@ -29,6 +29,7 @@ from abnet.bounds.rules import (
     rule_for,
 )
 from abnet.records import amount, count, level, one_of
+from abnet.threads import MANY, cores, mapped
 
 __all__ = [
     "assemble",
@@ -251,8 +252,18 @@ def assemble(
     terms = _checked(terms)
     rule = rule_for(terms, sampled=isinstance(risk, SampledRisk))
     wrong = errors.total if errors else None
-    bounds = rule(risk, wrong, terms)
-    parts = _per_class(risk, errors, rule, terms, bounds.vote_method, class_deltas)
+    deltas = _class_deltas(risk, errors, terms, class_deltas)
+    by_class = errors.by_class if errors and deltas else (None,) * len(deltas)
+    # The expected figures are those of all classes together.
+    own = (replace(terms, expected=None, delta=delta) for delta in deltas)
+    judged = [(risk, wrong, terms), *zip(risk.by_class, by_class, own, strict=True)]
+    # A bound by betting goes over all losses some fifty times, those of the classes over as many.
+    threads = cores() if risk.n_examples >= MANY else 1
+    bounds, *found = mapped(lambda given: rule(*given) if given[0] else None, judged, threads)
+    parts = tuple(
+        _class_part(label, part, by_class[label], mine, bounds.vote_method, deltas[label])
+        for label, (part, mine) in enumerate(zip(risk.by_class, found, strict=True))
+    )
     names = tuple(map(str, range(len(parts)))) if len(parts) > 2 else ("negative", "positive")
     return Certificate(
         gibbs_risk_bound=bounds.gibbs,
@@ -342,33 +353,23 @@ def _monte_carlo(risk: SampledRisk, terms: Terms) -> MonteCarlo:
     return MonteCarlo(risk.n_paths, spent, bound, terms.vote, terms.vote_paths)
 
 
-def _per_class(
-    risk: Risk,
-    errors: VoteErrors | None,
-    rule: Rule,
-    terms: Terms,
-    method: str | None,
-    deltas: Sequence[float] | None,
-) -> tuple[ClassCertificate, ...]:
+def _class_deltas(
+    risk: Risk, errors: VoteErrors | None, terms: Terms, deltas: Sequence[float] | None
+) -> Sequence[float]:
     classes = len(risk.by_class)
-    wrong = errors.by_class if errors else (None,) * classes
-    if classes and len(wrong) != classes:
-        raise ValueError(f"the losses are of {classes} classes, but the errors of {len(wrong)}.")
-    deltas = deltas or shares.of_classes(terms.delta, [part.n_examples if part else 0 for part in risk.by_class])
-    # The expected figures are those of all classes together.
-    terms = replace(terms, expected=None)
-    return tuple(
-        _class_part(label, part, wrong[label], rule, replace(terms, delta=deltas[label]))
-        if part
-        else ClassCertificate(label, 0, None, None, wrong[label], 1.0, 1.0 if method else None, method, deltas[label])
-        for label, part in enumerate(risk.by_class)
-    )
+    if classes and errors and len(errors.by_class) != classes:
+        raise ValueError(f"the losses are of {classes} classes, but the errors of {len(errors.by_class)}.")
+    return deltas or shares.of_classes(terms.delta, [part.n_examples if part else 0 for part in risk.by_class])
 
 
-def _class_part(label: int, part: Risk, wrong: int | None, rule: Rule, terms: Terms) -> ClassCertificate:
-    bounds, n = rule(part, wrong, terms), part.n_examples
-    seen = (part.mean, part.pair_mean, wrong)
-    return ClassCertificate(label, n, *seen, bounds.gibbs, bounds.vote, bounds.vote_method, terms.delta)
+def _class_part(
+    label: int, part: Risk | None, wrong: int | None, bounds: Bounds | None, method: str | None, delta: float
+) -> ClassCertificate:
+    """The certificate of a class; of one without rows nothing is known."""
+    if part is None or bounds is None:
+        return ClassCertificate(label, 0, None, None, wrong, 1.0, 1.0 if method else None, method, delta)
+    seen = (part.n_examples, part.mean, part.pair_mean, wrong)
+    return ClassCertificate(label, *seen, bounds.gibbs, bounds.vote, bounds.vote_method, delta)
 
 
 def _terms(c: Certificate) -> Terms:

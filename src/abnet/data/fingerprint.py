@@ -10,6 +10,7 @@ import base64
 import hashlib
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "decimals",
     "drawn_rows",
     "fingerprint",
+    "fingerprint_of_parts",
     "row_filter",
     "row_marks",
     "warn_of_copies",
@@ -53,6 +55,24 @@ def fingerprint(X: Any, y: Any) -> str:
     """
     digest = hashlib.sha256(b"abnet data 1")
     _add(digest, X)
+    _add(digest, y)
+    return digest.hexdigest()
+
+
+def fingerprint_of_parts(parts: Sequence[NDArray[Any]], y: Any) -> str:
+    """`fingerprint` of the parts one below the other, arrays of one type and width, without a copy of them all.
+
+    Examples
+    --------
+    >>> X = np.eye(3, dtype=np.float32)
+    >>> fingerprint_of_parts([X[:2], X[2:]], [0, 1, 1]) == fingerprint(X, [0, 1, 1])
+    True
+    """
+    digest = hashlib.sha256(b"abnet data 1")
+    dtype = parts[0].dtype.newbyteorder("<")
+    digest.update(f"{dtype.str} {(sum(map(len, parts)), parts[0].shape[1])}".encode())
+    for part in parts:
+        digest.update(np.ascontiguousarray(part, dtype).reshape(-1).view(np.uint8).data)
     _add(digest, y)
     return digest.hexdigest()
 
@@ -191,14 +211,23 @@ def row_marks(X: NDArray[Any]) -> NDArray[np.uint64]:
     return marks
 
 
-_LOOK = 32
+_LOOKS = (4, 32)
+"""Columns that are looked at before all of them."""
 
 
-def _mostly_single(X: NDArray[Any]) -> bool:
-    """Whether some columns alone show that too many rows occur once for a regular multiplicity."""
-    few = X[:, np.unique(np.linspace(0, X.shape[1] - 1, _LOOK).astype(np.intp))]
-    once = np.count_nonzero(np.unique(row_marks(few), return_counts=True)[1] == 1)
-    return bool(once > (1 - REGULAR) * len(X))
+def _some_marks(X: NDArray[Any], count: int) -> NDArray[np.uint64]:
+    """The marks of rows by some columns alone: rows that differ there differ."""
+    return row_marks(X[:, np.unique(np.linspace(0, X.shape[1] - 1, count).astype(np.intp))])
+
+
+def _mostly_single(marks: NDArray[np.uint64]) -> bool:
+    """Whether marks show that too many rows occur once for a regular multiplicity.
+
+    A mark that is alone in its bucket is alone; of those that share one nothing is told, which spares a sort.
+    """
+    bits = len(marks).bit_length() + 1
+    buckets = (marks >> np.uint64(64 - bits)).astype(np.intp)
+    return bool(np.count_nonzero(np.bincount(buckets) == 1) > (1 - REGULAR) * len(marks))
 
 
 def copies(X: NDArray[Any]) -> int:
@@ -214,7 +243,7 @@ def copies(X: NDArray[Any]) -> int:
     (1, 4)
     """
     # A class that was declared need not have a row.
-    if not len(X) or (X.shape[1] > 2 * _LOOK and _mostly_single(X)):
+    if not len(X) or any(X.shape[1] > 2 * look and _mostly_single(_some_marks(X, look)) for look in _LOOKS):
         return 1
     often = np.unique(row_marks(X), return_counts=True)[1]
     if len(often) < FEWEST_DISTINCT:
@@ -236,8 +265,10 @@ def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) 
     classes : array of K labels
         The user's, for the message.
     """
+    places, first = np.maximum(codes, 0), _some_marks(X, _LOOKS[0])
     for code, name in enumerate(classes):
-        often = copies(X[np.maximum(codes, 0) == code])
+        mine = places == code
+        often = 1 if _mostly_single(first[mine]) else copies(X[mine])
         if often > 1:
             warnings.warn(
                 f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or "

@@ -262,7 +262,7 @@ PATHS_OF_MEMBER = 25
 
 
 def mean_risks(
-    networks: tuple[BAM, ...], X: NDArray[np.float32], codes: NDArray[np.intp], n_classes: int, rng: Any, report: Any
+    networks: tuple[BAM, ...], X: Any, codes: NDArray[np.intp], n_classes: int, rng: Any, report: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean loss of fresh paths of all members on each example, and the product of the means of either half of them.
 
@@ -275,7 +275,7 @@ def mean_risks(
         layers = network.astype(np.float64).layers
         step = block_rows(layers, PATHS_OF_MEMBER, n_classes)
         for start in range(0, len(codes), step):
-            rows, truth = X[start : start + step].astype(np.float64), codes[start : start + step]
+            rows, truth = np.asarray(X[start : start + step], np.float64), codes[start : start + step]
             out = path_outputs(layers, rows, PATHS_OF_MEMBER, lambda k, shape: rng.standard_normal(shape), table)
             for part, paths in enumerate((out[:, :half], out[:, half:])):
                 totals[part, start : start + step] += losses_of(paths.mean(axis=1), truth)
@@ -288,7 +288,7 @@ def mean_risks(
 
 def frozen_risk(
     networks: tuple[BAM, ...],
-    X: NDArray[np.float32],
+    X: Any,
     codes: NDArray[np.intp],
     n_classes: int,
     n_codes: int,

@@ -23,7 +23,9 @@ from abnet.data.tables.reading import Learning, TableSource, learning_part, with
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import prior_share
 from abnet.labels import winners
+from abnet.predictors.coded_rows import CodedRows
 from abnet.predictors.predictor import Predictor
+from abnet.threads import cores
 
 if TYPE_CHECKING:
     import polars
@@ -125,22 +127,26 @@ def count_rows(
     others : mapping, optional
         Further models, as functions from prepared rows to codes of classes.
     """
-    preparation, tally, start = predictor.info.preparation, Tally(predictor.classes_.tolist()), 0
+    preparation: Any = predictor.info.preparation
+    # Codes are not written out: the network need not read them so, and other models have the features alone.
+    read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
+    tally, start = Tally(predictor.classes_.tolist()), 0
     for frame in frames:
         counted = ~draw.learns(start, frame.height)
         table = as_table(frame, before=start)
         start += frame.height
         codes = label_codes(table, target, tally.classes)[counted]
-        prepared, reports = preparation.transform_reporting(table)
+        prepared, reports = read(table)
         rows = prepared[counted]
         tally.unseen = merge([*tally.unseen, *reports])
         if not len(codes):
             continue
-        scores = predictor.score_prepared(rows)
+        scores = predictor.score_prepared(rows, threads=cores())
         risks = _losses(scores, codes) if exact else np.ones(len(codes))
         tally.add(codes, winners(scores), risks)
         for name, model in (others or {}).items():
-            tally.other_errors[name] = tally.other_errors.get(name, 0) + int(np.count_nonzero(model(rows) != codes))
+            answers = model(rows.features if isinstance(rows, CodedRows) else rows)
+            tally.other_errors[name] = tally.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
     return tally
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import gibbs_bound
 from abnet.cube import code_words, words_to_text
-from abnet.data.fingerprint import MOST_ROWS, background_detail, row_filter, warn_of_copies
+from abnet.data.fingerprint import MOST_ROWS, background_detail, fingerprint_of_parts, row_filter, warn_of_copies
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
@@ -227,7 +227,9 @@ class MixtureClassifier(AggregatedClassifier):
         n_codes = max(K, int(codes.max()) + 1)
         base, prepared = self._prepare(X, self._marked(codes), self.other_rows_)
         first, bound = self.other_rows_, self.bound_rows_
-        learn, judge = prepared[first], prepared[bound]
+        learn, judge = (np.take(prepared, rows, axis=0) for rows in (first, bound))
+        if self.__dict__.get("_holds_rows"):
+            self._held_rows = prepared
         if self._groups is None:
             warn_of_copies(prepared, codes, self.classes_)
         coded, recipe = self._coded(base, learn)
@@ -239,7 +241,7 @@ class MixtureClassifier(AggregatedClassifier):
             )  # fmt: skip
             recipe, self.priors_ = members.recipe, members.networks
             self.networks_ = self.priors_
-            inputs = judge if coded is None else coded.code(judge)
+            inputs = judge if coded is None else coded.rows(judge)
             groups = None if self._groups is None else self._groups[bound]
             draws = len(bound) if groups is None else len(np.unique(groups))
             self.bound_curve_: list[float] = []
@@ -254,7 +256,7 @@ class MixtureClassifier(AggregatedClassifier):
             if not self._is_frozen():
                 prior = mixture_fit.deploy(recipe, self.priors_, self._labels, np.random.default_rng(0), self.n_samples)
                 known = learn[members.watched]
-                known = known if coded is None else coded.code(known)
+                known = known if coded is None else coded.rows(known)
                 terms["expected"] = expected_figures(prior, known, codes[first][members.watched])
             covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
             self.certificate_, self.bound_estimate_ = None, None
@@ -273,7 +275,7 @@ class MixtureClassifier(AggregatedClassifier):
                 certificate.empirical_gibbs_risk, certificate.kl, draws, self.delta, n_candidates=self.n_candidates
             )
         self._keep(members, recipe)
-        info = self._mixture_info(recipe, members, base if coded is None else coded, prepared, codes)
+        info = self._mixture_info(recipe, members, base if coded is None else coded, (learn, judge), codes)
         self.drawn_network_ = mixture_fit.draw_member(
             self.networks_, self.priors_, inputs, codes[bound], info, streams.single,
             covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
@@ -318,11 +320,9 @@ class MixtureClassifier(AggregatedClassifier):
             )
 
     def _mixture_info(
-        self, recipe: Recipe, members: mixture_fit.Members, preparation: Any, prepared: Any, codes: NDArray[np.intp]
+        self, recipe: Recipe, members: mixture_fit.Members, preparation: Any, parts: Any, codes: NDArray[np.intp]
     ) -> ModelInfo:
-        from abnet.data import fingerprint
-
-        order = np.concatenate([self.other_rows_, self.bound_rows_])
+        codes = codes[np.concatenate([self.other_rows_, self.bound_rows_])]
         details: dict[str, Any] = {
             "estimator": type(self).__name__,
             "sizes": list(self.network_.sizes),
@@ -333,7 +333,7 @@ class MixtureClassifier(AggregatedClassifier):
             "prior": "split",
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(codes),
-            "data_fingerprint": fingerprint(prepared[order], codes[order].astype(np.float64)),
+            "data_fingerprint": fingerprint_of_parts(parts, codes.astype(np.float64)),
             **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
         }
         if len(self.classes_) > 2:
@@ -342,8 +342,9 @@ class MixtureClassifier(AggregatedClassifier):
             details["n_training_groups"] = len(np.unique(self._groups))
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
-        details |= background_detail(prepared[self.other_rows_])
+        details |= background_detail(parts[0])
         if len(codes) <= MOST_ROWS:
+            prepared = np.concatenate(parts)
             rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
             details["row_filter"] = row_filter(rows, self._marked(codes))
         return ModelInfo(

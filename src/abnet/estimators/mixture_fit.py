@@ -23,6 +23,7 @@ from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from abnet.records import number_of
+from abnet.threads import cores
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 
 if TYPE_CHECKING:
@@ -314,7 +315,7 @@ def train_members(
     recipe: Recipe,
     estimator: Any,
     priors: tuple[BAM, ...],
-    X: NDArray[np.float32],
+    X: Any,
     codes: NDArray[np.intp],
     n_classes: int,
     rng: np.random.Generator,
@@ -334,7 +335,7 @@ def train_members(
     method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
     learner = MixtureLearner(priors[0].sizes, n_classes, method)
     targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
-    rows, every = pad_rows(lift(X), targets, weights), Span(0, len(codes))
+    rows, every = pad_rows(lift(np.asarray(X)), targets, weights), Span(0, len(codes))
     state = start_mixture(priors, priors, Objective.BOUND, n_draws, estimator.delta)
     rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
     limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))
@@ -351,7 +352,7 @@ def certify_mixture(
     scorer: Predictor,
     networks: tuple[BAM, ...],
     priors: tuple[BAM, ...],
-    X: NDArray[np.float32],
+    X: Any,
     codes: NDArray[np.intp],
     n_codes: int,
     rng: np.random.Generator,
@@ -365,6 +366,8 @@ def certify_mixture(
 
     Parameters
     ----------
+    X : array or CodedRows (n, d)
+        Prepared rows.
     codes : array (n,)
         Classes, 0 to K - 1; K where the label was not known when the classes were fixed, and then every answer errs.
     n_codes : int
@@ -376,7 +379,7 @@ def certify_mixture(
     **terms
         ``delta``, ``n_candidates`` and ``prior`` ("split", or "test set" for new rows).
     """
-    scores = scorer.score_prepared(X)
+    scores = scorer.score_prepared(X, threads=cores())
     pairs = zip(networks, priors, strict=True)
     kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
     losses = member_losses(
@@ -414,7 +417,7 @@ def member_losses(
 def draw_member(
     networks: tuple[BAM, ...],
     priors: tuple[BAM, ...],
-    X: NDArray[np.float32],
+    X: Any,
     codes: NDArray[np.intp],
     info: ModelInfo,
     rng: np.random.Generator,
@@ -425,7 +428,7 @@ def draw_member(
     """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
     m = int(rng.integers(len(networks)))
     posterior = Posterior(networks[m], priors[m], terms)
-    network, certificate = draw_network(posterior, X, codes, rng, info.labels)
+    network, certificate = draw_network(posterior, X, codes, rng, info.labels, threads=cores())
     return replace(network, info=replace(info, certificate=certificate if covered else None, calibration=None))
 
 

@@ -81,14 +81,14 @@ class CompactABNet(Predictor):
         """``Σ_s H[s] P_1(x)[s]``."""
         return np.asarray(multilinear(self.H, leading_means(self.W, self.b, X)))
 
-    def votes(self, X: Any) -> NDArray[np.intp]:
+    def votes(self, X: Any, *, threads: int = 1) -> NDArray[np.intp]:
         """The codes by the signs of `score_prepared`, from single precision where that is sure of them."""
         matrix, slack = as_matrix(X, self.n_inputs), single_precision_error(self.W, self.b)
         if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
-            return super().votes(matrix)
+            return super().votes(matrix, threads=threads)
         scores = self.single_precision_scores(matrix)
         if not np.isfinite(scores).all():
-            return super().votes(matrix)
+            return super().votes(matrix, threads=threads)
         votes, unsure = winners(scores), np.abs(scores) <= slack
         votes[unsure] = super().votes(matrix[unsure])
         return votes

@@ -1,17 +1,18 @@
 """One deterministic network drawn from a posterior, and EBP's forward pass with its posterior average."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bam import BAM, contiguous
+from abnet.bam import BAM, contiguous, sgn
 from abnet.bounds.vote import DrawnCertificate
 from abnet.cube import erf, namespace, nearest_word
 from abnet.labels import Labels
+from abnet.predictors.coded_rows import CodedLayer, CodedRows
 from abnet.predictors.paths import checked_layers, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
 from abnet.records import check_array, check_names
@@ -50,6 +51,7 @@ class DrawnNetwork(Predictor):
 
     network: BAM
     shares: ClassVar[bool] = False
+    coded_block: ClassVar[int] = 4096
 
     def __post_init__(self) -> None:
         if (self.network.sizes[-1] == 1) != (self.info.labels.n_classes == 2):
@@ -82,7 +84,20 @@ class DrawnNetwork(Predictor):
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``F_B(x)`` in {-1, +1}, or a one for the class of the nearest code word."""
-        outputs, finite = self.network.predict(X), np.asarray(np.isfinite(X).all(axis=1))
+        return self._decoded(self.network.predict(X), np.isfinite(X).all(axis=1))
+
+    def coded_scorer(self, counts: tuple[int, ...]) -> Callable[[CodedRows], NDArray[np.float64]]:
+        """`score_rows` of coded rows; what the codes add to the first layer's sums is looked up."""
+        layer = CodedLayer(self.network.weights[0], self.network.biases[0], counts)
+        above = BAM(self.network.weights[1:], self.network.biases[1:])
+
+        def score(rows: CodedRows) -> NDArray[np.float64]:
+            return self._decoded(above.predict(sgn(layer.sums(rows))), np.isfinite(rows.features).all(axis=1))
+
+        return score
+
+    def _decoded(self, outputs: NDArray[np.float64], finite: Any) -> NDArray[np.float64]:
+        """Scores from the network's outputs."""
         # A sign would hide a NaN of the input from the caller.
         if outputs.ndim == 1:
             return np.where(finite, outputs, np.nan)
@@ -257,6 +272,8 @@ def draw_network(
     codes: NDArray[Any],
     rng: np.random.Generator,
     labels: Labels | None = None,
+    *,
+    threads: int = 1,
 ) -> tuple[DrawnNetwork, DrawnCertificate]:
     """Draw once, count the errors on the prepared bound rows, certify.
 
@@ -272,6 +289,8 @@ def draw_network(
         Independent of everything that the posterior depends on.
     labels : Labels, optional
         Of several classes.
+    threads : int
+        That count.
 
     Examples
     --------
@@ -284,5 +303,5 @@ def draw_network(
     """
     drawn, ratio = posterior.draw(rng)
     network = DrawnNetwork(drawn, info=ModelInfo() if labels is None else ModelInfo(labels))
-    errors = int(np.sum(network.votes(X) != np.maximum(codes, 0)))
+    errors = int(np.sum(network.votes(X, threads=threads) != np.maximum(codes, 0)))
     return network, DrawnCertificate(errors, len(codes), ratio, **posterior.terms)

@@ -3,7 +3,7 @@
 The arrays of the members are stacked along a first axis. A single network with several classes is a mixture of one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from abnet.bam import BAM, contiguous
-from abnet.cube import MOST_NEURONS, code_words, decode_table, mean_corner_probabilities, multilinear
+from abnet.cube import MOST_NEURONS, code_words, decode_table, mean_corner_probabilities, summed_multilinear
 from abnet.labels import winners
+from abnet.predictors.coded_rows import CodedLayer, CodedRows
 from abnet.predictors.compact import MOST_SLACK, single_precision_error, single_precision_rows
 from abnet.predictors.paths import BLOCK_SIGNS, block_rows, layered_arrays, path_means
 from abnet.predictors.predictor import WIDEST, ModelInfo, Predictor, as_matrix, leading_arguments, leading_weights
 from abnet.records import check_array, check_names
+from abnet.threads import mapped
 
 __all__ = ["CompactMixture", "PathMixture"]
 
@@ -89,30 +91,47 @@ class CompactMixture(Predictor):
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``mean_m Σ_s H_m[s] P_m(x)[s]``."""
-        return _mixed(self.W, self.b, self.H, X)
+        return self._dense_scorer(np.float64)(X)
 
-    def votes(self, X: Any) -> NDArray[np.intp]:
+    def _dense_scorer(self, dtype: Any) -> Callable[[Any], NDArray[Any]]:
+        """From rows to scores; the members' leading layers are one matrix product."""
+        W, b, H = (np.asarray(array, dtype) for array in (self.W, self.b, self.H))
+        W, b = W.reshape(-1, self.n_inputs), b.reshape(-1)
+        return lambda X: _mixed(H, leading_arguments(W, b, X))
+
+    def coded_scorer(self, counts: tuple[int, ...], dtype: Any = np.float64) -> Callable[[CodedRows], NDArray[Any]]:
+        """`score_rows` of coded rows; what the codes add to the members' sums is looked up."""
+        layer = CodedLayer(self.W.reshape(-1, self.n_inputs), self.b.reshape(-1), counts, dtype)
+        H = np.asarray(self.H, dtype)
+        return lambda rows: _mixed(H, layer.arguments(rows))
+
+    def votes(self, X: Any, *, threads: int = 1) -> NDArray[np.intp]:
         """The codes of `score_prepared`, from single precision where that is sure of them."""
         matrix = as_matrix(X, self.n_inputs)
         slack = float(np.mean([single_precision_error(W, b) for W, b in zip(self.W, self.b, strict=True)])) + 1e-6
         if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
-            return super().votes(matrix)
-        scores = self._single_precision_scores(matrix)
+            return super().votes(matrix, threads=threads)
+        scores = self._single_precision_scores(matrix, threads)
         if not np.isfinite(scores).all():
-            return super().votes(matrix)
+            return super().votes(matrix, threads=threads)
         votes, unsure = winners(scores), _lead(scores) <= 2 * slack
         votes[unsure] = super().votes(matrix[unsure])
         return votes
 
-    def _single_precision_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        W, b, H = (array.astype(np.float32) for array in (self.W, self.b, self.H))
+    def _single_precision_scores(self, X: Any, threads: int) -> NDArray[np.float64]:
+        """Scores in float32, off by no more than `single_precision_error`: to look sums up saves roundings."""
+        coded = isinstance(X, CodedRows)
+        scorer: Any = self.coded_scorer(X.counts, np.float32) if coded else self._dense_scorer(np.float32)
         members, width = self.b.shape
         scores = np.empty((len(X), *self.H.shape[2:]))
         rows = max(single_precision_rows(self.n_inputs, width) // members, 16)
-        with np.errstate(over="ignore"):
-            for start in range(0, len(X), rows):
-                block = np.asarray(X[start : start + rows], np.float32)
-                scores[start : start + rows] = _mixed(W, b, H, block)
+
+        def score(start: int) -> None:
+            block = X[start : start + rows]
+            with np.errstate(over="ignore"):
+                scores[start : start + rows] = scorer(block if coded else np.asarray(block, np.float32))
+
+        mapped(score, range(0, len(X), rows), threads)
         return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -120,12 +139,10 @@ class CompactMixture(Predictor):
         return {"W": self.W, "b": self.b, "H": self.H}
 
 
-def _mixed(W: NDArray[Any], b: NDArray[Any], H: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
-    """Mean over the members, whose leading layers are one matrix product."""
-    members, width, n_inputs = W.shape
-    means = erf(leading_arguments(W.reshape(-1, n_inputs), b.reshape(-1), X)).reshape(-1, members, width)
-    total = sum(multilinear(H[m], means[:, m]) for m in range(members))
-    return np.asarray(total / W.dtype.type(members))
+def _mixed(H: NDArray[Any], arguments: NDArray[Any]) -> NDArray[Any]:
+    """Mean of the members' scores, from the arguments (rows, members · width) of their leading means."""
+    means = np.ascontiguousarray(erf(arguments).T).reshape(len(H), -1, len(arguments))
+    return summed_multilinear(H, means) / H.dtype.type(len(H))
 
 
 def _lead(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ the calibration, a map of two numbers from shares of the vote to probabilities t
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, ClassVar
@@ -21,7 +21,9 @@ from abnet.bounds.vote import DrawnCertificate
 from abnet.cube import code_words, words_from_text
 from abnet.labels import Labels, winners
 from abnet.lazy import offered
+from abnet.predictors.coded_rows import MANY_CODED, CodedRows
 from abnet.records import check_array
+from abnet.threads import mapped
 
 __all__ = [
     "Calibration",
@@ -273,6 +275,8 @@ class Predictor(ABC):
 
     shares: ClassVar[bool] = True
     """Whether a score is a share of votes, and so a probability."""
+    coded_block: ClassVar[int] = 512
+    """Coded rows at a time: their sums should stay in the cache."""
 
     def __post_init__(self) -> None:
         if self.info.labels.n_classes != self.n_classes:
@@ -298,6 +302,10 @@ class Predictor(ABC):
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of a block of prepared rows, (rows,) or (rows, K): in [-1, 1], or [0, 1], where they are shares."""
 
+    def coded_scorer(self, counts: tuple[int, ...]) -> "Callable[[CodedRows], NDArray[np.float64]] | None":
+        """`score_rows` of coded rows with so many thresholds of each feature; None if they have to be written out."""
+        return None
+
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that define the predictor, by field name."""
@@ -319,24 +327,37 @@ class Predictor(ABC):
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """The score ``F(x)`` of every row; positive for ``classes_[1]``. Several classes: their shares of the vote."""
-        return self.score_prepared(self.prepare(X))
+        return self.score_prepared(self.inputs(X))
 
     def prepare(self, X: Any) -> Any:
         """The network's inputs for the caller's rows."""
-        X = in_order(X, self.info.feature_names, self.info.preparation)
-        return X if self.info.preparation is None else self.info.preparation.transform(X)
+        return np.asarray(inputs) if isinstance(inputs := self.inputs(X), CodedRows) else inputs
 
-    def score_prepared(self, X: Any) -> NDArray[np.float64]:
-        """`decision_function` of rows that are prepared already."""
+    def inputs(self, X: Any) -> Any:
+        """`prepare`, but with codes that are not written out."""
+        X, preparation = in_order(X, self.info.feature_names, self.info.preparation), self.info.preparation
+        if preparation is None:
+            return X
+        return preparation.coded_rows(X) if hasattr(preparation, "coded_rows") else preparation.transform(X)
+
+    def score_prepared(self, X: Any, *, threads: int = 1) -> NDArray[np.float64]:
+        """`decision_function` of rows that are prepared already; the same in one thread as in several."""
         matrix = as_matrix(X, self.n_inputs)
         scores = np.empty(matrix.shape[0] if self.n_classes == 2 else (matrix.shape[0], self.n_classes))
-        rows = min(max(BLOCK_ENTRIES // self.n_inputs, 16), MOST_ROWS)
-        for start in range(0, matrix.shape[0], rows):
+        looked_up = self.coded_scorer(matrix.counts) if isinstance(matrix, CodedRows) else None
+        rows = self.coded_block if looked_up else min(max(BLOCK_ENTRIES // self.n_inputs, 16), MOST_ROWS)
+
+        def score(start: int) -> None:
             block = matrix[start : start + rows]
-            dense = block.toarray() if hasattr(block, "toarray") else block
-            # Inputs are single precision in training, in the certificate and here: one and the same predictor.
             with np.errstate(over="ignore", invalid="ignore"):
+                if looked_up is not None:
+                    scores[start : start + rows] = looked_up(block)
+                    return
+                dense = block.toarray() if hasattr(block, "toarray") else block
+                # Inputs are single precision in training, in the certificate and here: one and the same predictor.
                 scores[start : start + rows] = self.score_rows(np.asarray(dense, np.float32).astype(np.float64))
+
+        mapped(score, range(0, matrix.shape[0], rows), threads)
         if not np.isfinite(scores).all():
             row = int(np.argwhere(~np.isfinite(scores))[0, 0])
             raise ValueError(
@@ -347,11 +368,11 @@ class Predictor(ABC):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The vote's label for every row: ``sgn(F(x))``, or the class with the largest share."""
-        return self.info.labels.decode(self.votes(self.prepare(X)))
+        return self.info.labels.decode(self.votes(self.inputs(X)))
 
-    def votes(self, X: Any) -> NDArray[np.intp]:
+    def votes(self, X: Any, *, threads: int = 1) -> NDArray[np.intp]:
         """The code of each prepared row's label: of two, 1 where its score is at least zero, else 0."""
-        return winners(self.score_prepared(X))
+        return winners(self.score_prepared(X, threads=threads))
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Probabilities of the classes, shape (n, K): the shares of the vote, calibrated if the model knows how."""
@@ -417,7 +438,8 @@ def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
 
 def as_matrix(X: Any, n_inputs: int) -> Any:
     """Rows as a two-dimensional array or row-sliceable sparse matrix of the right width."""
-    matrix = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    many = isinstance(X, CodedRows) and len(X) >= MANY_CODED
+    matrix = X if many else X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if matrix.ndim != 2 or matrix.shape[1] != n_inputs:
         raise ValueError(f"X has shape {matrix.shape}, but the network expects (rows, {n_inputs}).")
     if matrix.dtype.kind not in "fiub":

@@ -208,8 +208,8 @@ def fit_table(
         part, groups = take_groups(part, group)
         check_use(preprocessor.use, part.X.columns)
         if part.draw is None:
-            _fit_whole(classifier, part, groups)
-            rivals = rivals_of(classifier, Labelled(part.X, part.y, groups))
+            prepared = _fit_whole(classifier, part, groups)
+            rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), prepared)
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
     predictor = classifier.compact()
@@ -229,11 +229,17 @@ def fit_table(
     )  # fmt: skip
 
 
-def _fit_whole(classifier: Any, part: Learning, groups: NDArray[Any] | None) -> None:
-    """Fit a table that is in memory; without a first part, some rows go to the preparation alone, as it must."""
+def _fit_whole(classifier: Any, part: Learning, groups: NDArray[Any] | None) -> NDArray[np.float32] | None:
+    """Fit a table that is in memory, and give back its prepared rows, if the classifier has them all.
+
+    Without a first part, some rows go to the preparation alone, as it must.
+    """
     if classifier._has_split():
+        classifier._holds_rows = True
         classifier.fit(part.X, part.y, groups=groups)
-        return
+        del classifier._holds_rows
+        prepared: NDArray[np.float32] | None = classifier.__dict__.pop("_held_rows", None)
+        return prepared
     first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state, groups)
     preparation = classifier.preprocessor.fit(part.X[first], part.y[first])
     classifier.set_params(preprocessor=None)
@@ -244,6 +250,7 @@ def _fit_whole(classifier: Any, part: Learning, groups: NDArray[Any] | None) -> 
         classifier.predictor_.info, preparation=preparation.map_, feature_names=tuple(part.X.columns)
     )  # fmt: skip
     classifier.predictor_ = replace(classifier.predictor_, info=info)
+    return None
 
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
@@ -267,10 +274,11 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     return (Rival(name, bound, errors, tally.n_rows, base_rate=base, n_candidates=K),)
 
 
-def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
+def rivals_of(classifier: Any, data: Labelled, prepared: NDArray[np.float32] | None = None) -> tuple[Rival, ...]:
     """Models that are judged on the classifier's bound rows: itself before it saw them, and logistic regression.
 
-    Where the classifier kept no rows from the bound, logistic regression has two random halves instead.
+    Where the classifier kept no rows from the bound, logistic regression has two random halves instead. `prepared` are
+    all rows as the fit has prepared them, which spares doing so again.
     """
     split = classifier.predictor_.info.details["prior"] == "split"
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
@@ -279,9 +287,12 @@ def rivals_of(classifier: Any, data: Labelled) -> tuple[Rival, ...]:
         preparation = clone(preparation).fit(data.X[first], data.y[first])
     few = first[:LOGISTIC_ROWS]  # they are in random order
     groups = None if data.groups is None else data.groups[second]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
-        learn, judge = (preparation.transform(data.X[rows]) for rows in (few, second))
+    if prepared is not None:
+        learn, judge = (np.take(prepared, rows, axis=0) for rows in (few, second))
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
+            learn, judge = (preparation.transform(data.X[rows]) for rows in (few, second))
     same = frozen_network(classifier, judge, data.y[second], groups) if split else ()
     model = _learned_logistic(learn, data.y[few])
     wrong = model.predict(judge) != data.y[second]

@@ -191,7 +191,7 @@ def judge_model_file(
         labelled = _keep_labels(frame, target, columns, result)
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
-        rows, reports = prepared(predictor, frame)
+        rows, reports = prepared(predictor, frame, written=False)
         answers = predictor.info.labels.decode(predictor.votes(rows)).tolist()
         if scored is not None:
             result.scores += _model_scores(predictor, rows, scored)[labelled].tolist()

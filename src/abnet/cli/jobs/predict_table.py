@@ -20,6 +20,7 @@ from abnet.files import load
 from abnet.files.model_file import kind_of
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
+from abnet.threads import cores
 
 if TYPE_CHECKING:
     import polars
@@ -35,11 +36,13 @@ __all__ = [
 ]
 
 
-def prepared(model: Predictor, frame: Table) -> tuple[Any, list[Unseen]]:
-    """Inputs of the network for every row, and the values that training never saw."""
-    preparation = model.info.preparation
+def prepared(model: Predictor, frame: Table, *, written: bool = True) -> tuple[Any, list[Unseen]]:
+    """Inputs of the network for every row, and the values that training never saw; codes need not be `written` out."""
+    preparation: Any = model.info.preparation
     if hasattr(preparation, "transform_reporting"):  # a table's own
-        found: tuple[Any, list[Unseen]] = preparation.transform_reporting(frame)
+        as_rows = not written and hasattr(preparation, "rows_reporting")
+        read = preparation.rows_reporting if as_rows else preparation.transform_reporting
+        found: tuple[Any, list[Unseen]] = read(frame)
         return found
     rows = numeric_rows(model, frame)
     return (rows if preparation is None else preparation.transform(rows)), []
@@ -181,7 +184,7 @@ def _write(
         frame = as_table(batch, before=outcome.n_rows)
         if outcome.n_rows == 0:
             outcome.ignored = unused_columns(model, frame)
-        rows, reports = prepared(model, frame)
+        rows, reports = prepared(model, frame, written=False)
         if wanted.refuse_unseen:
             refuse_unseen(frame, reports)
         probabilities, codes = _answers(model, rows, wanted)
@@ -209,8 +212,8 @@ def _silence(model: Predictor) -> str:
 def _answers(model: Predictor, rows: Any, wanted: Wanted) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
     """Probabilities, if wanted, and codes of the labels, -1 for no answer; often single precision does."""
     if not (wanted.proba or wanted.abstain or wanted.decide):
-        return None, model.votes(rows)
-    scores = model.score_prepared(rows)
+        return None, model.votes(rows, threads=cores())
+    scores = model.score_prepared(rows, threads=cores())
     codes = winners(scores)
     if wanted.abstain:
         from abnet.decisions.answers import answered, threshold_of

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import records
+from abnet.predictors.coded_rows import CodedRows
 from abnet.records import take, text
+from abnet.threads import MANY, cores, mapped
 
 __all__ = [
     "CodedMap",
@@ -106,7 +108,8 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
     >>> thresholds_of(np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 5.0]]))
     ((), (1.5, 3.5))
     """
-    found = (midpoints(column, most) for column in np.asarray(X).T)
+    rows = np.asarray(X)
+    found = mapped(lambda column: midpoints(column, most), rows.T, cores() if len(rows) >= MANY else 1)
     return tuple(tuple(t.tolist()) if len(t) > 1 else () for t in found)
 
 
@@ -169,20 +172,27 @@ class CodedMap:
 
     def code(self, prepared: Any) -> NDArray[np.float32]:
         """Features and codes of rows that the base has prepared."""
+        return self.rows(prepared).toarray()
+
+    def coded_rows(self, X: Any) -> CodedRows:
+        """`transform`, with codes that are not written out."""
+        return self.rows(self.base.transform(X))
+
+    def rows(self, prepared: Any) -> CodedRows:
+        """`code`, with codes that are not written out."""
         dense = prepared.toarray() if hasattr(prepared, "toarray") else prepared
-        rows = np.asarray(dense, np.float32)
-        out = np.empty((len(rows), self.n_features_out), np.float32)
-        at = rows.shape[1]
-        out[:, :at] = rows
-        for column, thresholds in zip(rows.T, self.thresholds, strict=True):
-            if thresholds:
-                # How many thresholds a value reaches tells all its signs at once.
-                reached = np.searchsorted(np.array(thresholds), column.astype(np.float64), side="right")
-                out[:, at : at + len(thresholds)] = _STEPS[len(thresholds)][reached]
-                # A missing number reaches every threshold in that order; it must not look like one.
-                out[np.isnan(column), at] = np.nan
-                at += len(thresholds)
-        return out
+        features = np.asarray(dense, np.float32)
+        counts = tuple(map(len, self.thresholds))
+        coded = [place for place, number in enumerate(counts) if number]
+        reached = np.empty((len(coded), len(features)), np.uint8 if max(counts, default=0) < 256 else np.uint16)
+
+        def count(place: int) -> None:
+            # How many thresholds a value reaches tells all its signs at once.
+            thresholds, column = np.array(self.thresholds[coded[place]]), features[:, coded[place]]
+            reached[place] = np.searchsorted(thresholds, column.astype(np.float64), side="right")
+
+        mapped(count, range(len(coded)), cores() if len(features) >= MANY else 1)
+        return CodedRows(features, reached, counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; floats come back exactly."""
@@ -202,19 +212,15 @@ class CodedMap:
         # What else the base can do (columns by name, unseen categories) is about its columns, not about the codes.
         if name.startswith("__") or name in ("base", "thresholds"):
             raise AttributeError(name)
-        found = getattr(self.base, name)
-        if name != "transform_reporting":
-            return found
+        if name not in ("transform_reporting", "rows_reporting"):
+            return getattr(self.base, name)
+        found, code = self.base.transform_reporting, self.code if name == "transform_reporting" else self.rows
 
-        def transform_reporting(X: Any, **options: Any) -> tuple[NDArray[np.float32], Any]:
+        def reporting(X: Any, **options: Any) -> tuple[Any, Any]:
             prepared, reports = found(X, **options)
-            return self.code(prepared), reports
+            return code(prepared), reports
 
-        return transform_reporting
-
-
-_STEPS = [np.where(np.arange(count) < np.arange(count + 1)[:, None], 1, -1).astype(np.float32) for count in range(256)]
-"""Row r of the n-th table: r signs +1, then n - r signs -1."""
+        return reporting
 
 
 class StoredPreparation(Protocol):

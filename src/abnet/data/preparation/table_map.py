@@ -17,6 +17,7 @@ from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
 from abnet.records import number_of
+from abnet.threads import MANY, cores, mapped
 
 __all__ = ["Column", "TableMap", "column_from_dict"]
 
@@ -99,7 +100,8 @@ class TableMap:
         is the number of rows that came before those of X, for the words of an error.
         """
         table = self._table(X, before)
-        encoded = [column.encode(table) for column in self.columns]
+        threads = cores() if table.n_rows >= MANY else 1
+        encoded = mapped(lambda column: column.encode(table), self.columns, threads)
         reports = [
             Unseen(column.name, unseen, _order(column))
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)

@@ -1,0 +1,193 @@
+"""Rows whose codes are looked up, against the same rows written out."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abnet.bam import BAM
+from abnet.cube import multilinear, summed_multilinear
+from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.scalers import StandardMap
+from abnet.estimators.large_tables import count_rows
+from abnet.estimators.mixture_fit import certify_mixture
+from abnet.labels import Labels
+from abnet.predictors.coded_rows import MANY_CODED, CodedLayer, CodedRows
+from abnet.predictors.compact import single_precision_error
+from abnet.predictors.drawn_network import DrawnNetwork
+from abnet.predictors.mixture import CompactMixture, PathMixture
+from abnet.predictors.predictor import ModelInfo
+
+N, D = 3 * MANY_CODED + 7, 6
+
+
+@pytest.fixture(scope="module")
+def features() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, D)).astype(np.float32)
+    X[:, 2] = X[:, 2] > 0  # two values, no codes
+    X[:, 4] = np.round(X[:, 4])
+    return X
+
+
+@pytest.fixture(scope="module")
+def coded(features: np.ndarray) -> CodedMap:
+    return CodedMap.of(StandardMap((0.0,) * D, (1.0,) * D), features[:200])
+
+
+@pytest.fixture(scope="module")
+def signs(features: np.ndarray, coded: CodedMap) -> np.ndarray:
+    """Features and codes by their definition, ``sgn(x - t)`` for every threshold."""
+    columns = [np.where(features[:, j] >= t, 1.0, -1.0) for j, ts in enumerate(coded.thresholds) for t in ts]
+    return np.column_stack([features, *columns]).astype(np.float32)
+
+
+def networks(width: int, outputs: int, inputs: int, count: int = 3) -> list[BAM]:
+    rng = np.random.default_rng(width + outputs)
+    return [BAM.init(rng, (inputs, width, outputs)).perturb(rng) for _ in range(count)]
+
+
+def test_written_out_they_are_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
+    rows = coded.rows(features)
+    np.testing.assert_array_equal(rows.toarray(), signs)
+    np.testing.assert_array_equal(coded.code(features), signs)
+    np.testing.assert_array_equal(np.asarray(rows[5:9], np.float64), signs[5:9])
+    np.testing.assert_array_equal(rows[np.arange(N) % 7 == 0].toarray(), signs[::7])
+    assert rows.shape == signs.shape
+    assert (len(coded.thresholds[2]), len(coded.thresholds[0])) == (0, 32)
+
+
+@pytest.mark.parametrize(("outputs", "n_classes", "width"), [(1, 2, 5), (8, 3, 4), (1, 2, 1)])
+def test_scores_are_those_of_the_signs(
+    features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int, n_classes: int, width: int
+) -> None:
+    mixture = CompactMixture.from_networks(
+        networks(width, outputs, signs.shape[1]), ModelInfo(Labels(np.arange(n_classes)), preparation=coded)
+    )
+    expected = mixture.score_rows(signs.astype(np.float64))
+    rows = coded.rows(features)
+    found = mixture.score_prepared(rows)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(mixture.score_prepared(rows, threads=3), found)
+    np.testing.assert_array_equal(mixture.decision_function(features), found)
+    answers = np.argmax(expected, axis=1) if n_classes > 2 else (expected >= 0).astype(int)
+    np.testing.assert_array_equal(mixture.votes(rows), answers)
+    np.testing.assert_array_equal(mixture.votes(rows, threads=2), answers)
+    np.testing.assert_array_equal(mixture.predict(features), answers)
+
+
+def test_members_are_what_enumeration_says(signs: np.ndarray) -> None:
+    """The one mean over all members against `multilinear` of each of them, which has oracles of its own."""
+    rng = np.random.default_rng(1)
+    for shape in ((3, 8), (2, 8, 3), (40, 2**9)):
+        H, m = rng.uniform(-1, 1, shape), rng.uniform(-1, 1, (shape[0], shape[1].bit_length() - 1, 700))
+        expected = sum(multilinear(H[k], m[k].T) for k in range(shape[0]))
+        np.testing.assert_allclose(summed_multilinear(H, m), expected, rtol=0, atol=1e-13)
+
+
+def test_single_precision_keeps_its_bound(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
+    mixture = CompactMixture.from_networks(networks(5, 1, signs.shape[1]))
+    bound = np.mean([single_precision_error(W, b) for W, b in zip(mixture.W, mixture.b, strict=True)])
+    single = mixture.coded_scorer(coded.rows(features).counts, np.float32)(coded.rows(features))
+    assert single.dtype == np.float32
+    off = np.abs(single - mixture.score_rows(signs.astype(np.float64)))
+    assert 0 < off.max() <= bound
+
+
+def test_a_drawn_network_answers_alike(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
+    for outputs, info in ((1, ModelInfo()), (8, ModelInfo(Labels(np.arange(3))))):
+        network = DrawnNetwork(networks(5, outputs, signs.shape[1])[0], info=info)
+        found = network.score_prepared(coded.rows(features), threads=2)
+        np.testing.assert_array_equal(found, network.score_rows(signs.astype(np.float64)))
+    assert 0 < found.mean() < 1
+
+
+def test_others_have_the_signs_written_out(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
+    rng = np.random.default_rng(0)
+    paths = PathMixture.from_networks(networks(5, 1, signs.shape[1]), rng, n_paths=6)
+    np.testing.assert_array_equal(paths.score_prepared(coded.rows(features)), paths.score_prepared(signs))
+
+
+@pytest.mark.parametrize("where", [0, 2, 4])
+def test_a_missing_number_is_refused(features: np.ndarray, coded: CodedMap, where: int) -> None:
+    X = features.copy()
+    X[N - 3, where] = np.nan
+    rows = coded.rows(X)
+    assert np.isnan(rows.toarray()).any(axis=1).tolist() == [row == N - 3 for row in range(N)]
+    nets = networks(5, 1, rows.shape[1])
+    for predictor in (CompactMixture.from_networks(nets), DrawnNetwork(nets[0])):
+        with pytest.raises(ValueError, match=f"NaN.* in row {N - 3}"):
+            predictor.score_prepared(rows)
+        with pytest.raises(ValueError, match=f"NaN.* in row {N - 3}"):
+            predictor.votes(rows)
+
+
+def test_rows_too_large_for_their_type_are_refused(features: np.ndarray, coded: CodedMap) -> None:
+    rows = coded.rows(features)
+    huge = replace(rows, features=np.where(np.arange(N)[:, None] == 4, np.float32(3e38), rows.features))
+    scorer = CompactMixture.from_networks(networks(5, 1, rows.shape[1])).coded_scorer(rows.counts, np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert np.flatnonzero(~np.isfinite(scorer(huge))).tolist() == [4]
+
+
+def test_many_thresholds(rng: np.random.Generator) -> None:
+    """More than a byte counts."""
+    x = rng.normal(size=(MANY_CODED, 1)).astype(np.float32)
+    thresholds = tuple(np.linspace(-3, 3, 300).tolist())
+    rows = CodedMap(StandardMap((0.0,), (1.0,)), (thresholds,)).rows(x)
+    np.testing.assert_array_equal(rows.toarray()[:, 1:], np.where(x >= thresholds, 1, -1))
+    W, b = rng.normal(size=(4, 301)), rng.normal(size=4)
+    np.testing.assert_allclose(CodedLayer(W, b, rows.counts).sums(rows), rows.toarray() @ W.T + b, atol=1e-10)
+
+
+def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
+    nets = tuple(networks(5, 1, signs.shape[1]))
+    scorer = CompactMixture.from_networks(nets)
+    codes = (features[:, 0] > 0).astype(np.intp)
+    terms: Any = {"frozen": True, "delta": 0.05, "prior": "split", "n_candidates": 1}
+    written, looked_up = (
+        certify_mixture(scorer, nets, nets, X, codes, 2, np.random.default_rng(0), **terms)
+        for X in (signs, coded.rows(features))
+    )
+    assert (looked_up.vote_errors, looked_up.vote_error_bound) == (written.vote_errors, written.vote_error_bound)
+    for name in ("empirical_gibbs_risk", "gibbs_risk_bound", "twice_gibbs_bound", "tandem_bound"):
+        assert getattr(looked_up, name) == pytest.approx(getattr(written, name), rel=1e-12)
+    assert [part.vote_error_bound for part in looked_up.per_class] == [
+        part.vote_error_bound for part in written.per_class
+    ]
+
+
+def test_other_models_have_the_features_alone() -> None:
+    """A model that is counted beside the network learned from the table's features, without their codes."""
+    import polars as pl
+
+    from abnet.data.preparation import TablePreparation
+    from abnet.data.tables import LearningDraw
+
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.normal(size=700), "z": rng.normal(size=700)})
+    frame = frame.with_columns(y=pl.when(pl.col("x") > 0).then(pl.lit("up")).otherwise(pl.lit("down")))
+    base = TablePreparation().fit(frame.drop("y")).map_
+    preparation = CodedMap.of(base, base.transform(frame.drop("y")))
+    info = ModelInfo(Labels(np.array(["down", "up"])), preparation=preparation)
+    mixture = CompactMixture.from_networks(networks(4, 1, preparation.n_features_out), info)
+    seen: list[np.ndarray] = []
+
+    def other(rows: np.ndarray) -> np.ndarray:
+        seen.append(rows)
+        return np.zeros(len(rows), np.intp)
+
+    draw = LearningDraw(0, 0.1)
+    tally = count_rows(mixture, [frame], "y", draw, others={"other": other})
+    counted = frame.filter(~draw.learns(0, 700))
+    np.testing.assert_array_equal(np.concatenate(seen), base.transform(counted.drop("y")))
+    labels = counted["y"].to_numpy()
+    assert tally.other_errors == {"other": int((labels == "up").sum())}
+    assert tally.errors.sum() == int((mixture.predict(counted.drop("y")) != labels).sum())
+
+
+def test_rows_are_an_array_to_numpy() -> None:
+    rows = CodedRows(np.array([[0.2, 7.0]], np.float32), np.array([[1]]), (2, 0))
+    assert (rows.ndim, rows.dtype, rows.shape, len(rows)) == (2, np.dtype(np.float32), (1, 4), 1)
+    assert np.asarray(rows, np.float64).dtype == np.float64
