@@ -38,6 +38,7 @@ PACKAGES = [
     "abnet.distributed_scoring",
     "abnet.aggregation",
     "abnet.cube",
+    "abnet.codebook",
     "abnet.labels",
     "abnet.predictors",
     "abnet.baselines",

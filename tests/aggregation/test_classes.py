@@ -9,7 +9,7 @@ import pytest
 
 from abnet.aggregation import ancestral, classes, exact
 from abnet.bam import BAM
-from abnet.cube import code_words, decode_table, nearest_word
+from abnet.codebook import code_words, decode_table, nearest_word
 from conftest import random_network
 
 CASES = [((3, 4, 3), 3), ((3, 4, 3, 4), 5), ((2, 3, 3, 2, 4), 4)]

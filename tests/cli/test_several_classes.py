@@ -11,7 +11,7 @@ import pytest
 
 import abnet
 from abnet.bounds import clopper_pearson_bound
-from abnet.cube import code_words, words_to_text
+from abnet.codebook import code_words, words_to_text
 from cli.tables import Run
 
 KINDS = ("hare", "owl", "toad")

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abnet import ABNetClassifier, load
 from abnet.bounds import clopper_pearson_bound, verify_certificate
-from abnet.cube import code_words, words_from_text
+from abnet.codebook import code_words, words_from_text
 from abnet.estimators import mixture_fit
 from abnet.estimators.recipe import recipe_for
 from abnet.predictors.mixture import CompactMixture, PathMixture

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abnet.cube import code_words
+from abnet.codebook import code_words
 from abnet.data.preparation import TableMap
 from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.columns import TextColumn

@@ -9,7 +9,7 @@ import pytest
 from abnet import load
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.cube import code_words, decode_table, words_from_text, words_to_text
+from abnet.codebook import code_words, decode_table, words_from_text, words_to_text
 from abnet.files import save
 from abnet.labels import Labels
 from abnet.predictors.compact import CompactABNet

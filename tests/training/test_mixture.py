@@ -9,7 +9,7 @@ import pytest
 
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.cube import code_words, decode_table
+from abnet.codebook import code_words, decode_table
 from abnet.training import mixture_trainer
 from abnet.training.learners import LOG_MIXTURE, Objective
 from abnet.training.mixture_trainer import Centring, MixtureLearner, MixturePlan, learn_members, start_mixture

@@ -1,14 +1,15 @@
 """Probabilities of several classes along ancestral paths; exactly they are `exact.output` with a table.
 
 The last layer has c neurons, and a table of 2^c rows says which class each of their outputs stands for
-(`abnet.cube`). Given the last hidden layer the output neurons are independent, so that the probability of every
+(`abnet.codebook`). Given the last hidden layer the output neurons are independent, so that the probability of every
 class is one multilinear evaluation of the table.
 """
 
 from typing import Any
 
 from abnet.aggregation.ancestral import draw_signs, last_means, mean_of_paths, sign_means
-from abnet.cube import decoded, erf
+from abnet.codebook import decoded
+from abnet.cube import erf
 
 __all__ = ["normal_means", "normal_probabilities", "path_probabilities"]
 

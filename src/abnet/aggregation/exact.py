@@ -150,7 +150,7 @@ def expected_output(bam: BAM, X: Any, table: Any = None) -> Any:
         The centre of the aggregation. JAX arrays compute in JAX (jit, grad and vmap apply); NumPy arrays in NumPy.
     X : array (n, d_0)
     table : array (2**d_L, K), optional
-        Values of the outputs, as for `region_values`; with `abnet.cube.decode_table` the result is the probability
+        Values of the outputs, as for `region_values`; with `abnet.codebook.decode_table` the result is the probability
         of each class.
 
     Returns

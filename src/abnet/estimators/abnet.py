@@ -40,7 +40,7 @@ class ABNetClassifier(MixtureClassifier):
     codes : {"auto", "thermometer", "none"}
         Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 400 features.
     code_length : int or "auto"
-        Output neurons for several classes (`abnet.cube`); two classes have one.
+        Output neurons for several classes (`abnet.codebook`); two classes have one.
     classes : array, optional
         All labels there may be. Otherwise several classes are those of the first part, and a label first met among the
         bound rows counts as an error.

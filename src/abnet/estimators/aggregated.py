@@ -38,7 +38,7 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.judging import certify_anew, expected_losses
-from abnet.estimators.parts import Streams, TrainingRows, signs_of
+from abnet.estimators.parts import Streams, TrainingRows, signs_of, without_groups
 from abnet.estimators.recipe import (
     AFFORDABLE,
     Family,
@@ -48,7 +48,6 @@ from abnet.estimators.recipe import (
     fit_record,
     prior_share,
     warn_of_unfinished,
-    without_groups,
 )
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor

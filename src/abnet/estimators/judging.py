@@ -21,8 +21,8 @@ from abnet.estimators.certification import (
     warn_of_fitted_rows,
 )
 from abnet.estimators.classifier import take_rows
-from abnet.estimators.parts import with_unknown
-from abnet.estimators.recipe import DECISIONS, without_groups
+from abnet.estimators.parts import with_unknown, without_groups
+from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners
 
 __all__ = [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bounds import gibbs_bound
-from abnet.cube import code_words, words_to_text
+from abnet.codebook import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, fingerprint_of_parts, row_filter, warn_of_copies
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
@@ -26,7 +26,7 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.judging import decide_after_fit
-from abnet.estimators.parts import Streams, signs_of, with_unknown
+from abnet.estimators.parts import Streams, signs_of, with_unknown, without_groups
 from abnet.estimators.recipe import (
     DECISIONS,
     Recipe,
@@ -34,7 +34,6 @@ from abnet.estimators.recipe import (
     fit_record,
     recipe_for,
     warn_of_unfinished,
-    without_groups,
 )
 from abnet.labels import Labels, winners
 from abnet.predictors.predictor import ModelInfo, Predictor

@@ -1,11 +1,14 @@
 """The rows of a fit in the order of use, their classes as codes, and the random numbers that nothing else uses."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Streams", "TrainingRows", "signs_of", "with_unknown"]
+from abnet.errors import Parameter, ParameterError
+
+__all__ = ["Streams", "TrainingRows", "signs_of", "with_unknown", "without_groups"]
 
 
 class Streams(NamedTuple):
@@ -70,3 +73,29 @@ def with_unknown(codes: NDArray[np.intp], n_classes: int) -> tuple[NDArray[np.in
     """
     unknown = codes < 0
     return np.where(unknown, n_classes, codes), n_classes + int(unknown.any())
+
+
+def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
+    """Rows without the column that names their groups, and that column; or rows and groups as they were given.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    groups : None, array (n,) or str
+        A name is that of a column of the frame, which is no feature then.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows, groups = without_groups(pl.DataFrame({"age": [40, 50], "patient": ["a", "b"]}), "patient")
+    >>> rows.columns, groups.tolist()
+    (['age'], ['a', 'b'])
+    """
+    if groups is None or not isinstance(groups, str):
+        return X, None if groups is None else np.asarray(groups)
+    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
+    if groups not in names:
+        raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
+    kept = [name for name in names if name != groups]
+    rest = {name: X[name] for name in kept} if isinstance(X, Mapping) else X[kept]
+    return rest, np.asarray(X[groups])

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from abnet import __version__
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.cube import MOST_NEURONS, code_length
+from abnet.codebook import MOST_NEURONS, code_length
 from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
 from abnet.records import number_of
@@ -38,7 +38,6 @@ __all__ = [
     "stored_curves",
     "warn_of_unfinished",
     "warn_of_unsaved",
-    "without_groups",
 ]
 
 
@@ -403,32 +402,6 @@ def check_width(family: Family, hidden: tuple[int, ...]) -> None:
                 f"2^{exact.MAX_WIDTH} are taken). Use narrower layers, or sampling: {words}.",
                 layer, width, width, *(Parameter("aggregation", name) for name in others),
             )  # fmt: skip
-
-
-def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
-    """Rows without the column that names their groups, and that column; or rows and groups as they were given.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or frame (n, d)
-    groups : None, array (n,) or str
-        A name is that of a column of the frame, which is no feature then.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rows, groups = without_groups(pl.DataFrame({"age": [40, 50], "patient": ["a", "b"]}), "patient")
-    >>> rows.columns, groups.tolist()
-    (['age'], ['a', 'b'])
-    """
-    if groups is None or not isinstance(groups, str):
-        return X, None if groups is None else np.asarray(groups)
-    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
-    if groups not in names:
-        raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
-    kept = [name for name in names if name != groups]
-    rest = {name: X[name] for name in kept} if isinstance(X, Mapping) else X[kept]
-    return rest, np.asarray(X[groups])
 
 
 DECISIONS = ("target_error", "target_recall", "target_precision", "costs")

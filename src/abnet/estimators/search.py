@@ -19,7 +19,8 @@ from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.classifier import check_choice, check_hidden, seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
-from abnet.estimators.recipe import prior_share, without_groups
+from abnet.estimators.parts import without_groups
+from abnet.estimators.recipe import prior_share
 from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from abnet.cube import code_length, code_words
+from abnet.codebook import code_length, code_words
 from abnet.data.preparation.columns import CLIP, LARGEST, YEAR
 from abnet.data.tables.cells import BLANK, DOUBTFUL, DURATIONS, GAPS, THOUSANDS, TRUTH, NumberForm
 from abnet.data.tables.date_shapes import FORMS, MONTHS, WIDTH

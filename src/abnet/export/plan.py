@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.cube import corners, nearest_word
+from abnet.codebook import nearest_word
+from abnet.cube import corners
 from abnet.data.preparation.coded import CodedMap, ThermometerMap, stored_form
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM, contiguous, sgn
 from abnet.bounds.vote import DrawnCertificate
-from abnet.cube import erf, namespace, nearest_word
+from abnet.codebook import nearest_word
+from abnet.cube import erf, namespace
 from abnet.labels import Labels
 from abnet.predictors.coded_rows import CodedLayer, CodedRows
 from abnet.predictors.paths import checked_layers, layered_arrays

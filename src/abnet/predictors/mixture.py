@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from abnet.bam import BAM, contiguous
-from abnet.cube import MOST_NEURONS, code_words, decode_table, mean_corner_probabilities, summed_multilinear
+from abnet.codebook import MOST_NEURONS, code_words, decode_table
+from abnet.cube import mean_corner_probabilities, summed_multilinear
 from abnet.labels import winners
 from abnet.predictors.coded_rows import CodedLayer, CodedRows
 from abnet.predictors.compact import MOST_SLACK, single_precision_error, single_precision_rows

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.aggregation import uniform
 from abnet.aggregation.ancestral import sign_means, sign_scores
 from abnet.bam import BAM, contiguous
-from abnet.cube import decoded, decoded_numbers
+from abnet.codebook import decoded, decoded_numbers
 from abnet.predictors.predictor import ModelInfo, Predictor, leading_scores
 from abnet.records import check_array, check_names, check_table
 
@@ -113,7 +113,7 @@ def path_outputs(
     layers, X, n_paths, noise
         As for `path_means`.
     table : array (2**d_L, K), optional
-        `abnet.cube.decode_table`.
+        `abnet.codebook.decode_table`.
     """
     means = path_means(layers, X, n_paths, noise)
     if table is None:

@@ -18,7 +18,7 @@ from scipy.special import erf
 from abnet.bam import BAM
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
-from abnet.cube import code_words, words_from_text
+from abnet.codebook import code_words, words_from_text
 from abnet.labels import Labels, winners
 from abnet.lazy import offered
 from abnet.predictors.coded_rows import MANY_CODED, CodedRows
@@ -254,7 +254,7 @@ class ModelInfo:
         return self.labels.classes
 
     def code_words(self, length: int) -> NDArray[np.int8]:
-        """The code book (K, c) that the model was made with: the one among its details, else `abnet.cube`'s own."""
+        """The code book (K, c) that the model was made with: the one among its details, else `abnet.codebook`'s own."""
         kept = self.details.get("code_book")
         if kept is None:
             return code_words(self.labels.n_classes, length)

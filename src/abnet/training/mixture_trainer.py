@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from abnet.aggregation import classes, exact
 from abnet.bam import BAM, flatten, unflatten
 from abnet.bounds.gibbs import catoni_objective
-from abnet.cube import code_words, decode_table
+from abnet.codebook import code_words, decode_table
 from abnet.jax_helpers import ADAM
 from abnet.training.learners import LOG_MIXTURE, OUTPUTS, Objective, counted
 from abnet.training.loop import Aggregating, Limits, Span, bucket, open_runs, pad_rows

@@ -9,18 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.cube import (
+from abnet.codebook import (
     MANY_CLASSES,
     MOST_NEURONS,
     code_length,
     code_words,
     decode_table,
     decoded,
-    multilinear,
     nearest_word,
     words_from_text,
     words_to_text,
 )
+from abnet.cube import multilinear
 
 CASES = [(2, 1), (2, 3), (3, 2), (3, 8), (4, 8), (5, 3), (7, 10), (10, 12), (11, 12)]
 
@@ -59,7 +59,7 @@ def test_table_decodes_by_enumeration(K: int, c: int) -> None:
 
 
 def test_another_process_finds_the_same_words() -> None:
-    program = "from abnet.cube import code_words; print(code_words(10, 12).tolist())"
+    program = "from abnet.codebook import code_words; print(code_words(10, 12).tolist())"
     printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert printed.strip() == str(code_words(10, 12).tolist())
 
