@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Labels", "losses_of", "winners"]
+__all__ = ["Labels", "losses_of", "signs_of", "winners", "with_unknown"]
 
 _TYPES = {"b": (bool,), "i": (int,), "u": (int,), "f": (float,), "U": (str,), "O": (bool, int, float, str)}
 
@@ -55,6 +55,29 @@ def losses_of(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[n
         return np.where(codes > 1, 1.0, (1 - (2.0 * codes - 1) * scores) / 2)
     known = codes < scores.shape[1]
     return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
+
+
+def signs_of(codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """-1 and +1 for the classes 0 and 1, and +3 for a label that is neither.
+
+    Examples
+    --------
+    >>> signs_of(np.array([0, 1, 2]))
+    array([-1.,  1.,  3.])
+    """
+    return np.asarray(2.0 * codes - 1)
+
+
+def with_unknown(codes: NDArray[np.intp], n_classes: int) -> tuple[NDArray[np.intp], int]:
+    """Codes with K in the place of -1, for labels that are not known, and the number of codes.
+
+    Examples
+    --------
+    >>> with_unknown(np.array([0, -1, 1]), 2)
+    (array([0, 2, 1]), 3)
+    """
+    unknown = codes < 0
+    return np.where(unknown, n_classes, codes), n_classes + int(unknown.any())
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,7 +162,7 @@ def certify_costs(
     n_candidates : int
         Number K of models judged on the same rows.
     threshold, positive_class : float and str, optional
-        That of the answers, and what is answered above it, for the record; from the prior part.
+        That of the answers, and what is answered above it, for the record; from the first part.
 
     Examples
     --------

@@ -11,20 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.bounds import (
-    Certificate,
-    SampledRisk,
-    gibbs_bound,
-)
+from abnet.bounds import Certificate, SampledRisk, gibbs_bound
 from abnet.bounds.certificate import Expected
 from abnet.data.fingerprint import warn_of_copies
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
+    Streams,
+    TrainingRows,
     certify_posterior,
     expected_figures,
     losses_and_errors,
     sampled_risk,
     warn_of_no_certificate,
+    without_groups,
 )
 from abnet.estimators.classifier import (
     BinaryClassifier,
@@ -38,7 +37,6 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.judging import certify_anew, expected_losses
-from abnet.estimators.parts import Streams, TrainingRows, signs_of, without_groups
 from abnet.estimators.recipe import (
     AFFORDABLE,
     Family,
@@ -49,6 +47,7 @@ from abnet.estimators.recipe import (
     prior_share,
     warn_of_unfinished,
 )
+from abnet.labels import signs_of
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 

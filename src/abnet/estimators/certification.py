@@ -1,8 +1,11 @@
-"""The certificate of a fitted network: which theorem applies, losses of fresh paths, warnings of rows it has seen."""
+"""The rows of a fit in the order of use, and the certificate of what was learned: which theorem applies, losses of
+fresh paths, warnings of rows it has seen.
+"""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +24,15 @@ from abnet.bounds.certificate import Expected
 from abnet.bounds.rules import ExactRisk
 from abnet.data.fingerprint import count_seen
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
-from abnet.labels import losses_of, winners
+from abnet.errors import Parameter, ParameterError
+from abnet.labels import losses_of, signs_of, winners
 from abnet.predictors.mixture import class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Predictor
 
 __all__ = [
+    "Streams",
+    "TrainingRows",
     "certify_posterior",
     "expected_figures",
     "fresh_path_count",
@@ -39,7 +45,49 @@ __all__ = [
     "sampled_risk",
     "warn_of_fitted_rows",
     "warn_of_no_certificate",
+    "without_groups",
 ]
+
+
+class Streams(NamedTuple):
+    """Generators of a fit: split, start, training, the predictor's draws, the certificates'. None tells of another."""
+
+    split: np.random.Generator
+    start: np.random.Generator
+    train: np.random.Generator
+    deploy: np.random.Generator
+    paths: np.random.Generator
+    certify: np.random.Generator
+    single: np.random.Generator
+
+
+class TrainingRows(NamedTuple):
+    """Prepared rows in the order of use: `n_other` rows that are kept from the bound, then those of the bound."""
+
+    X: NDArray[np.float32]
+    codes: NDArray[np.intp]
+    """Classes, 0 and 1; 2 where a bound row's label is neither, and every answer to it an error."""
+    weights: NDArray[np.float64] | None
+    n_other: int
+    preparation: Any
+    untouched: bool
+    """Whether nothing before the network was fitted on the bound rows."""
+    groups: NDArray[Any] | None = None
+    """Groups of the bound rows, if they come in groups."""
+
+    @property
+    def signs(self) -> NDArray[np.float64]:
+        """Targets of training; what is learned of a label that is not known does not matter."""
+        return signs_of(np.minimum(self.codes, 1))
+
+    @property
+    def n_draws(self) -> int:
+        """Independent draws among the bound rows: rows, or groups of rows."""
+        return len(self.codes) - self.n_other if self.groups is None else len(np.unique(self.groups))
+
+    def of_bound(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """Rows and classes of the bound."""
+        return self.X[self.n_other :], self.codes[self.n_other :]
 
 
 # Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
@@ -356,3 +404,29 @@ def warn_of_fitted_rows(text: str | None, prepared: Any, y: NDArray[Any]) -> int
             stacklevel=3,
         )
     return seen
+
+
+def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
+    """Rows without the column that names their groups, and that column; or rows and groups as they were given.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    groups : None, array (n,) or str
+        A name is that of a column of the frame, which is no feature then.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows, groups = without_groups(pl.DataFrame({"age": [40, 50], "patient": ["a", "b"]}), "patient")
+    >>> rows.columns, groups.tolist()
+    (['age'], ['a', 'b'])
+    """
+    if groups is None or not isinstance(groups, str):
+        return X, None if groups is None else np.asarray(groups)
+    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
+    if groups not in names:
+        raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
+    kept = [name for name in names if name != groups]
+    rest = {name: X[name] for name in kept} if isinstance(X, Mapping) else X[kept]
+    return rest, np.asarray(X[groups])

@@ -19,11 +19,11 @@ from abnet.estimators.certification import (
     certify_posterior,
     one_thread,
     warn_of_fitted_rows,
+    without_groups,
 )
 from abnet.estimators.classifier import take_rows
-from abnet.estimators.parts import with_unknown, without_groups
 from abnet.estimators.recipe import DECISIONS
-from abnet.labels import losses_of, winners
+from abnet.labels import losses_of, winners, with_unknown
 
 __all__ = [
     "abstention_records",

@@ -17,7 +17,7 @@ from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import expected_figures, warn_of_no_certificate
+from abnet.estimators.certification import Streams, expected_figures, warn_of_no_certificate, without_groups
 from abnet.estimators.classifier import (
     allows_certificate,
     check_choice,
@@ -26,7 +26,6 @@ from abnet.estimators.classifier import (
     training_bar,
 )
 from abnet.estimators.judging import decide_after_fit
-from abnet.estimators.parts import Streams, signs_of, with_unknown, without_groups
 from abnet.estimators.recipe import (
     DECISIONS,
     Recipe,
@@ -35,7 +34,7 @@ from abnet.estimators.recipe import (
     recipe_for,
     warn_of_unfinished,
 )
-from abnet.labels import Labels, winners
+from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.training.teachers import TEACHERS
 

@@ -98,7 +98,7 @@ def learn_prior_members(
     groups : array (n,), optional
         The rows' groups, one after the other: whole groups are watched, or left out by a teacher.
     """
-    from abnet.training.learners import scaled
+    from abnet.training.loop import scaled
     from abnet.training.mixture_trainer import MixtureLearner, learn_members
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
@@ -281,7 +281,7 @@ def bound_weights(
     estimator: Any, weights: NDArray[np.float64] | None, codes: NDArray[np.intp], learned: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
     """Weights of bound rows with these codes: their own, times those of their classes by the first part's counts."""
-    from abnet.training.learners import scaled
+    from abnet.training.loop import scaled
 
     classes = _class_weights(estimator.class_weight, learned, estimator.classes_)
     if weights is None and classes is None:

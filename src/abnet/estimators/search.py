@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
+from abnet.estimators.certification import without_groups
 from abnet.estimators.classifier import check_choice, check_hidden, seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
-from abnet.estimators.parts import without_groups
 from abnet.estimators.recipe import prior_share
 from abnet.labels import Labels, winners
 from abnet.predictors.drawn_network import DrawnNetwork

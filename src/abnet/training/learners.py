@@ -8,20 +8,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
 from abnet.aggregation import ancestral, exact, meanfield, stochastic_meanfield, uniform
 from abnet.bam import BAM, flatten, unflatten
 from abnet.bounds.gibbs import catoni_objective
 from abnet.jax_helpers import ADAM
-from abnet.training.loop import Aggregating
+from abnet.training.loop import Aggregating, counted
 
 __all__ = [
     "AggregationLearner",
     "Objective",
     "State",
-    "counted",
-    "scaled",
     "start",
 ]
 
@@ -66,27 +63,6 @@ def start(network: BAM, prior: BAM, objective: Objective, n: int, delta: float) 
     theta = np.append(flatten(network.layers), np.float32(0))
     adam = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(ADAM.init, theta))
     return State(theta, flatten(prior.layers), adam, np.int32(objective), np.float32(n), np.float32(delta))
-
-
-def counted(weights: Any) -> Any:
-    """How many rows of a minibatch count: what a step divides their weighted losses by.
-
-    Not the sum of their weights: a minibatch without any heavy row would then move the network as far as one that has
-    them, and rare classes with large weights would go unheard.
-    """
-    return jnp.count_nonzero(weights).astype(weights.dtype)
-
-
-def scaled(weights: NDArray[Any]) -> NDArray[np.float64]:
-    """Weights with mean 1 over the rows that have any, the rows that are `counted`.
-
-    Examples
-    --------
-    >>> scaled(np.array([1.0, 0.0, 3.0]))
-    array([0.5, 0. , 1.5])
-    """
-    shares = weights / max(weights.max(initial=0.0), np.finfo(np.float64).tiny)
-    return np.asarray(shares * (np.count_nonzero(shares) / max(shares.sum(), np.finfo(np.float64).tiny)))
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,14 @@ __all__ = [
     "bucket",
     "compilation_cache",
     "compiled_epoch",
+    "counted",
     "epoch",
     "evaluate",
     "one_epoch",
     "open_runs",
     "outputs",
     "pad_rows",
+    "scaled",
 ]
 
 
@@ -419,3 +421,24 @@ def _leave(saved: float) -> None:
         if _depth == 0:
             jax.config.update("jax_compilation_cache_dir", None)
             reset_cache()
+
+
+def counted(weights: Any) -> Any:
+    """How many rows of a minibatch count: what a step divides their weighted losses by.
+
+    Not the sum of their weights: a minibatch without any heavy row would then move the network as far as one that has
+    them, and rare classes with large weights would go unheard.
+    """
+    return jnp.count_nonzero(weights).astype(weights.dtype)
+
+
+def scaled(weights: NDArray[Any]) -> NDArray[np.float64]:
+    """Weights with mean 1 over the rows that have any, the rows that are `counted`.
+
+    Examples
+    --------
+    >>> scaled(np.array([1.0, 0.0, 3.0]))
+    array([0.5, 0. , 1.5])
+    """
+    shares = weights / max(weights.max(initial=0.0), np.finfo(np.float64).tiny)
+    return np.asarray(shares * (np.count_nonzero(shares) / max(shares.sum(), np.finfo(np.float64).tiny)))

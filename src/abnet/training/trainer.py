@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.bounds.grouped import number_groups
-from abnet.training.learners import AggregationLearner, Objective, scaled, start
-from abnet.training.loop import Learner, Limits, Rows, Run, Span, compiled_epoch, open_runs
+from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.training.loop import Learner, Limits, Rows, Run, Span, compiled_epoch, open_runs, scaled
 
 __all__ = [
     "NEVER",
