@@ -118,7 +118,7 @@ def export(
 
     Networks and mixtures of abnet fit, their MAP networks and networks drawn from
     the posterior can be exported. What was written gives the labels of abnet
-    predict. ONNX needs the extra: pip install 'abnet\\[onnx]'.
+    predict. ONNX needs the extra: pip install 'abnet\[onnx]'.
 
     abnet export model.abnet --to c --output model.c
     abnet export model.abnet --to onnx
