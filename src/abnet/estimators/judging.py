@@ -3,6 +3,7 @@
 Thresholds come from rows of the first part, certificates from rows that had no part in learning.
 """
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +43,12 @@ def certify_anew(classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: 
     """
     X, groups, by = columns_of(classifier, X, groups, by)
     predictor, K = classifier.predictor_, len(classifier.classes_)
+    if groups is None and "n_training_groups" in predictor.info.details:
+        warnings.warn(
+            "The classifier was fitted on groups of rows, and this certificate counts rows: it holds only if no two of "
+            "them belong together. With groups= it is about a new group, as that of the fit.",
+            stacklevel=4,
+        )
     prepared = predictor.prepare(classifier._check_rows(X))
     codes, n_codes = with_unknown(classifier._labels.encode(y), K)
     warn_of_fitted_rows(predictor.info.details.get("row_filter"), prepared, classifier._marked(codes))
