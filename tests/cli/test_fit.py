@@ -114,6 +114,10 @@ def test_the_rivals_are_judged_on_the_bound_rows(table: Path) -> None:
     before = CompactABNet.from_network(clf.prior_).score_prepared(prepared[clf.bound_rows_]) >= 0
     assert same.n_examples == logistic.n_examples == 18
     assert same.errors == np.sum(clf.classes_[before.astype(int)] != y[clf.bound_rows_])
+    clf.n_candidates = 3
+    for one, dearer in zip((same, logistic), rivals_of(clf, Labelled(X, y)), strict=True):
+        assert (one.n_candidates, dearer.n_candidates) == (1, 3)
+        assert dearer.bound == abnet.bounds.clopper_pearson_bound(one.errors, 18, n_candidates=3) > one.bound
 
 
 @pytest.mark.parametrize(("command", "fits"), [("fit", 1), ("compare", 3)])
@@ -147,6 +151,13 @@ def test_a_hint_to_fit_again_counts_the_choice(capsys: pytest.CaptureFixture[str
     assert "fit again" not in text
     assert re.search(r"this model +27\.8 % +20 % of 100 +50 %", text)
     assert re.search(r"logistic regression +12\.5 % +5 % of 100 +50 %", text)
+    assert "(--n-candidates 2 pays for that)" in " ".join(text.split())
+    comparison(certificate, (Rival("logistic regression", 0.125, 5, 100, n_candidates=2),))
+    assert "Every figure accounts for a choice among 2" in " ".join(capsys.readouterr().out.split())
+    comparison(certificate, (Rival("logistic regression", certificate.vote_error_bound or 0.0, 20, 100),))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "The certificate of this model and the bound of logistic regression are equal." in text
+    assert "tightest" not in text
 
 
 def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_path: Path) -> None:

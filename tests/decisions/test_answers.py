@@ -112,3 +112,52 @@ def test_costs_by_labels() -> None:
     np.testing.assert_array_equal(table, [[1, 2], [3, 0]])
     with pytest.raises(ValueError, match="finite and not negative"):
         cost_table({("a", "b"): -1, ("b", "a"): 3}, ["a", "b"])
+
+
+def ill_or_well(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    ill = rng.random(600) < 0.4
+    return rng.normal(size=600) + 2.0 * ill, np.where(ill, "ill", "well").astype(object)
+
+
+def test_costs_by_labels_are_those_by_signs(rng: np.random.Generator) -> None:
+    scores, y = ill_or_well(rng)
+    signed = abnet.certify_scores(scores, y, positive="ill", costs=[[0.0, 1.0], [10.0, 0.0]])
+    assert signed == abnet.certify_scores(scores, y, positive="ill", costs={("ill", "well"): 10, ("well", "ill"): 1})
+    generic = {("positive", "negative"): 10, ("negative", "positive"): 1}
+    assert signed == abnet.certify_scores(scores, y, positive="ill", costs=generic)
+
+
+def test_a_label_that_the_costs_do_not_name_costs_the_most(rng: np.random.Generator) -> None:
+    """It has no part in finding the threshold either, since it costs the same whatever is answered."""
+    scores, y = ill_or_well(rng)
+    costs = {("ill", "well"): 10, ("well", "ill"): 1}
+    before: Any = abnet.certify_scores(scores, y, positive="ill", costs=costs)
+    strange = np.append(y, ["perhaps"] * 200), np.append(scores, np.full(200, -9.0))
+    after: Any = abnet.certify_scores(strange[1], strange[0], positive="ill", costs=costs)
+    assert after.mean_cost > before.mean_cost + 2.0
+    negative: Any = abnet.certify_scores(strange[1], strange[0], positive="ill", costs=[[0, 1], [10, 0]])
+    assert negative.mean_cost < before.mean_cost  # the generic table says that every other label is negative
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ({("ill", "well"): 10, ("well", "sick"): 1}, "they name ill, sick, well"),
+        ({("sick", "well"): 10, ("well", "sick"): 1}, "they name sick, well"),
+        ({("ill", "ill"): 1}, "they name ill"),
+        ({("ill", "well"): 10}, "must say what the answer ill costs where well is true"),
+    ],
+)
+def test_costs_of_labels_that_make_no_sense(costs: Any, message: str, rng: np.random.Generator) -> None:
+    with pytest.raises(ValueError, match=message):
+        abnet.certify_scores(*ill_or_well(rng), positive="ill", costs=costs)
+
+
+def test_a_cost_is_given_once() -> None:
+    with pytest.raises(ValueError, match="given twice"):
+        cost_table({(1, 0): 10, ("1", "0"): 1, (0, 1): 1}, [0, 1])
+
+
+def test_a_negative_score_is_no_certainty() -> None:
+    with pytest.raises(ValueError, match="must not be negative for target_error"):
+        abnet.certify_scores([-0.9, 0.5, 0.7], [0, 1, 1], answers=[0, 1, 1], target_error=0.1)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
@@ -136,6 +137,23 @@ def test_groups_are_checked() -> None:
         row_weighted_bound([0.0] * 3, ["a"] * 3, largest_size=2)
     with pytest.raises(ValueError, match=r"^wrong must"):
         one_row_per_group_bound([0.5], ["a"], np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    "gap", [None, float("nan"), "", "  ", pd.NA, pd.NaT], ids=["None", "NaN", "empty", "blank", "NA", "NaT"]
+)
+def test_rows_without_a_group_are_named(gap: object) -> None:
+    """They are not one group, and not known to stand alone."""
+    groups = np.array(["a", gap, "b", gap], dtype=object)
+    with pytest.raises(ValueError, match=r"2 of 4 have none \(row 1, 3, counted from 0\)"):
+        group_averaged_bound([0.0, 1.0, 0.0, 1.0], groups)
+
+
+def test_numbers_and_texts_without_a_group_are_named() -> None:
+    with pytest.raises(ValueError, match=r"1 of 2 have none \(row 0"):
+        group_averaged_bound([0.0, 1.0], [float("nan"), 1.0])
+    with pytest.raises(ValueError, match=r"1 of 2 have none \(row 1"):
+        group_averaged_bound([0.0, 1.0], ["a", ""])
 
 
 RATES = {"north": 0.05, "south": 0.2, "island": 0.4}

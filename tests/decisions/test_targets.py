@@ -129,7 +129,13 @@ def test_record_survives_json_and_says_what_is_promised() -> None:
     scores, positive = np.linspace(-1.0, 1.0, 400), np.arange(400) >= 200
     found = target_recall(scores, positive, ThresholdGrid((-0.1,), (1.0,)), 0.95)
     assert TargetThreshold.from_dict(json.loads(json.dumps(found.to_dict()))) == found
-    assert "at least 95 % of the positive rows are called positive" in " ".join(str(found).split())
+    assert "at least 95 % of the rows that are positive are called positive" in " ".join(str(found).split())
+    named = replace(found, positive_class="ill")
+    text = " ".join(str(named).split())
+    assert "at least 95 % of the rows that are ill are called ill" in text
+    assert "if rows whose score for ill is above -0.1 are called ill" in text
+    older = {name: value for name, value in named.to_dict().items() if name != "positive_class"}
+    assert TargetThreshold.from_dict(older) == found  # a record of before the class had a name
     none = target_recall(scores[150:230], positive[150:230], ThresholdGrid((-0.1,), (1.0,)), 0.95, n_candidates=2)
     assert none.threshold is None
     assert f"about {none.rows_needed:,} bound rows would do" in " ".join(none.describe().split())

@@ -1,5 +1,6 @@
 """Groups in a fit: whole groups on one side of every split, a certificate about new groups, and the row-wise trap."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def test_a_named_column_is_no_feature(kind: Any) -> None:
         (GROUPS[:-1], {}, "groups must name one group for each of the"),
         (np.zeros(len(Y)), {}, "1 group cannot be split in two parts"),
         (np.where(GROUPS == 3, np.nan, GROUPS), {}, "groups must name a group for every row"),
-        ([None, *GROUPS[1:]], {}, "1 row without one, the first is row 0"),
+        ([None, *GROUPS[1:]], {}, "have none \\(row 0, counted from 0\\)"),
         (
             GROUPS,
             {"target_error": 0.1, "posterior": "frozen"},
@@ -161,3 +162,12 @@ def test_copies_of_rows_are_groups() -> None:
     assert clf.certificate_.n_groups == len(y) // 2
     assert set(clf.certificate_.groups.rows) == {4}
     assert set(clf.certificate_.groups.errors) <= {0, 4}
+
+
+def test_a_test_set_counted_by_rows_is_warned_of(fitted: Any) -> None:
+    """The promise of the fit is about a new group; one that counts rows is another."""
+    with pytest.warns(UserWarning, match="holds only if no two of them belong together"):
+        fitted.certify(X + 0.01, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fitted.certify(X + 0.01, Y, groups=GROUPS).n_groups == len(np.unique(GROUPS))

@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from abnet.decisions.abstain import Abstention, abstention, score_thresholds
-from abnet.decisions.answers import answered, labels_or_none, sureness, threshold_of
-from abnet.estimators.judging import abstention_records
+from abnet.decisions.answers import abstention_records, answered, labels_or_none, sureness, threshold_of
 from promise import breaks
 
 

@@ -183,7 +183,8 @@ def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
     price = (
         f"Every figure accounts for a choice among {paid:,}, so that any may be kept."
         if paid >= n
-        else f"Each figure holds by itself; to choose among all {n} by them, fit again with --n-candidates {n}."
+        else "Each figure holds by itself; choosing the smallest after looking is not covered "
+        f"(--n-candidates {n} pays for that)."
     )
     if vote_bound is None:
         return f"Only a test-set bound certifies anything here: that of {best.name}."

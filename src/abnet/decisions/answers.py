@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.decisions.abstain import Abstention, abstention, score_thresholds
+from abnet.decisions.abstain import Abstention, RiskCoverage, abstention, risk_coverage, score_thresholds
 from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, cost_table, row_costs
 from abnet.decisions.targets import TargetThreshold, precision_grid, recall_grid, target_precision, target_recall
 from abnet.records import count, level
 
 __all__ = [
     "Decision",
+    "abstention_records",
     "answered",
     "certify_scores",
     "decided_codes",
@@ -90,6 +91,46 @@ def threshold_of(details: Mapping[str, Any]) -> float | None:
     if "abstention" not in details:
         raise ValueError("the model was fitted without target_error, so that it knows no threshold to abstain by.")
     return Abstention.from_dict(details["abstention"]).threshold
+
+
+def abstention_records(
+    validation_scores: ArrayLike,
+    bound_scores: ArrayLike,
+    bound_wrong: ArrayLike,
+    target: float,
+    delta: float = 0.05,
+    *,
+    n_candidates: int = 1,
+    n_thresholds: int = 20,
+) -> tuple[Abstention, RiskCoverage]:
+    """``abstention_`` and ``risk_coverage_`` of a classifier that never learned from the bound rows.
+
+    Parameters
+    ----------
+    validation_scores : array (m,) or (m, K)
+        Scores of validation rows of the first part, which fix the thresholds; never of bound rows.
+    bound_scores : array (n,) or (n, K)
+        Scores of the bound rows.
+    bound_wrong : array of bool (n,)
+        Where the answer would be wrong.
+    target, delta : float
+        The error to be certified among answered rows, and the probability with which that may fail.
+    n_candidates, n_thresholds : int
+        Models judged on the same rows, and how many thresholds are tried.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> F, noise = rng.uniform(-1, 1, 4000), rng.uniform(-1, 1, 4000)
+    >>> made, curve = abstention_records(F[:1000], F[1000:], (np.abs(F) < np.abs(noise) ** 3)[1000:], target=0.1)
+    >>> made.threshold is not None, made.error_bound, len(curve.thresholds)
+    (True, 0.1, 20)
+    """
+    known, seen = sureness(validation_scores), sureness(bound_scores)
+    share = delta / n_candidates
+    thresholds = score_thresholds(known, len(seen), target, share, n_thresholds=n_thresholds)
+    made = abstention(seen, bound_wrong, thresholds, target, delta, n_candidates=n_candidates)
+    return made, risk_coverage(seen, bound_wrong, thresholds, delta, n_candidates=n_candidates)
 
 
 def meet_target(
@@ -308,9 +349,10 @@ def certify_scores(
     if target_error is not None:
         if answers is None:
             raise ValueError("target_error needs the model's answers beside its scores.")
+        if s.min() < 0.0:
+            raise ValueError("scores must not be negative for target_error: they say how sure the model is.")
         wrong = np.asarray(answers) != labels
-        thresholds = score_thresholds(s[known], len(bound), target_error, delta / n_candidates)
-        return abstention(s[bound], wrong[bound], thresholds, target_error, **terms)
+        return abstention_records(s[known], s[bound], wrong[bound], target_error, **terms)[0]
     if positive is None or not np.any(labels == positive):
         raise ValueError(f"positive must be one of the labels; got {positive!r}.")
     is_positive = np.asarray(labels == positive, np.bool_)

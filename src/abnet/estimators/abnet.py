@@ -42,7 +42,7 @@ class ABNetClassifier(MixtureClassifier):
     code_length : int or "auto"
         Output neurons for several classes (`abnet.codebook`); two classes have one.
     classes : array, optional
-        All labels there may be. Otherwise several classes are those of the first part, and a label first met among the
+        All labels there may be. Otherwise the classes are those of the first part, and a label first met among the
         bound rows counts as an error.
     class_weight : None, "balanced" or dict
         Shapes training, computed from the rows that learn; a certificate stays one for the unweighted error.

@@ -3,15 +3,15 @@
 Thresholds come from rows of the first part, certificates from rows that had no part in learning.
 """
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from abnet.aggregation import exact
-from abnet.decisions.abstain import Abstention, RiskCoverage, abstention, risk_coverage, score_thresholds
-from abnet.decisions.answers import Decision, meet_costs, meet_target, sureness
+from abnet.decisions.answers import Decision, abstention_records, meet_costs, meet_target
 from abnet.decisions.costs import certify_costs, cost_table
 from abnet.decisions.groups import errors_by
 from abnet.errors import Parameter, ParameterError
@@ -26,7 +26,6 @@ from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
 
 __all__ = [
-    "abstention_records",
     "certify_anew",
     "columns_of",
     "decide_after_fit",
@@ -43,6 +42,12 @@ def certify_anew(classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: 
     """
     X, groups, by = columns_of(classifier, X, groups, by)
     predictor, K = classifier.predictor_, len(classifier.classes_)
+    if groups is None and "n_training_groups" in predictor.info.details:
+        warnings.warn(
+            "The classifier was fitted on groups of rows, and this certificate counts rows: it holds only if no two of "
+            "them belong together. With groups= it is about a new group, as that of the fit.",
+            stacklevel=4,
+        )
     prepared = predictor.prepare(classifier._check_rows(X))
     codes, n_codes = with_unknown(classifier._labels.encode(y), K)
     warn_of_fitted_rows(predictor.info.details.get("row_filter"), prepared, classifier._marked(codes))
@@ -80,47 +85,6 @@ def columns_of(classifier: Any, X: Any, groups: Any, by: Any) -> tuple[Any, NDAr
         # A population may be a feature as well.
         rest, by = (rest if by in getattr(classifier, "feature_names_in_", ()) else without), column
     return rest, groups, None if by is None else np.asarray(by)
-
-
-def abstention_records(
-    validation_scores: ArrayLike,
-    bound_scores: ArrayLike,
-    bound_wrong: ArrayLike,
-    target: float,
-    delta: float = 0.05,
-    *,
-    n_candidates: int = 1,
-    n_thresholds: int = 20,
-) -> tuple[Abstention, RiskCoverage]:
-    """``abstention_`` and ``risk_coverage_`` of a classifier that never learned from the bound rows.
-
-    Parameters
-    ----------
-    validation_scores : array (m,) or (m, K)
-        Scores of validation rows of the first part, which fix the thresholds; never of bound rows.
-    bound_scores : array (n,) or (n, K)
-        Scores of the bound rows.
-    bound_wrong : array of bool (n,)
-        Where the answer would be wrong.
-    target, delta : float
-        The error to be certified among answered rows, and the probability with which that may fail.
-    n_candidates, n_thresholds : int
-        Models judged on the same rows, and how many thresholds are tried.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> F, noise = rng.uniform(-1, 1, 4000), rng.uniform(-1, 1, 4000)
-    >>> made, curve = abstention_records(F[:1000], F[1000:], (np.abs(F) < np.abs(noise) ** 3)[1000:], target=0.1)
-    >>> made.threshold is not None, made.error_bound, len(curve.thresholds)
-    (True, 0.1, 20)
-    """
-    known, seen = sureness(validation_scores), sureness(bound_scores)
-    share = delta / n_candidates
-    thresholds = score_thresholds(known, len(seen), target, share, n_thresholds=n_thresholds)
-    made = abstention(seen, bound_wrong, thresholds, target, delta, n_candidates=n_candidates)
-    return made, risk_coverage(seen, bound_wrong, thresholds, delta, n_candidates=n_candidates)
 
 
 def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any]) -> None:
