@@ -134,7 +134,9 @@ class ModelExplanation:
         for one in regions.listed:
             output = f"{one.output[0]:+.3f}" if len(one.output) == 1 else _likeliest(one.output, self.classes)
             lines.append([str(one.member + 1), shown(one.word), percent(one.probability), output])
-        others = f"\n{regions.others:,} others hold {percent(regions.other_probability)}." if regions.others else ""
+        others = (
+            f"\n{regions.others:,} others hold {percent(regions.other_probability)} of all." if regions.others else ""
+        )
         return (
             f"Regions by how much of {self.n_located:,} rows each network has in them:\n\n{aligned(lines, 2)}{others}"
         )
