@@ -222,6 +222,7 @@ def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str
 
 
 def _bits(graph: OnnxGraph, plan: ExportPlan, network: BitTable | CodeTable, x: str) -> str:
+    table: Any
     if isinstance(network, CodeTable):
         table = np.eye(plan.n_outputs)[network.codes]
     else:

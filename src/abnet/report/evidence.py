@@ -275,7 +275,8 @@ def _regions(predictor: Predictor, found: ModelExplanation, *, given: bool) -> s
     return (
         f"{head}<p>The neurons of a network’s first layer, each + or −, cut the space of rows into regions; the "
         f"network has one expected answer for each, and its vote is their mean.{alone}{'.' * bool(alone)} "
-        f"{found.regions.others:,} further regions hold {percent(found.regions.other_probability)} of the rows{mean}.</p>"
+        f"{found.regions.others:,} further regions hold {percent(found.regions.other_probability)} of the rows{mean}."
+        "</p>"
         f'{shown}<p class="note">“Says” is the expected output there ({escape(scale)}).</p>'
     )
 
