@@ -1,8 +1,8 @@
 """Prediction of 17,500 images by the exports, against scikit-learn's network of equal size and our own, in one run.
 
 ``python benchmarks/run.py exports``. The images are MNIST's where the original files are (ABNET_DATA), else made up,
-with as many dark pixels. C is compiled for this machine and called through a shared library, all rows at once: with OpenMP
-on all cores, as scikit-learn, onnxruntime and NumPy run, and without, beside scikit-learn on one core.
+with as many dark pixels. C is compiled for this machine and called through a shared library, all rows at once: with
+OpenMP on all cores, as scikit-learn, onnxruntime and NumPy run, and without, beside scikit-learn on one core.
 """
 
 import ctypes
