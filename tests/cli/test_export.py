@@ -32,13 +32,13 @@ def test_c_compiles_and_its_bytes_are_stated(run: Run, model: Path, tmp_path: Pa
 
 def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
-    own = models.predictor("classes", 3, feature_names=("a", "b", "<c>"))
+    own = models.predictor("classes", 3, feature_names=("a", "b", "<c>\u202e"))
     save(own, tmp_path / "model.abnet")
     text = run("export", tmp_path / "model.abnet", "--to", "onnx").stdout
-    assert "inputs: a, b, <c>\noutputs: label, probabilities, valid" in text
+    assert "inputs: a, b, <c>\\u202e\noutputs: label, probabilities, valid" in text
     session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
     X = np.random.default_rng(0).normal(size=(50, 3))
-    given = {name: X[:, [i]] for i, name in enumerate(("a", "b", "<c>"))}
+    given = {name: X[:, [i]] for i, name in enumerate(("a", "b", "<c>\u202e"))}
     assert session.run(["label"], given)[0].tolist() == abnet.load(tmp_path / "model.abnet").predict(X).tolist()
 
 

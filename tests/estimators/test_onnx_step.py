@@ -82,13 +82,15 @@ def test_an_old_set_of_operators_is_refused(numbers: Fitted) -> None:
 
 @pytest.fixture(scope="module")
 def table() -> Fitted:
-    """A frame that the classifier prepares itself, truths for labels, holes and new categories later."""
+    """A frame that the classifier prepares itself, hashed text, truths for labels, holes and new categories later."""
     rng = np.random.default_rng(5)
     ages = rng.integers(17, 90, 500).astype(float)
     ages[::7] = np.nan
-    frame = pd.DataFrame({"age": ages, "job": rng.choice(["clerk", "smith", ""], 500)})
+    notes = ["".join(letters) for letters in rng.choice(list("aeiouÄß 7"), (500, 6))]
+    frame = pd.DataFrame({"age": ages, "job": rng.choice(["clerk", "smith", ""], 500), "note": notes})
+    frame["note"] = frame["note"].str.strip()
     y = (np.nan_to_num(ages, nan=50) > 50) ^ (frame["job"] == "smith").to_numpy()
-    network = abnet.ABNetClassifier((4,), random_state=0, max_iter=5, preprocessor=TablePreparation())
+    network = abnet.ABNetClassifier((4,), random_state=0, max_iter=5, preprocessor=TablePreparation(use=("note",)))
     return make_pipeline(network).fit(frame, y), frame.replace("smith", "pilot")
 
 
@@ -98,7 +100,8 @@ def declared(**kinds: Any) -> list[tuple[str, Any]]:
 
 def test_a_table_converts_column_by_column(table: Fitted) -> None:
     pipeline, frame = table
-    given = declared(job=types.StringTensorType, age=types.DoubleTensorType)
+    given = declared(job=types.StringTensorType, note=types.StringTensorType, age=types.DoubleTensorType)
+    assert [column.kind for column in pipeline[-1].compact().info.preparation.columns] == ["numeric", "text", "hashed"]
     made = skl2onnx.convert_sklearn(pipeline, initial_types=given, options={"zipmap": False})
     cells = {name: frame[[name]].to_numpy() for name in frame}
     labels, probabilities = run(made, cells)
@@ -111,10 +114,10 @@ def test_a_table_converts_column_by_column(table: Fitted) -> None:
 
 def test_columns_that_do_not_fit_are_named(table: Fitted) -> None:
     pipeline, _ = table
-    wrong = declared(job=types.DoubleTensorType, age=types.DoubleTensorType)
+    wrong = declared(job=types.DoubleTensorType, note=types.StringTensorType, age=types.DoubleTensorType)
     with pytest.raises(ValueError, match="column 'job' must be declared to skl2onnx as text"):
         skl2onnx.convert_sklearn(pipeline, initial_types=wrong)
-    with pytest.raises(ValueError, match="2 columns, and skl2onnx was told of 1 inputs"):
+    with pytest.raises(ValueError, match="3 columns, and skl2onnx was told of 1 inputs"):
         skl2onnx.convert_sklearn(pipeline, initial_types=declared(job=types.StringTensorType))
 
 

@@ -320,6 +320,15 @@ def test_single_precision_settles_most_rows_and_no_tie(tmp_path: Path) -> None:
     assert 0 < int(done.stdout) < 0.05 * len(X)
 
 
+@pytest.mark.parametrize("kind", ["classes", "paths"])
+def test_all_cores_give_the_same_labels(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "try.c").write_text("int main(void) { return 0; }")
+    if subprocess.run(["cc", "-fopenmp", "try.c"], cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("the compiler has no OpenMP")
+    X = np.random.default_rng(5).normal(size=(1000, 6)).astype(np.float32)
+    check(models.predictor(kind, 6), tmp_path, X, None, "-O2", "-fopenmp")
+
+
 @pytest.mark.parametrize(("n_inputs", "precision"), [(1, "single"), (4, "double"), (131, "single"), (258, "double")])
 def test_many_units_in_tiles_that_do_not_fit(n_inputs: int, precision: str, tmp_path: Path) -> None:
     """Thirty-six units in two tiles of 32, features that make no groups of four, rows of zeros, and numbers that only

@@ -77,6 +77,23 @@ def test_no_horizontal_scroll(browser: Browser, page: Path, width: int, script: 
     assert browser.value(f"[...document.querySelectorAll('main *')].filter((e) => {over}).length") == 0
 
 
+def test_no_word_of_the_columns_is_broken_on_a_phone(browser: Browser, page: Path) -> None:
+    """One of the columns has a name of 300 letters, which may not take the room of the others."""
+    browser.show(page, width=400)
+    lines = (
+        "[...document.querySelectorAll('#columns td:nth-child(2), #columns th')].filter((cell) => "
+        "!cell.textContent.includes(' ')).map((cell) => { const range = document.createRange(); "
+        "range.selectNodeContents(cell); return range.getClientRects().length; })"
+    )
+    found = browser.value(lines)
+    assert len(found) > 8
+    assert set(found) == {1}
+    fields = "[...document.querySelectorAll('label span')].map((name) => name.scrollHeight / name.clientHeight)"
+    heights = "[...document.querySelectorAll('label span')].map((name) => name.clientHeight)"
+    assert max(browser.value(fields)) > 1.5  # the long name is cut
+    assert max(browser.value(heights)) < 60  # between two lines, not through one
+
+
 def test_without_script_all_is_there_but_the_form(browser: Browser, page: Path) -> None:
     browser.show(page, script=False)
     browser.ask("Emulation.setScriptExecutionDisabled", value=False)

@@ -143,8 +143,10 @@ def export(
             f"{link}"
         )
     else:
-        print(f"inputs: {', '.join(record['inputs'])}")
-        print(f"outputs: {', '.join(record['outputs'])}")
+        from abnet.explanation.row_explanation import shown
+
+        print(f"inputs: {', '.join(map(shown, record['inputs']))}")
+        print(f"outputs: {', '.join(map(shown, record['outputs']))}")
 
 
 @guarded

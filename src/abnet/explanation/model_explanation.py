@@ -136,7 +136,8 @@ class ModelExplanation:
         for one in regions.listed:
             output = f"{one.output[0]:+.3f}" if len(one.output) == 1 else _likeliest(one.output, self.classes)
             lines.append([str(one.member + 1), shown(one.word), percent(one.probability), output])
-        others = f"\n{regions.others:,} others hold {percent(regions.other_probability)}." if regions.others else ""
+        hold = f"hold {percent(regions.other_probability)} of all"
+        others = f"\n{regions.others:,} others {hold}." if regions.others else ""
         head = f"Regions by how much of {number_of(self.n_located, 'row')} each network has in them"
         return f"{head}:\n\n{aligned(lines, left=2)}{others}"
 

@@ -37,7 +37,7 @@ for them stay in the first cache."""
 
 _PROTOTYPE = """
 /* The numbers of the classes of n rows, as abnet_predict gives them, but faster: rows are computed side by side.
-   -DABNET_ROWS=... changes how many; 0 leaves this function out. */
+   -DABNET_ROWS=... changes how many; 0 leaves this function out. Compiled with OpenMP (-fopenmp) it uses all cores. */
 #ifndef ABNET_ROWS
 #define ABNET_ROWS %(rows)d
 #endif
@@ -103,7 +103,7 @@ def rows_code(plan: ExportPlan, real: str, argument: str, prepared: bool) -> tup
         found = _BIT if isinstance(network, BitTable) else "abnet_class[place]"
         numbers, many, flash = len(slack), _BITS % {"found": found}, 4 * len(slack)
         constants = c_array("float", "abnet_slack", 1.001 * slack)
-    loop = (_PREPARED if prepared else _PLAIN) % parts
+    loop = ((_PREPARED if prepared else _PLAIN) + _BLOCKS) % parts
     sums, taken = _wide_sums(plan, parts, rows) if _wide(plan) else (_SUMS % parts, 4 * rows * (BLOCK + 9) + BLOCK)
     code = "\n".join(["#if ABNET_ROWS > 0", constants, sums, many, loop, "#endif", ""])
     ram = taken + 4 * rows * (numbers + 5 + plan.n_features * prepared)
@@ -371,37 +371,42 @@ static void abnet_many(const float *const *f, int *codes) {
 _BIT = "abnet_bits[place >> 3] >> (7 - (place & 7)) & 1"
 
 _PLAIN = """
-void abnet_predict_rows(%(argument)srows, size_t n, int *codes) {
+static void abnet_block(%(argument)srows, int count, int *codes) {
     const float *f[ABNET_ROWS];
-    int found[ABNET_ROWS], count, r;
-    size_t start;
-    for (start = 0; start < n; start += ABNET_ROWS, rows += (size_t)ABNET_ROWS%(step)s) {
-        count = n - start < ABNET_ROWS ? (int)(n - start) : ABNET_ROWS;
-        for (r = 0; r < ABNET_ROWS; r++) f[r] = rows + (size_t)(r < count ? r : 0)%(step)s;
-        abnet_many(f, found);
-        for (r = 0; r < count; r++)
-            codes[start + (size_t)r] = found[r] >= 0 ? found[r] : abnet_predict(rows + (size_t)r%(step)s%(more)s);
-    }
+    int found[ABNET_ROWS], r;
+    for (r = 0; r < ABNET_ROWS; r++) f[r] = rows + (size_t)(r < count ? r : 0)%(step)s;
+    abnet_many(f, found);
+    for (r = 0; r < count; r++)
+        codes[r] = found[r] >= 0 ? found[r] : abnet_predict(rows + (size_t)r%(step)s%(more)s);
 }
 """
 
 _PREPARED = """
-void abnet_predict_rows(%(argument)srows, size_t n, int *codes) {
+static void abnet_block(%(argument)srows, int count, int *codes) {
     float features[ABNET_ROWS][ABNET_FEATURES];
     const float *f[ABNET_ROWS];
-    int found[ABNET_ROWS], refused[ABNET_ROWS], count, i, r;
-    size_t start;
-    for (start = 0; start < n; start += ABNET_ROWS, rows += (size_t)ABNET_ROWS%(step)s) {
-        count = n - start < ABNET_ROWS ? (int)(n - start) : ABNET_ROWS;
-        for (r = 0; r < ABNET_ROWS; r++) {
-            f[r] = features[r];
-            refused[r] = r >= count || abnet_prepare(rows + (size_t)r%(step)s, features[r]);
-            for (i = 0; i < ABNET_FEATURES && refused[r]; i++) features[r][i] = 0.0f;
-        }
-        abnet_many(f, found);
-        for (r = 0; r < count; r++)
-            codes[start + (size_t)r] =
-                refused[r] ? -1 : found[r] >= 0 ? found[r] : abnet_predict(rows + (size_t)r%(step)s%(more)s);
+    int found[ABNET_ROWS], refused[ABNET_ROWS], i, r;
+    for (r = 0; r < ABNET_ROWS; r++) {
+        f[r] = features[r];
+        refused[r] = r >= count || abnet_prepare(rows + (size_t)r%(step)s, features[r]);
+        for (i = 0; i < ABNET_FEATURES && refused[r]; i++) features[r][i] = 0.0f;
+    }
+    abnet_many(f, found);
+    for (r = 0; r < count; r++)
+        codes[r] = refused[r] ? -1 : found[r] >= 0 ? found[r] : abnet_predict(rows + (size_t)r%(step)s%(more)s);
+}
+"""
+
+_BLOCKS = """
+void abnet_predict_rows(%(argument)srows, size_t n, int *codes) {
+    const size_t blocks = n / ABNET_ROWS + (n %% ABNET_ROWS > 0);
+    size_t i;
+#ifdef _OPENMP
+#pragma omp parallel for
+#endif
+    for (i = 0; i < blocks; i++) {
+        const size_t start = i * ABNET_ROWS, left = n - start;
+        abnet_block(rows + start%(step)s, left < ABNET_ROWS ? (int)left : ABNET_ROWS, codes + start);
     }
 }
 """
@@ -410,6 +415,9 @@ _ONE_BY_ONE = """
 #if ABNET_ROWS > 0
 void abnet_predict_rows(%(argument)srows, size_t n, int *codes) {
     size_t i;
+#ifdef _OPENMP
+#pragma omp parallel for
+#endif
     for (i = 0; i < n; i++) codes[i] = abnet_predict(rows + i%(step)s%(more)s);
 }
 #endif

@@ -26,8 +26,8 @@ def to_onnx(predictor: Predictor, path: str | os.PathLike[str]) -> Any:
     """Write a predictor with its preparation as an ONNX model, atomically.
 
     Inputs are named after the columns, each a matrix of one column: float64 for numbers (NaN where missing), booleans
-    (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" where missing), without blanks
-    around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
+    (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories, words and hashed text ("" where missing),
+    without blanks around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
 
     Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, and ``valid`` (N,): False where Python would refuse
     the row, since a number is not finite; its label means nothing. A network drawn from the posterior has no
@@ -223,6 +223,7 @@ def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str
 
 
 def _bits(graph: OnnxGraph, plan: ExportPlan, network: BitTable | CodeTable, x: str) -> str:
+    table: Any
     if isinstance(network, CodeTable):
         table: NDArray[Any] = np.eye(plan.n_outputs)[network.codes]
     else:

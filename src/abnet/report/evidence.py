@@ -275,12 +275,13 @@ def _regions(predictor: Predictor, found: ModelExplanation, *, given: bool) -> s
     shown = html_table(["network", "neurons", "rows in it", "says"], lines, left=2, caption=caption)
     scale = f"−1 is {_short(names[0])}, +1 is {_short(names[1])}" if two else "the class, with its probability"
     orders = found.variance_by_order() if found.spectra else np.zeros(0)
+    mean = ", in the mean of the networks" if any(region.member for region in found.regions.listed) else ""
     alone = "" if not len(orders) else f" Of what they say, {percent(float(orders[0]))} comes from single neurons"
     alone += "" if len(orders) < 2 else f" and {percent(float(orders[1]))} from pairs of them"
     return (
         f"{head}<p>The neurons of a network’s first layer, each + or −, cut the space of rows into regions; the "
         f"network has one expected answer for each, and its vote is their mean.{alone}{'.' * bool(alone)} "
-        f"{percent(found.regions.other_probability)} of the rows fall in "
+        f"{percent(found.regions.other_probability)} of the rows{mean} fall in "
         f"{number_of(found.regions.others, 'other region')}.</p>"
         f'{shown}<p class="note">“Says” is the expected output there ({escape(scale)}).</p>'
     )

@@ -186,7 +186,7 @@
     const rows = made.listed.map((r) => [
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
-    if (made.others) rows.push([`${made.others} others`, percent(made.otherProbability), "", signed(made.otherShare[c])]);
+    if (made.others) rows.push([`${made.others} others`, `${percent(made.otherProbability)} of all`, "", signed(made.otherShare[c])]);
     return [table("Regions that it falls in: network and neurons, probability, expected output, share of the decision", ["region", "probability", "says", "share"], rows)];
   }
 
