@@ -28,6 +28,7 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
+from abnet.estimators.given_rows import as_frame
 from abnet.estimators.judging import columns_of, decide_after_fit
 from abnet.estimators.recipe import (
     DECISIONS,
@@ -79,13 +80,12 @@ class MixtureClassifier(AggregatedClassifier):
         -------
         self
         """
-        X, groups = without_groups(X, groups)
+        X, groups = without_groups(as_frame(X), groups)
         asked = [name for name in DECISIONS if getattr(self, name) is not None]
         if groups is not None and asked:
             raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
         # Who shapes the network shapes its inputs: a frame of plain numbers is then an array like any other.
-        frame = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
-        self._reads_frames = frame and (self._is_auto("hidden_layer_sizes") or not _plain_numbers(X))
+        self._reads_frames = hasattr(X, "columns") and (self._is_auto("hidden_layer_sizes") or not _plain_numbers(X))
         super().fit(X, y, sample_weight, groups)
         for name in ("abstention_", "risk_coverage_", "decision_"):
             self.__dict__.pop(name, None)
@@ -154,6 +154,9 @@ class MixtureClassifier(AggregatedClassifier):
     def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
         """Labels as ±1, or as codes of several classes."""
         return known.signs(labels) if known.n_classes == 2 else known.encode(labels).astype(np.float64)
+
+    def _check_rows(self, X: Any) -> Any:
+        return super()._check_rows(as_frame(X))
 
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":

@@ -286,7 +286,7 @@ def _class_weights(wanted: Any, codes: NDArray[np.intp], classes: NDArray[Any]) 
 def bound_weights(
     estimator: Any, weights: NDArray[np.float64] | None, codes: NDArray[np.intp], learned: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
-    """Weights of bound rows with these codes: their own, times those of their classes by the codes of the first part."""
+    """Weights of bound rows with these codes: their own, times those of their classes, from the first part's codes."""
     from abnet.training.learners import scaled
 
     classes = _class_weights(estimator.class_weight, learned, estimator.classes_)
