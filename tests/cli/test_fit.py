@@ -147,6 +147,9 @@ def test_a_hint_to_fit_again_counts_the_choice(capsys: pytest.CaptureFixture[str
     assert "fit again" not in text
     assert re.search(r"this model +27\.8 % +20 % of 100 +50 %", text)
     assert re.search(r"logistic regression +12\.5 % +5 % of 100 +50 %", text)
+    assert certificate.vote_error_bound is not None
+    comparison(certificate, (Rival("logistic regression", certificate.vote_error_bound, 20, 100),))
+    assert "as tight as that of logistic regression" in " ".join(capsys.readouterr().out.split())
 
 
 def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_path: Path) -> None:

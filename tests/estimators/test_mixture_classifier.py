@@ -319,3 +319,13 @@ def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
         np.testing.assert_array_equal(one.weights[0], other.weights[0])
     assert not np.array_equal(plain.networks_[0].weights[0], moved.networks_[0].weights[0])
     verify_certificate(moved.certificate_)
+
+
+def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray) -> None:
+    plain = ABNetClassifier((3,), teacher="linear", **QUICK)
+    bound = plain.fit(rows, two(rows)).bound_rows_
+    assert "taught by linear" in plain.recipe_text_
+    clf = ABNetClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
+    assert "taught" not in clf.recipe_text_
+    assert clf.recipe_["teacher"] == "linear"
+    assert clf.certificate_.vote_errors == 20

@@ -170,7 +170,9 @@ def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
     alone = "Each figure holds by itself; choosing the smallest after looking is not covered."
     if vote_bound is None:
         return f"Only a test-set bound certifies anything here: that of {best.name}."
-    if vote_bound <= best.bound:
+    if vote_bound == best.bound:
+        return f"The certificate of this model is as tight as that of {best.name}. {alone}"
+    if vote_bound < best.bound:
         return f"The certificate of this model is the tightest. {alone}"
     again = " To use it, fit again with --posterior frozen --n-candidates 2." if best.same_network else ""
     return f"A test-set bound is tighter here: that of {best.name}.{again} {alone}"

@@ -342,7 +342,8 @@ class MixtureClassifier(AggregatedClassifier):
         self.aggregation_, self.recipe_ = recipe.aggregation, recipe.to_dict()
         self.loss_curve_ = members.curve
         self.n_iter_ = max(len(members.curve) - 1, 0) + max(len(self.bound_curve_) - 1, 0)
-        self.recipe_text_ = recipe.describe(members.taught_by)
+        taught = recipe if members.taught_by else replace(recipe, teacher=None)  # one class, or teachers interrupted
+        self.recipe_text_ = taught.describe(members.taught_by)
         if not members.interrupted and members.taught_by:  # of two halves in one curve neither end can be told
             warn_of_unfinished({"networks, log loss": members.curve}, self.max_iter)
         if members.interrupted:
