@@ -268,3 +268,64 @@ def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None
     assert mixture_fit.unlearned(targets, loss(chance)) == pytest.approx(0, abs=1e-12)
     assert mixture_fit.unlearned(targets, loss(np.full(50, chance.mean()))) == pytest.approx(1)
     assert 0 < mixture_fit.unlearned(targets, loss(0.9 * chance + 0.05)) < 1
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "match"),
+    [
+        (np.array([[1e300, 0.0], [-1e300, 1.0]] * 9), [0, 1] * 9, "column 0 holds 1e.300, and numbers of 1e.150"),
+        (np.array([[np.nan, 0.0], [1.0, 1.0]] * 9), [0, 1] * 9, "contains NaN. Give X as a frame"),
+        (np.array([["u", 0.0], ["v", 1.0]] * 9, object), [0, 1] * 9, "Give X as a frame"),
+        (np.eye(2), ["no", None], "y holds missing labels"),
+        (np.eye(2), pd.array([True, None], dtype="boolean"), "y holds missing labels"),
+    ],
+    ids=["huge", "NaN", "text", "no label", "NA"],
+)
+def test_what_is_wrong_with_rows_and_labels_is_said(X: Any, y: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        ABNetClassifier().fit(X, y)
+
+
+def test_columns_in_a_plain_mapping_are_a_frame(rows: np.ndarray) -> None:
+    columns = {f"column {j}": rows[:, j] for j in range(3)}
+    clf = ABNetClassifier(teacher=None, **QUICK).fit(columns, two(rows))
+    frame = pd.DataFrame(columns)
+    np.testing.assert_array_equal(clf.predict(columns), clf.predict(frame))
+
+
+def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> None:
+    """Two rows in five have the wrong label and hardly any weight: what is learned is what the others say."""
+    X = rng.normal(size=(300, 2))
+    truth = X[:, 0] > 0
+    doubtful = rng.random(300) < 0.4
+    told, weights = np.where(doubtful, ~truth, truth), np.where(doubtful, 1e-3, 1.0)
+    options: dict[str, Any] = {"teacher": "forest", "n_estimators": 2, "max_iter": 10, "random_state": 0}
+    heard = ABNetClassifier((4,), **options).fit(X, told, sample_weight=weights)
+    deaf = ABNetClassifier((4,), **options).fit(X, told)
+    assert np.mean(heard.predict(X) == truth) > 0.9
+    assert np.mean(deaf.predict(X) == truth) < 0.85
+    with pytest.raises(ValueError, match="all rows of the first part have the sample weight 0"):
+        ABNetClassifier((4,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
+
+
+def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
+    """The same prior, moved by other weights of the bound rows alone; the certificate stays unweighted."""
+    y, options = two(rows), {**QUICK, "posterior": "train", "learning_rate_init": 0.1}
+    plain = ABNetClassifier((3,), **options).fit(rows, y, np.ones(len(y)))
+    weights = np.ones(len(y))
+    weights[plain.bound_rows_[:10]] = 20
+    moved = ABNetClassifier((3,), **options).fit(rows, y, weights)
+    for one, other in zip(plain.priors_, moved.priors_, strict=True):
+        np.testing.assert_array_equal(one.weights[0], other.weights[0])
+    assert not np.array_equal(plain.networks_[0].weights[0], moved.networks_[0].weights[0])
+    verify_certificate(moved.certificate_)
+
+
+def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray) -> None:
+    plain = ABNetClassifier((3,), teacher="linear", **QUICK)
+    bound = plain.fit(rows, two(rows)).bound_rows_
+    assert "taught by linear" in plain.recipe_text_
+    clf = ABNetClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
+    assert "taught" not in clf.recipe_text_
+    assert clf.recipe_["teacher"] == "linear"
+    assert clf.certificate_.vote_errors == 20

@@ -163,7 +163,7 @@ def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generato
     teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 3, 0)
     assert teaching is not None
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
-    assert teaching.unseen[40, 2] == 0
+    assert teachers._unseen_probabilities(teaching.models["linear"], X, codes, 3, 0)[40, 2] == 0
 
 
 def test_weights_of_rows_reach_the_teachers(sample: tuple[np.ndarray, np.ndarray]) -> None:
@@ -190,3 +190,37 @@ def test_teachers_are_weighed_by_the_weights_of_rows() -> None:
     assert stack_weights(chances, weights=heavy)[0] > 0.9
     assert stack_weights(chances, weights=heavy[::-1])[0] < 0.1
     np.testing.assert_allclose(stack_weights(chances, weights=np.full(20, 3.0)), stack_weights(chances))
+
+
+class Timid(ClassifierMixin, BaseEstimator):
+    """Reads its answer off the row, and gives it a fixed probability."""
+
+    def __init__(self, answer: float) -> None:
+        self.answer = answer
+
+    def fit(self, X: Any, y: Any) -> "Timid":
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        said = np.full((len(X), 3), (1 - self.answer) / 2)
+        said[np.arange(len(X)), np.asarray(X)[:, 0].astype(int)] = self.answer
+        return said
+
+
+def test_a_timid_teacher_of_several_classes_is_judged_by_what_it_means(rng: np.random.Generator) -> None:
+    """It is right far more often than one that is sure, which would win by its log loss as it is."""
+    codes = rng.integers(0, 3, 400)
+    good, poor = (np.where(rng.random(400) < share, codes, rng.integers(0, 3, 400)) for share in (0.9, 0.5))
+    X = np.stack([good, poor], axis=1).astype(float)
+
+    class Sure(Timid):
+        def predict_proba(self, X: Any) -> np.ndarray:
+            return super().predict_proba(np.asarray(X)[:, 1:])
+
+    teaching = Teaching.of({"timid": Timid(0.45), "sure": Sure(0.7)}, X, codes, 3, 0)
+    assert teaching is not None
+    assert teaching.weights[0] > 0.8
+    assert teaching.unseen.max(axis=1).mean() == pytest.approx(np.mean(good == codes), abs=0.05)
+    np.testing.assert_allclose(teaching.probabilities(X), teaching.unseen)
+    np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)

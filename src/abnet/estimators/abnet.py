@@ -36,7 +36,7 @@ class ABNetClassifier(MixtureClassifier):
     teacher : None, "auto", "all", "forest", "boosting", "linear" or a classifier
         Who teaches the networks: a scikit-learn classifier, which is cloned and fitted on the first part only, or one
         by name. "all" asks all three and weighs them by what they say of rows they were not fitted on. "auto" is "all",
-        but None where the widths are given, or above 400 features.
+        "forest" above 30 classes, and None where the widths are given, or above 400 features.
     codes : {"auto", "thermometer", "none"}
         Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 400 features.
     code_length : int or "auto"

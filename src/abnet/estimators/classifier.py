@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from abnet.data.tables.cells import CellError
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.given_rows import check_labelled, check_size, with_advice
 from abnet.estimators.recipe import check_preprocessor, hint_at_scales, warn_of_unsaved
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
@@ -101,8 +102,13 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return not (self.preprocessor is None or isinstance(self.preprocessor, str))
 
     def _check_training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        check_labelled(y)
         if not self._takes_tables():
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+            given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_samples": 2}
+            try:
+                X, y = validate_data(self, X, y, **given)
+            except ValueError as error:
+                raise with_advice(error, self.preprocessor) from None
         else:
             X, y = validate_data(self, X, y, skip_check_array=True)
             y = np.asarray(y)
@@ -135,7 +141,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             hint_at_scales(rows)
             return None, rows
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
-        X = X if self._takes_tables() else _full(X)
+        X = X if self._takes_tables() else check_size(_full(X))
         try:
             self.preprocessor_ = _transformer(wanted).fit(take_rows(X, fit_rows), take_rows(y, fit_rows))
         except CellError as error:  # it counts the rows of the part

@@ -25,6 +25,7 @@ from abnet.estimators.classifier import (
     check_positive,
     training_bar,
 )
+from abnet.estimators.given_rows import as_frame
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import (
     DECISIONS,
@@ -75,12 +76,12 @@ class MixtureClassifier(AggregatedClassifier):
         -------
         self
         """
-        X, groups = without_groups(X, groups)
+        X, groups = without_groups(as_frame(X), groups)
         asked = [name for name in DECISIONS if getattr(self, name) is not None]
         if groups is not None and asked:
             raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
         # By its type alone: were it for its cells, one bound row with a gap would decide how all rows are prepared.
-        self._reads_frames = hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "tocsr"))
+        self._reads_frames = hasattr(X, "columns")
         super().fit(X, y, sample_weight, groups)
         for name in ("abstention_", "risk_coverage_", "decision_"):
             self.__dict__.pop(name, None)
@@ -118,6 +119,9 @@ class MixtureClassifier(AggregatedClassifier):
                 self.predictor_, self.networks_, rows, scores, codes, n_codes, rng, frozen=True, report=report,
                 groups=groups,
             )  # fmt: skip
+
+    def _check_rows(self, X: Any) -> Any:
+        return super()._check_rows(as_frame(X))
 
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
@@ -308,7 +312,8 @@ class MixtureClassifier(AggregatedClassifier):
         self.aggregation_, self.recipe_ = recipe.aggregation, recipe.to_dict()
         self.loss_curve_ = members.curve
         self.n_iter_ = max(len(members.curve) - 1, 0) + max(len(self.bound_curve_) - 1, 0)
-        self.recipe_text_ = recipe.describe(members.taught_by)
+        taught = recipe if members.taught_by else replace(recipe, teacher=None)  # one class, or teachers interrupted
+        self.recipe_text_ = taught.describe(members.taught_by)
         if not members.interrupted and members.taught_by:  # of two halves in one curve neither end can be told
             warn_of_unfinished({"networks, log loss": members.curve}, self.max_iter)
         if members.interrupted:

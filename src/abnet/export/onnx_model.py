@@ -5,7 +5,6 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abnet import __version__
 from abnet.atomic import atomic_path
@@ -225,7 +224,7 @@ def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str
 def _bits(graph: OnnxGraph, plan: ExportPlan, network: BitTable | CodeTable, x: str) -> str:
     table: Any
     if isinstance(network, CodeTable):
-        table: NDArray[Any] = np.eye(plan.n_outputs)[network.codes]
+        table = np.eye(plan.n_outputs)[network.codes]
     else:
         table = np.unpackbits(network.bits, count=2 ** len(network.b))[:, None] * 2.0 - 1.0
     return _looked_up(graph, _reached(graph, network.W, network.b, x), table)

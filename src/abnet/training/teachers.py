@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from abnet.bounds.grouped import number_groups
+from abnet.predictors.predictor import Calibration
 
 __all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
 
@@ -79,12 +80,16 @@ class Teaching:
     unseen : array (n, K)
         Weighted probabilities of the rows they were fitted on, out of bag or out of fold.
     n_classes : int
+    calibrations : tuple of Calibration
+        Of the teachers of several classes, from what they say of rows they have not seen: a forest that is right, but
+        says so with half its trees, would otherwise weigh nothing beside one that is surer and wrong more often.
     """
 
     models: Mapping[str, Any]
     weights: NDArray[np.float64]
     unseen: NDArray[np.float64]
     n_classes: int
+    calibrations: tuple[Calibration, ...] = ()
 
     @staticmethod
     def of(
@@ -116,19 +121,19 @@ class Teaching:
             pass
         if not ready:
             return None
-        answers = np.stack(unseen[: len(ready)])
+        unseen, calibrations = unseen[: len(ready)], ()
+        if n_classes > 2:
+            calibrations = tuple(Calibration.fitted(said, np.eye(n_classes)[codes]) for said in unseen)
+        answers = np.stack(_calibrated(unseen, calibrations))
         mixed = stack_weights(answers[:, np.arange(len(codes)), codes], weights=weights)
-        return Teaching(ready, mixed, np.tensordot(mixed, answers, 1), n_classes)
+        return Teaching(ready, mixed, np.tensordot(mixed, answers, 1), n_classes, calibrations)
 
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Weighted probabilities of rows, shape (n, K)."""
         with _threads_for(X):
-            said = [
-                weight * _aligned(model.predict_proba(X), model.classes_, self.n_classes)
-                for model, weight in zip(self.models.values(), self.weights, strict=True)
-                if weight > 0
-            ]
-        return np.asarray(sum(said))
+            said = [_aligned(model.predict_proba(X), model.classes_, self.n_classes) for model in self.models.values()]
+        pairs = zip(self.weights, _calibrated(said, self.calibrations), strict=True)
+        return np.asarray(sum(weight * one for weight, one in pairs if weight > 0))
 
     def describe(self) -> str:
         """The teachers with their weights, in words.
@@ -142,6 +147,13 @@ class Teaching:
             return next(iter(self.models))
         pairs = zip(self.models, self.weights, strict=True)
         return ", ".join(f"{name} {round(100 * weight)} %" for name, weight in pairs if round(100 * weight))
+
+
+def _calibrated(said: list[NDArray[np.float64]], calibrations: tuple[Calibration, ...]) -> list[NDArray[np.float64]]:
+    """What each teacher says, by its calibration if there are any."""
+    if not calibrations:
+        return said
+    return [calibration.apply(one) for calibration, one in zip(calibrations, said, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from estimators.test_class_promise import DELTA, failures_of_fits
-from estimators.worlds import FOUR
+from abnet.bounds import clopper_pearson_bound
+from estimators.test_class_promise import DELTA, failures_of_fits, fitted
+from estimators.worlds import FOUR, POINTS
 from promise import breaks
 
-REPETITIONS = 200
+REPETITIONS, MUTANTS = 400, 60
 KINDS: dict[str, dict[str, Any]] = {
     "frozen": {"posterior": "frozen"},
     "trained": {"posterior": "train", "learning_rate_init": 0.1},
@@ -25,3 +27,16 @@ def test_certificates_keep_their_promise(world: str, kind: str) -> None:
     print({"Gibbs": failures[0], "vote": failures[1], "classes": failures[2], "of": REPETITIONS})
     for count in failures:
         assert not breaks(count, REPETITIONS, DELTA)
+
+
+def test_the_simulation_notices_rows_that_the_teacher_saw() -> None:
+    """The twin: errors counted on the first part, which the teacher knows by heart, bound nothing."""
+    world, failures = FOUR["noise"], 0
+    for seed in range(MUTANTS):
+        clf = fitted(world, seed, **KINDS["taught"])
+        X, y = world.draw(np.random.default_rng([seed, 5]))
+        first = clf.other_rows_
+        errors = int(np.sum(clf.predict(X[first]) != y[first]))
+        bound = clopper_pearson_bound(errors, len(first), DELTA)
+        failures += bound < world.vote_error(clf.decision_function(POINTS))
+    assert breaks(failures, MUTANTS, DELTA)
