@@ -114,11 +114,12 @@ class Teaching:
 
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Weighted probabilities of rows, shape (n, K)."""
-        said = [
-            weight * _aligned(model.predict_proba(X), model.classes_, self.n_classes)
-            for model, weight in zip(self.models.values(), self.weights, strict=True)
-            if weight > 0
-        ]
+        with _few_threads(X):
+            said = [
+                weight * _aligned(model.predict_proba(X), model.classes_, self.n_classes)
+                for model, weight in zip(self.models.values(), self.weights, strict=True)
+                if weight > 0
+            ]
         return np.asarray(sum(said))
 
     def describe(self) -> str:
@@ -225,9 +226,22 @@ def stack_weights(chances: NDArray[np.float64], steps: int = 300) -> NDArray[np.
 
 def _fit(model: Any, X: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     """The model fitted, its doubts about its own convergence or few trees left out: it is judged by what it says."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _few_threads(X):
         warnings.simplefilter("ignore")
         return model.fit(X, codes)
+
+
+FEW_CELLS = 1_000_000
+"""Rows times features up to which a teacher has one thread of OpenMP and of the linear algebra."""
+
+
+def _few_threads(X: NDArray[Any]) -> Any:
+    """Boosting starts and ends its threads thousands of times: on few rows they wait for each other most of the time,
+    and where other programs want the cores too, forty times as long as one thread takes. The answers are the same.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1 if X.size <= FEW_CELLS else None)
 
 
 def _unseen_probabilities(
@@ -246,7 +260,8 @@ def _unseen_probabilities(
     unseen = np.tile(shares, (len(codes), 1))
     for learn, judge in _folds(codes, seed, groups):
         model = _fit(clone(fitted), X[learn], codes[learn])
-        unseen[judge] = _aligned(model.predict_proba(X[judge]), model.classes_, n_classes)
+        with _few_threads(X):
+            unseen[judge] = _aligned(model.predict_proba(X[judge]), model.classes_, n_classes)
     return unseen
 
 
