@@ -251,3 +251,24 @@ def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None
     assert mixture_fit.unlearned(targets, loss(chance)) == pytest.approx(0, abs=1e-12)
     assert mixture_fit.unlearned(targets, loss(np.full(50, chance.mean()))) == pytest.approx(1)
     assert 0 < mixture_fit.unlearned(targets, loss(0.9 * chance + 0.05)) < 1
+
+
+def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second process has not to compile what the first one has."""
+    import jax
+
+    from abnet.training import loop
+
+    name = "jax_compilation_cache_dir"
+    monkeypatch.setattr(loop, "_read", lambda setting: None if setting == name else getattr(jax.config, setting))
+    monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
+    seen: list[str] = []
+
+    def stop(*given: Any) -> Any:
+        seen.append(getattr(jax.config, name))
+        raise InterruptedError
+
+    monkeypatch.setattr(mixture_fit, "learn_prior_members", stop)
+    with pytest.raises(InterruptedError):
+        ABNetClassifier(**QUICK).fit(rows, rows[:, 0] > 0)
+    assert seen == [str(tmp_path / "compiled")]

@@ -139,3 +139,18 @@ def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generato
     assert teaching is not None
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
     assert teaching.unseen[40, 2] == 0
+
+
+def test_teachers_of_few_rows_have_one_thread(sample: tuple[Any, Any]) -> None:
+    from threadpoolctl import threadpool_info
+
+    used: list[set[int]] = []
+
+    class Counting(LogisticRegression):
+        def fit(self, X: Any, y: Any) -> Any:
+            used.append({pool["num_threads"] for pool in threadpool_info()})
+            return super().fit(X, y)
+
+    assert Teaching.of({"counting": Counting()}, *sample, 2, 0) is not None
+    assert used
+    assert set.union(*used) == {1}
