@@ -8,7 +8,14 @@ from pathlib import Path
 
 from measure import Row, at_most, best_times, stated
 
-WITHOUT = "import sys; sys.modules['pandas'] = sys.modules['pyarrow'] = None\n"
+WITHOUT = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pandas", "pyarrow"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent())
+"""
 """As if neither were installed: `import pandas` fails, and scikit-learn goes on without it."""
 FIT = """
 import warnings

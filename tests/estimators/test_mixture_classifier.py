@@ -329,3 +329,24 @@ def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray) ->
     assert "taught" not in clf.recipe_text_
     assert clf.recipe_["teacher"] == "linear"
     assert clf.certificate_.vote_errors == 20
+
+
+def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second process has not to compile what the first one has."""
+    import jax
+
+    from abnet.training import loop
+
+    name = "jax_compilation_cache_dir"
+    monkeypatch.setattr(loop, "_read", lambda setting: None if setting == name else getattr(jax.config, setting))
+    monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
+    seen: list[str] = []
+
+    def stop(*given: Any) -> Any:
+        seen.append(getattr(jax.config, name))
+        raise InterruptedError
+
+    monkeypatch.setattr(mixture_fit, "learn_prior_members", stop)
+    with pytest.raises(InterruptedError):
+        ABNetClassifier(**QUICK).fit(rows, rows[:, 0] > 0)
+    assert seen == [str(tmp_path / "compiled")]

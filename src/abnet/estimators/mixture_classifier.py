@@ -235,7 +235,9 @@ class MixtureClassifier(AggregatedClassifier):
         if self._groups is None:
             warn_of_copies(prepared, codes, self.classes_)
         coded, recipe = self._coded(base, learn)
-        with training_bar(self.verbose) as report:
+        from abnet.training.loop import compilation_cache
+
+        with compilation_cache(), training_bar(self.verbose) as report:
             members = mixture_fit.learn_prior_members(
                 recipe, self, learn, coded, _cells(base, learn.shape[1]), codes[first],
                 None if weights is None else weights[first], K, streams.train, report,

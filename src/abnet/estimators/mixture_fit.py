@@ -117,8 +117,8 @@ def learn_prior_members(
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)
     targets, shares = _weighted(lesson.targets, shares, per_class)
     shares = scaled(shares)
-    rows = np.asarray(lesson.X, np.float32) if coded is None else coded.code(lesson.X)
-    lifted, wanted = lift(rows), 2 * targets[:, 1] - 1 if n_classes == 2 else targets
+    rows = np.asarray(lesson.X, np.float32) if coded is None else coded.rows(lesson.X)
+    lifted, wanted = _Lifted(rows), 2 * targets[:, 1] - 1 if n_classes == 2 else targets
     plan, seed = _plan(estimator, len(rows), taught=teaching is not None), int(rng.integers(2**31))
 
     def learned(recipe: Recipe) -> "MixtureOutcome":
@@ -144,6 +144,19 @@ def learn_prior_members(
     seen = np.arange(0) if outcome.watched is None else outcome.watched[outcome.watched < len(base)]
     watched = chosen[seen] if len(seen) else chosen
     return Members(recipe, outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted, watched)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lifted:
+    """Rows that are written out and lifted where they are asked for: with their codes they take ten times the space."""
+
+    rows: Any
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, some: Any) -> NDArray[np.float32]:
+        return np.asarray(lift(np.asarray(self.rows[some])))
 
 
 def _wider_if_asked(
@@ -249,7 +262,7 @@ def _plan(estimator: Any, n_rows: int, *, taught: bool) -> Any:
 def _calibrated(
     recipe: Recipe,
     networks: tuple[BAM, ...],
-    rows: NDArray[np.float32],
+    rows: Any,
     targets: NDArray[np.float64],
     watched: NDArray[np.intp] | None,
     n_samples: int,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MANY_CODED", "CodedLayer", "CodedRows"]
+__all__ = ["MANY_CODED", "CodedLayer", "CodedRows", "over_norms"]
 
 BLOCK = 512
 """Rows whose signs are written at a time: they should stay in the cache."""
@@ -117,7 +117,7 @@ class CodedLayer:
         ends = np.cumsum([d, *(count for count in counts if count)])
         coded = np.split(np.asarray(W, np.float64), ends, axis=1)[1:-1]
         self._tables = [_sums_of_signs(part).astype(dtype) for part in coded]
-        self._norm, self._dtype = sum(counts) + 1, dtype
+        self._signs, self._dtype = sum(counts), dtype
 
     def sums(self, rows: CodedRows) -> NDArray[Any]:
         """``W x + b`` of every row, (n, outputs)."""
@@ -131,10 +131,16 @@ class CodedLayer:
         """``(W x + b)/sqrt(2(‖x‖² + 1))``, as `leading_arguments` of the written-out rows."""
         x = rows.features.astype(self._dtype, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            doubled = 2 * (np.vecdot(x, x) + x.dtype.type(self._norm))
-            # Divided by infinity a finite sum would be zero, and hide that the row is too large.
-            doubled = np.where(np.isfinite(doubled), doubled, x.dtype.type(np.nan))
-            return np.asarray(self.sums(rows) / np.sqrt(doubled)[:, None])
+            return over_norms(self.sums(rows), np.vecdot(x, x) + x.dtype.type(self._signs))
+
+
+def over_norms(sums: NDArray[Any], squares: NDArray[Any]) -> NDArray[Any]:
+    """Weighted sums (rows, d_1) over ``sqrt(2(‖x‖² + 1))``, given the rows' ``‖x‖²``; NaN where that is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        doubled = 2 * (squares + 1)
+        # Divided by infinity a finite sum would be zero, and hide that the row is too large.
+        doubled = np.where(np.isfinite(doubled), doubled, squares.dtype.type(np.nan))
+        return np.asarray(sums / np.sqrt(doubled)[:, None])
 
 
 def _sums_of_signs(W: NDArray[np.float64]) -> NDArray[np.float64]:

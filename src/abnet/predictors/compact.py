@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import erf
 
 from abnet.bam import BAM
 from abnet.cube import multilinear
 from abnet.labels import winners
+from abnet.predictors.coded_rows import over_norms
 from abnet.predictors.predictor import (
     ModelInfo,
     Predictor,
@@ -96,11 +98,10 @@ class CompactABNet(Predictor):
     def single_precision_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """`score_rows` with all arrays in float32, within `single_precision_error`; NaN where float32 overflows."""
         W, b, H = (array.astype(np.float32) for array in (self.W, self.b, self.H))
-        scores, rows = np.empty(len(X)), single_precision_rows(self.n_inputs, len(self.b))
-        with np.errstate(over="ignore"):
-            for start in range(0, len(X), rows):
-                block = np.asarray(X[start : start + rows], np.float32)
-                scores[start : start + rows] = multilinear(H, leading_means(W, b, block))
+        arguments = _single_precision_arguments(W, b, X)
+        scores, rows = np.empty(len(X)), max(BLOCK_TABLE // 2 ** ((len(b) + 1) // 2), 16)
+        for start in range(0, len(X), rows):
+            scores[start : start + rows] = multilinear(H, erf(arguments[start : start + rows]))
         return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -169,6 +170,22 @@ BLOCK_TABLE = 2**17
 
 UNIT = 2.0**-24
 """Unit roundoff of float32."""
+
+
+SMALL_PRODUCT = 2**18
+"""Multiplications of a product that is small enough to wake no further thread, and whose rows stay in the cache."""
+
+
+def _single_precision_arguments(W: NDArray[np.float32], b: NDArray[np.float32], X: Any) -> NDArray[np.float32]:
+    """`leading_arguments` in float32, few rows at a time: a row is read once for its product and its norm."""
+    sums, squares = np.empty((len(X), len(b)), np.float32), np.empty(len(X), np.float32)
+    step = min(max(SMALL_PRODUCT // W.size, 16), 4096)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(X), step):
+            block = np.asarray(X[start : start + step], np.float32)
+            np.matmul(block, W.T, out=sums[start : start + step])
+            np.vecdot(block, block, out=squares[start : start + step])
+        return over_norms(sums + b, squares)
 
 
 def single_precision_rows(n_inputs: int, width: int) -> int:

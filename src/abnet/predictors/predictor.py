@@ -21,7 +21,7 @@ from abnet.bounds.vote import DrawnCertificate
 from abnet.codebook import code_words, words_from_text
 from abnet.labels import Labels, winners
 from abnet.lazy import offered
-from abnet.predictors.coded_rows import MANY_CODED, CodedRows
+from abnet.predictors.coded_rows import MANY_CODED, CodedRows, over_norms
 from abnet.records import check_array
 from abnet.threads import mapped
 
@@ -70,10 +70,7 @@ def leading_arguments(W: Any, b: Any, X: Any) -> Any:
     array([[2.]])
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        doubled = 2 * (np.vecdot(X, X) + 1)
-        # Divided by infinity a finite sum would be zero, and hide that the row is too large.
-        doubled = np.where(np.isfinite(doubled), doubled, X.dtype.type(np.nan))
-        return weighted_sums(W, b, X) / np.sqrt(doubled)[:, None]
+        return over_norms(weighted_sums(W, b, X), np.vecdot(X, X))
 
 
 def leading_means(W: Any, b: Any, X: Any) -> Any:

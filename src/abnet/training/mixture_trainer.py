@@ -191,15 +191,20 @@ class Centring:
     last: float
 
     @staticmethod
-    def of(lifted: NDArray[np.float32]) -> "Centring":
-        """The map that suits these rows (rows, d + 1)."""
-        constant = lifted[:, -1].astype(np.float64)
+    def of(lifted: Any) -> "Centring":
+        """The map that suits these rows (rows, d + 1), an array or what gives arrays for slices of it."""
+        n = len(lifted)
+        constant, sums = np.empty(n), [np.zeros(0)] * 3
+        for start in range(0, n, STREAMED):
+            block = lifted[start : start + STREAMED]
+            z, constant[start : start + STREAMED] = block[:, :-1], block[:, -1]
+            parts = (z * block[:, -1:], np.square(z, dtype=np.float64), z)
+            sums = [_continued(total, part) for total, part in zip(sums, parts, strict=True)]
+        mean, second, first = (total / n for total in sums)
         square = float(np.mean(constant**2))
-        mean = np.asarray(np.mean(lifted[:, :-1] * lifted[:, -1:], axis=0, dtype=np.float64))
         shift = mean / square
         # E (z - shift z_0)², and its part that is no mean: from sums, without a copy of the rows.
-        second = np.einsum("ij,ij->j", lifted[:, :-1], lifted[:, :-1], dtype=np.float64) / len(lifted)
-        first = np.mean(lifted[:, :-1], axis=0, dtype=np.float64) - shift * constant.mean()
+        second, first = np.asarray(second), first - shift * constant.mean()
         variance = np.maximum(second - shift**2 * square - first**2, 0)
         typical = float(variance.mean())
         factor = 1 / np.sqrt(variance + FLOOR**2 * typical + 1e-12) / np.sqrt(len(variance))
@@ -217,6 +222,16 @@ class Centring:
         b = np.asarray(centred.biases[0], np.float64) * self.last - W @ self.shift
         weights = (W.astype(np.float32), *centred.weights[1:])
         return BAM(weights, (b.astype(np.float32), *centred.biases[1:]))
+
+
+STREAMED = 1024
+"""Rows that are centred at a time."""
+
+
+def _continued(total: NDArray[np.float64], block: NDArray[Any]) -> NDArray[np.float64]:
+    """A sum over rows, one after the other, that goes on with those of a block: the same in blocks of any size."""
+    rows = np.asarray(block, np.float64)
+    return np.asarray(np.add.reduce(np.concatenate([total[None], rows]) if len(total) else rows, axis=0))
 
 
 LEAST_INPUTS = 32
@@ -295,7 +310,7 @@ def random_members(rng: np.random.Generator, count: int, sizes: tuple[int, ...])
 def learn_members(
     learner: MixtureLearner,
     n_members: int,
-    lifted: NDArray[np.float32],
+    lifted: Any,
     targets: NDArray[Any],
     plan: MixturePlan,
     rng: np.random.Generator,
@@ -311,7 +326,7 @@ def learn_members(
     learner : MixtureLearner
         Its sizes are those of the members.
     n_members : int
-    lifted : array (n, d_0 + 1)
+    lifted : array (n, d_0 + 1), or what gives arrays for slices and places of it
     targets : array (n,) in [-1, 1], or (n, K)
     plan : MixturePlan
     rng : numpy.random.Generator
@@ -331,7 +346,7 @@ def learn_members(
         watched = len(watched_rows)
         order = np.concatenate([watched_rows, order[~np.isin(order, watched_rows)]])
     given = None if weights is None else weights[order]
-    rows = pad_rows(_with_columns(centring.apply(lifted[order]), padding), targets[order], given)
+    rows = pad_rows(_centred(centring, lifted, order, padding), targets[order], given)
     train = Span(watched, len(lifted) - watched)
     watch = Span(0, watched) if watched else train
     members = tuple(
@@ -356,6 +371,19 @@ def learn_members(
         interrupted = outcome.interrupted
     networks = tuple(centring.network(_narrowed(network, n_inputs)) for network in members)
     return MixtureOutcome(networks, curve, interrupted, order[:watched] if watched else None)
+
+
+def _centred(centring: Centring, lifted: Any, order: NDArray[np.intp], padding: int) -> NDArray[np.float32]:
+    """Centred rows in order, columns and rows of zeros beside them, in memory that JAX takes as it is."""
+    shape = bucket(len(order)), len(centring.shift) + padding + 1
+    memory = np.zeros(4 * shape[0] * shape[1] + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    out = memory[start : start + 4 * shape[0] * shape[1]].view(np.float32).reshape(shape)
+    for first in range(0, len(order), STREAMED):
+        centred = centring.apply(lifted[order[first : first + STREAMED]])
+        block = out[first : first + STREAMED][: len(centred)]
+        block[:, : centred.shape[1] - 1], block[:, -1] = centred[:, :-1], centred[:, -1]
+    return out
 
 
 def _reporter(report: Any, objective: Objective, epochs: int) -> Report | None:

@@ -34,7 +34,7 @@ CERTAINTY = 1e-3
 """Probabilities are kept this far from 0 and 1 when teachers are weighed."""
 
 MANY_CELLS = 2_000_000
-"""Rows times features from which on a teacher has more than one OpenMP thread. One thread boosts 20,000 rows of 20
+"""Rows times features from which on a teacher has more than one thread. One thread boosts 20,000 rows of 20
 columns in a third of a second; two that share their cores with other programs took fifteen."""
 
 Report = Callable[[str, int, float], None]
@@ -121,7 +121,7 @@ class Teaching:
             pass
         if not ready:
             return None
-        unseen, calibrations = unseen[: len(ready)], ()
+        unseen, calibrations = unseen[: len(ready)], tuple[Calibration, ...]()
         if n_classes > 2:
             calibrations = tuple(Calibration.fitted(said, np.eye(n_classes)[codes]) for said in unseen)
         answers = np.stack(_calibrated(unseen, calibrations))
@@ -270,7 +270,7 @@ def _weights_for(model: Any, weights: NDArray[np.float64] | None) -> NDArray[np.
 
 
 def _threads_for(X: NDArray[Any]) -> threadpool_limits:
-    return threadpool_limits(1 if X.size < MANY_CELLS else None, user_api="openmp")
+    return threadpool_limits(1 if X.size < MANY_CELLS else None)
 
 
 def _unseen_probabilities(
@@ -295,7 +295,8 @@ def _unseen_probabilities(
     unseen = np.tile(shares, (len(codes), 1))
     for learn, judge in _folds(codes, seed, groups):
         model = _fit(clone(fitted), X[learn], codes[learn], None if weights is None else weights[learn])
-        unseen[judge] = _aligned(model.predict_proba(X[judge]), model.classes_, n_classes)
+        with _threads_for(X):
+            unseen[judge] = _aligned(model.predict_proba(X[judge]), model.classes_, n_classes)
     return unseen
 
 
