@@ -313,5 +313,5 @@ def test_the_layout_covers_every_input() -> None:
     model = tabular("compact", NAMES)
     layout = column_layout(model)
     assert len(layout.input_owners) == model.n_inputs
-    assert set(layout.input_owners.tolist()) == set(range(7))
+    assert set(layout.input_owners.tolist()) == set(range(len(NAMES)))
     assert isinstance(model.info, ModelInfo)
