@@ -80,7 +80,7 @@ class MixtureClassifier(AggregatedClassifier):
         asked = [name for name in DECISIONS if getattr(self, name) is not None]
         if groups is not None and asked:
             raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
-        # By its type alone: were it for its cells, one bound row with a gap would decide how all rows are prepared.
+        # By types alone: were it for its cells, one bound row with a gap would decide how all rows are prepared.
         self._reads_frames = hasattr(X, "columns")
         super().fit(X, y, sample_weight, groups)
         for name in ("abstention_", "risk_coverage_", "decision_"):
@@ -132,9 +132,11 @@ class MixtureClassifier(AggregatedClassifier):
         if not (isinstance(self.preprocessor, str) and self.preprocessor in ("auto", "table")):
             return self.preprocessor
         if self._takes_tables():
-            from abnet.data.preparation import TablePreparation
+            from abnet.data.preparation.transformers import PlainNumbers, TablePreparation
 
-            return TablePreparation()
+            # Who shapes the network shapes its inputs: numbers are left as they are.
+            plain = self.preprocessor == "auto" and not self._is_auto("hidden_layer_sizes") and _typed_numbers(X)
+            return PlainNumbers() if plain else TablePreparation()
         if not self._is_auto("hidden_layer_sizes"):
             return None
         from sklearn.preprocessing import StandardScaler
@@ -290,9 +292,9 @@ class MixtureClassifier(AggregatedClassifier):
         """The codes, if there are to be any, and the recipe."""
         from sklearn.preprocessing import StandardScaler
 
-        from abnet.data.preparation import TablePreparation
         from abnet.data.preparation.coded import CodedMap
         from abnet.data.preparation.scalers import StandardMap
+        from abnet.data.preparation.transformers import PlainNumbers, TablePreparation
 
         n_features = learn.shape[1]
         map_ = base
@@ -302,7 +304,7 @@ class MixtureClassifier(AggregatedClassifier):
         coded = CodedMap.of(map_, learn) if can else None
         hidden = None if self._is_auto("hidden_layer_sizes") else check_hidden(self.hidden_layer_sizes)
         n_codes = 0 if coded is None else coded.n_features_out - n_features
-        known = {TablePreparation: "table", StandardScaler: "standardise", type(None): None}
+        known = {TablePreparation: "table", PlainNumbers: "auto", StandardScaler: "standardise", type(None): None}
         kind = type(self.preprocessor_)
         recipe = recipe_for(self, hidden, n_features, len(self.classes_), n_codes, known.get(kind, kind.__name__))
         if recipe.codes == "thermometer" and coded is None:
@@ -373,3 +375,10 @@ def _cells(base: Any, n_features: int) -> NDArray[np.intp]:
         return np.arange(n_features)
     counts = [len(column.features) for column in columns]
     return np.repeat(np.arange(len(counts)), counts) if sum(counts) == n_features else np.arange(n_features)
+
+
+def _typed_numbers(frame: Any) -> bool:
+    """Whether all columns of a frame are of a type of numbers, whatever is in their cells."""
+    given = frame.values() if isinstance(frame, Mapping) else getattr(frame, "dtypes", ())
+    types = [str(getattr(one, "dtype", one)).lower() for one in given]
+    return bool(types) and all(name.startswith(("int", "uint", "float")) for name in types)

@@ -268,13 +268,14 @@ def stored_form(transformer: Any) -> StoredPreparation:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
     from sklearn.utils.validation import check_is_fitted
 
-    from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
+    from abnet.data.preparation.transformers import PlainNumbers, TablePreparation, ThermometerCodes
 
     plain: dict[type, Callable[[Any], StoredPreparation]] = {
         TablePreparation: lambda fitted: fitted.map_,
         StandardScaler: StandardMap.from_scaler,
         MinMaxScaler: MinMaxMap.from_scaler,
         ThermometerCodes: ThermometerMap.from_codes,
+        PlainNumbers: lambda fitted: fitted.map_,
     }
     if type(transformer) not in plain:  # a subclass may compute otherwise
         raise ValueError(

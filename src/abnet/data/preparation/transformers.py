@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.data.preparation.choose import choose_all
 from abnet.data.preparation.coded import ThermometerMap, midpoints
-from abnet.data.preparation.columns import Rules
+from abnet.data.preparation.columns import NumericColumn, Rules, numbers
 from abnet.data.preparation.table_map import TableMap
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.frames import as_table
 
-__all__ = ["TablePreparation", "ThermometerCodes"]
+__all__ = ["PlainNumbers", "TablePreparation", "ThermometerCodes"]
 
 _DECIMALS = {"auto": "", "point": ".", "comma": ","}
 
@@ -147,6 +147,31 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """What was learned, as plain values for a model file; `preparation_from_dict` reads it."""
         check_is_fitted(self)
         return self.map_.to_dict()
+
+
+class PlainNumbers(TablePreparation):
+    """The columns of a frame of numbers as they are; a gap becomes the median of the fit, and nothing else.
+
+    Whether there are gaps, in the fit or later, changes nothing about rows without one. Like all features of tables,
+    numbers are cut at a million either way.
+
+    Examples
+    --------
+    >>> PlainNumbers().fit({"a": [1.0, 3.0, 8.0]}).transform({"a": [2.0, float("nan")]}).tolist()
+    [[2.0], [3.0]]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> "PlainNumbers":
+        """Learn the medians."""
+        table = as_table(X)
+        found = {name: numbers(table, name) for name in table.columns}
+        known = {name: x[~np.isnan(x)] for name, x in found.items()}
+        fills = {name: float(np.median(x)) if len(x) else 0.0 for name, x in known.items()}
+        self.map_ = TableMap(tuple(NumericColumn(name, fill, 0.0, 1.0, False) for name, fill in fills.items()), {})
+        self.notes_ = ()
+        self.n_features_in_ = len(table.columns)
+        self.feature_names_in_ = np.array(list(table.columns), object)
+        return self
 
 
 class ThermometerCodes(TransformerMixin, BaseEstimator):
