@@ -116,7 +116,8 @@ class Teaching:
             pass
         if not ready:
             return None
-        unseen, calibrations = unseen[: len(ready)], ()
+        unseen = unseen[: len(ready)]
+        calibrations: tuple[Calibration, ...] = ()
         if n_classes > 2:
             calibrations = tuple(Calibration.fitted(said, np.eye(n_classes)[codes]) for said in unseen)
         answers = np.stack(_calibrated(unseen, calibrations))
