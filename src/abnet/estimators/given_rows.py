@@ -37,7 +37,7 @@ def check_size(X: NDArray[Any]) -> NDArray[Any]:
     Traceback (most recent call last):
     ValueError: column 1 holds 1e+200, and numbers of 1e+150 and above cannot be scaled: divide the column by ...
     """
-    most = np.abs(X).max(axis=0)
+    most = np.maximum(X.max(axis=0), -X.min(axis=0))  # without a copy of the rows
     if X.dtype == np.float64 and (most >= LARGEST).any():
         column = int(np.argmax(most))
         raise ValueError(

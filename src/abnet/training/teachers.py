@@ -121,7 +121,8 @@ class Teaching:
             pass
         if not ready:
             return None
-        unseen, calibrations = unseen[: len(ready)], tuple[Calibration, ...]()
+        unseen = unseen[: len(ready)]
+        calibrations: tuple[Calibration, ...] = ()
         if n_classes > 2:
             calibrations = tuple(Calibration.fitted(said, np.eye(n_classes)[codes]) for said in unseen)
         answers = np.stack(_calibrated(unseen, calibrations))
