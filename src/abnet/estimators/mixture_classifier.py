@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
 from abnet.codebook import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, fingerprint_of_parts, row_filter, warn_of_copies
@@ -17,26 +18,23 @@ from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import Streams, expected_figures, warn_of_no_certificate, without_groups
-from abnet.estimators.classifier import (
-    allows_certificate,
+from abnet.estimators.certification import Streams, expected_figures, one_thread, warn_of_no_certificate, without_groups
+from abnet.estimators.checks import (
+    DECISIONS,
+    as_frame,
     check_choice,
+    check_decisions,
     check_hidden,
     check_positive,
-    training_bar,
-)
-from abnet.estimators.given_rows import as_frame
-from abnet.estimators.judging import decide_after_fit
-from abnet.estimators.recipe import (
-    DECISIONS,
-    Recipe,
-    check_decisions,
-    fit_record,
-    recipe_for,
     warn_of_unfinished,
 )
+from abnet.estimators.classifier import allows_certificate, training_bar
+from abnet.estimators.judging import decide_after_fit
+from abnet.estimators.recipe import Recipe, fit_record, recipe_for
 from abnet.labels import Labels, signs_of, winners, with_unknown
+from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.threads import cores
 from abnet.training.teachers import TEACHERS
 
 __all__ = ["MixtureClassifier"]
@@ -282,7 +280,7 @@ class MixtureClassifier(AggregatedClassifier):
             )
         self._keep(members, recipe)
         info = self._mixture_info(recipe, members, base if coded is None else coded, (learn, judge), codes)
-        self.drawn_network_ = mixture_fit.draw_member(
+        self.drawn_network_ = _draw_member(
             self.networks_, self.priors_, inputs, codes[bound], info, streams.single,
             covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
         )  # fmt: skip
@@ -361,6 +359,25 @@ class MixtureClassifier(AggregatedClassifier):
     def _marked(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Labels as the filter of fitted rows takes them: signs of two classes, codes of several."""
         return signs_of(codes) if len(self.classes_) == 2 else codes.astype(np.float64)
+
+
+@one_thread
+def _draw_member(
+    networks: tuple[BAM, ...],
+    priors: tuple[BAM, ...],
+    X: Any,
+    codes: NDArray[np.intp],
+    info: ModelInfo,
+    rng: np.random.Generator,
+    *,
+    covered: bool,
+    **terms: Any,
+) -> DrawnNetwork:
+    """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
+    m = int(rng.integers(len(networks)))
+    posterior = Posterior(networks[m], priors[m], terms)
+    network, certificate = draw_network(posterior, X, codes, rng, info.labels, threads=cores())
+    return replace(network, info=replace(info, certificate=certificate if covered else None, calibration=None))
 
 
 def _monitored(members: mixture_fit.Members) -> str:

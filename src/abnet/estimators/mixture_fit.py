@@ -19,7 +19,6 @@ from abnet.bounds import Certificate, SampledRisk
 from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
 from abnet.estimators.recipe import CLEARLY_LESS, MUCH, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
 from abnet.labels import Labels, losses_of, winners
-from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from abnet.records import number_of
@@ -34,7 +33,6 @@ __all__ = [
     "bound_weights",
     "certify_mixture",
     "deploy",
-    "draw_member",
     "learn_prior_members",
     "member_losses",
     "train_members",
@@ -424,25 +422,6 @@ def member_losses(
     if frozen:
         return frozen_risk(networks, X, codes, scorer.n_classes, n_codes, rng, report, groups)
     return sampled_risk(networks, X, codes, scorer.n_classes, n_codes, rng, report=report, groups=groups)
-
-
-@one_thread
-def draw_member(
-    networks: tuple[BAM, ...],
-    priors: tuple[BAM, ...],
-    X: Any,
-    codes: NDArray[np.intp],
-    info: ModelInfo,
-    rng: np.random.Generator,
-    *,
-    covered: bool,
-    **terms: Any,
-) -> DrawnNetwork:
-    """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
-    m = int(rng.integers(len(networks)))
-    posterior = Posterior(networks[m], priors[m], terms)
-    network, certificate = draw_network(posterior, X, codes, rng, info.labels, threads=cores())
-    return replace(network, info=replace(info, certificate=certificate if covered else None, calibration=None))
 
 
 def warn_of_unknown(count: int, labels: Labels) -> None:

@@ -1,6 +1,5 @@
-"""What "auto" stands for, by rules that look at sizes alone, never at a label; hints for what a user might not see."""
+"""What "auto" stands for, by rules that look at sizes alone, never at a label; how a model was made, for its file."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from inspect import signature
@@ -8,8 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from abnet import __version__
 from abnet.aggregation import exact
@@ -21,23 +18,17 @@ from abnet.records import number_of
 
 __all__ = [
     "AFFORDABLE",
-    "DECISIONS",
     "Family",
     "Recipe",
     "Way",
-    "check_decisions",
-    "check_preprocessor",
     "check_width",
     "exact_cost",
     "fit_record",
-    "hint_at_scales",
     "may_go_wide",
     "prior_share",
     "recipe_for",
     "settings_of",
     "stored_curves",
-    "warn_of_unfinished",
-    "warn_of_unsaved",
 ]
 
 
@@ -241,6 +232,19 @@ def prior_share(estimator: Any) -> float:
     return PRIOR_SHARE if free else PRIOR_SHARE_ALONE
 
 
+def check_width(family: Family, hidden: tuple[int, ...]) -> None:
+    """Refuse layers that the exact output is too wide for, with the family's other ways as the remedy."""
+    for layer, width in enumerate(hidden, start=1):
+        if width > exact.MAX_WIDTH:
+            others = {name: way.certified for name, way in family.ways.items() if name != "exact"}
+            words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
+            raise ParameterError(
+                "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
+                f"2^{exact.MAX_WIDTH} are taken). Use narrower layers, or sampling: {words}.",
+                layer, width, width, *(Parameter("aggregation", name) for name in others),
+            )  # fmt: skip
+
+
 def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
     """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
 
@@ -302,124 +306,3 @@ def stored_curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]
         if len(values) > 1 and np.isfinite(values).all():
             stored.append({"name": name, "every": every, "values": values[::every]})
     return stored
-
-
-ACCEPTED = "None, 'standardise', or an unfitted transformer with fit and transform, such as a StandardScaler for "
-ACCEPTED += "numbers or an abnet.data.preparation.TablePreparation for mixed frames (ABNetClassifier also takes 'auto' "
-ACCEPTED += "and 'table')"
-APART = 1000.0
-"""Ratio of deviations from which on columns count as unscaled."""
-STILL = 0.02
-"""Share of the monitored value by which the last tenth of the epochs improves it, if more epochs are worth trying."""
-
-
-def check_preprocessor(preprocessor: Any) -> None:
-    """Refuse what cannot prepare rows, with a list of what can.
-
-    Examples
-    --------
-    >>> check_preprocessor("standardise")
-    >>> check_preprocessor("minmax")
-    Traceback (most recent call last):
-    abnet.errors.ParameterError: preprocessor must be None, 'standardise', or ...; got 'minmax'.
-    """
-    if isinstance(preprocessor, str):
-        fits = preprocessor == "standardise"
-    else:
-        whole = not isinstance(preprocessor, type)
-        fits = whole and all(callable(getattr(preprocessor, name, None)) for name in ("fit", "transform"))
-    if not fits:
-        raise ParameterError("{} must be {}; got {!r}.", Parameter("preprocessor"), ACCEPTED, preprocessor)
-
-
-def warn_of_unsaved(reason: Exception) -> None:
-    """Warn, when a model is fitted, that it cannot be saved."""
-    warnings.warn(f"{reason} Predictions work, but `save` will refuse this model.", stacklevel=6)
-
-
-def hint_at_scales(X: NDArray[Any]) -> None:
-    """Warn if columns have scales that are far apart: a network reads all inputs through the norm of the row.
-
-    The ratio of the ninth tenth to the first of the columns' deviations counts, those of constant columns aside.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> hint_at_scales(rng.normal(size=(50, 4)))
-    """
-    some = np.asarray(X[:: max(len(X) // 2000, 1)], np.float64)
-    deviations = some.std(axis=0)
-    deviations = deviations[deviations > 0]
-    if len(deviations) < 2:
-        return
-    low, high = np.quantile(deviations, (0.1, 0.9))
-    if high > APART * low:
-        warnings.warn(
-            f"The inputs have scales that are far apart (deviations from {low:.2g} to {high:.2g}), and the largest "
-            "will drown the others: scale them, for instance with preprocessor='standardise'.",
-            stacklevel=6,
-        )
-
-
-def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> None:
-    """Warn if a stage of training ended at its last epoch while what it monitored still improved.
-
-    Parameters
-    ----------
-    curves : mapping
-        From the names of the stages to the monitored value at the start and after every epoch; smaller is better.
-    max_iter : int
-        Epochs of a stage, at the most; the two halves of the prior's have half of them each.
-
-    Examples
-    --------
-    >>> warn_of_unfinished({"bound": [0.5, 0.2, 0.2, 0.2]}, 3)
-    """
-    for name, curve in curves.items():
-        most = max(max_iter // 2, 1) if name.startswith("prior") else max_iter
-        if len(curve) - 1 < most or len(curve) < 2:
-            continue
-        late = max(most // 10, 1)
-        before, after = min(curve[:-late]), min(curve)
-        if before - after > STILL * abs(before):
-            warnings.warn(
-                f"Training ({name}) ended at its last epoch, while it still improved ({before:.3g} to {after:.3g} in "
-                f"the last {late}): a larger max_iter than {max_iter} may give a better model.",
-                ConvergenceWarning,
-                stacklevel=6,
-            )
-            return
-
-
-def check_width(family: Family, hidden: tuple[int, ...]) -> None:
-    """Refuse layers that the exact output is too wide for, with the family's other ways as the remedy."""
-    for layer, width in enumerate(hidden, start=1):
-        if width > exact.MAX_WIDTH:
-            others = {name: way.certified for name, way in family.ways.items() if name != "exact"}
-            words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
-            raise ParameterError(
-                "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
-                f"2^{exact.MAX_WIDTH} are taken). Use narrower layers, or sampling: {words}.",
-                layer, width, width, *(Parameter("aggregation", name) for name in others),
-            )  # fmt: skip
-
-
-DECISIONS = ("target_error", "target_recall", "target_precision", "costs")
-"""Parameters that ask for a threshold; the last three exclude each other."""
-
-
-def check_decisions(classifier: Any) -> None:
-    """Refuse targets that make no sense, alone or together with other parameters."""
-    asked = [name for name in DECISIONS if getattr(classifier, name) is not None]
-    for name in asked:
-        value = getattr(classifier, name)
-        if name != "costs" and not (isinstance(value, (int, float)) and 0 < value < 1):
-            raise ParameterError("{} must lie strictly between 0 and 1; got {!r}.", Parameter(name), value)
-    if asked and not classifier._is_frozen():
-        frozen = Parameter("posterior", "frozen")
-        raise ParameterError("{} needs rows that nothing learned from: use {}.", Parameter(asked[0]), frozen)
-    alike = [name for name in asked if name != "target_error"]
-    if len(alike) > 1:
-        raise ParameterError("{} and {} ask for a threshold each: give one.", *map(Parameter, alike[:2]))
-    if alike and alike[0] != "costs" and classifier.positive_class is None:
-        raise ParameterError("{} needs {}: name the class.", Parameter(alike[0]), Parameter("positive_class"))

@@ -18,7 +18,8 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import without_groups
-from abnet.estimators.classifier import check_choice, check_hidden, seeds
+from abnet.estimators.checks import check_choice, check_hidden
+from abnet.estimators.classifier import seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
 from abnet.labels import Labels, winners
