@@ -187,7 +187,7 @@ def test_a_failure_late_in_the_file_leaves_the_old_output(
 def test_an_interrupted_prediction_leaves_no_output(
     run: Run, model: Path, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(*_: Any) -> None:
+    def interrupt(*_: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(job, "prepared", interrupt)
