@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 import abnet
 from abnet import ABNetClassifier, fit_table
@@ -107,14 +108,36 @@ def test_columns_may_be_dropped(frame: pl.DataFrame) -> None:
         fit_table(frame, "y", drop=["town"])
 
 
-@pytest.mark.parametrize(("label", "told"), [("", "is missing"), ("sideways", "'sideways' is none of 'down', 'up'")])
-def test_a_wrong_label_among_the_counted_rows_is_named(frame: pl.DataFrame, label: str, told: str) -> None:
+def relabelled(frame: pl.DataFrame, label: str, count: int) -> tuple[pl.DataFrame, NDArray[np.intp]]:
+    """The table with another label in some of the rows that are counted, and those rows."""
     draws = LearningDraw(0, 1.0).draws(0, N)
-    row = int(np.flatnonzero(draws > np.sort(draws)[MOST - 1])[-1])
+    rows = np.flatnonzero(draws > np.sort(draws)[MOST - 1])[-count:]
     labels = frame["y"].to_list()
-    labels[row] = label
-    with pytest.raises(TableError, match=f"column 'y', data row {row + 1}: the label {told}"):
-        fit_table(frame.with_columns(y=pl.Series(labels)), "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+    for row in rows:
+        labels[row] = label
+    return frame.with_columns(y=pl.Series(labels)), rows
+
+
+def test_a_missing_label_among_the_counted_rows_is_named(frame: pl.DataFrame) -> None:
+    table, rows = relabelled(frame, "", 1)
+    with pytest.raises(TableError, match=f"column 'y', data row {rows[0] + 1}: the label is missing"):
+        fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+
+
+def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFrame, fitted: Any) -> None:
+    """Neither dropped nor refused: every answer to it errs, and that is said."""
+    table, rows = relabelled(frame, "sideways", 30)
+    with pytest.warns(UserWarning, match="The label of 30 bound rows occurs in no row of the first part"):
+        clf = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+    was = frame[rows.tolist()]
+    right = np.sum(fitted.predict(was.drop("y")) == was["y"].to_numpy())
+    certificate = clf.certificate_
+    assert certificate.n_examples == N - MOST
+    assert certificate.vote_errors == fitted.certificate_.vote_errors + right
+    assert certificate.class_names == ("down", "up", "labels not known")
+    assert [part.vote_errors for part in certificate.per_class][-1] == 30
+    assert certificate.empirical_gibbs_risk > fitted.certificate_.empirical_gibbs_risk
+    abnet.bounds.verify_certificate(certificate)
 
 
 @pytest.mark.parametrize("settings", [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}], ids=str)

@@ -21,8 +21,9 @@ from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.mixture_fit import warn_of_unknown
 from abnet.estimators.recipe import prior_share
-from abnet.labels import winners
+from abnet.labels import losses_of, winners
 from abnet.predictors.coded_rows import CodedRows
 from abnet.predictors.predictor import Predictor
 from abnet.threads import cores
@@ -47,8 +48,9 @@ class Tally:
     ----------
     classes : list
         The labels.
-    rows, errors, votes : int array (K,)
-        Rows of each class, those of them that the vote gets wrong, and rows that the vote gives to each class.
+    rows, errors : int array (K + 1,)
+        Rows of each class, and those of them that the vote gets wrong. The last place is for labels that no row of the
+        learning part has: every answer to them is an error.
     other_errors : dict of str to int
         Errors of other models on the same rows.
     unseen : list of Unseen
@@ -58,22 +60,20 @@ class Tally:
     classes: list[Any]
     rows: NDArray[np.int64] = field(init=False)
     errors: NDArray[np.int64] = field(init=False)
-    votes: NDArray[np.int64] = field(init=False)
     other_errors: dict[str, int] = field(default_factory=dict)
     unseen: list[Unseen] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.rows, self.errors, self.votes = (np.zeros(len(self.classes), np.int64) for _ in range(3))
-        self._sums: list[list[float]] = [[] for _ in self.classes]
-        self._squares: list[list[float]] = [[] for _ in self.classes]
+        self.rows, self.errors = (np.zeros(len(self.classes) + 1, np.int64) for _ in range(2))
+        self._sums: list[list[float]] = [[] for _ in self.rows]
+        self._squares: list[list[float]] = [[] for _ in self.rows]
 
     def add(self, codes: NDArray[np.intp], votes: NDArray[np.intp], risks: NDArray[np.float64]) -> None:
         """Count some rows: their classes, the vote's answers, and the losses of the posterior."""
-        K = len(self.classes)
-        self.rows += np.bincount(codes, minlength=K)
-        self.errors += np.bincount(codes[votes != codes], minlength=K)
-        self.votes += np.bincount(votes, minlength=K)
-        for place in range(K):
+        places = len(self.rows)
+        self.rows += np.bincount(codes, minlength=places)
+        self.errors += np.bincount(codes[votes != codes], minlength=places)
+        for place in range(places):
             mine = np.clip(risks[codes == place], 0.0, 1.0)
             self._sums[place].append(float(mine.sum()))
             self._squares[place].append(float((mine * mine).sum()))
@@ -83,18 +83,28 @@ class Tally:
         """Rows counted."""
         return int(self.rows.sum())
 
+    @property
+    def n_unknown(self) -> int:
+        """Rows whose label no row of the learning part has."""
+        return int(self.rows[-1])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels, and a name for the unknown ones if there are any."""
+        return (*map(str, self.classes), *["labels not known"] * (self.n_unknown > 0))
+
     def risk(self) -> ExactRisk:
         """Mean losses of all rows and of each class, rounded up."""
         parts = tuple(
             _mean_risk(sums, squares, int(n)) if n else None
             for sums, squares, n in zip(self._sums, self._squares, self.rows, strict=True)
-        )
+        )[: len(self.names)]
         everything = chain.from_iterable(self._sums), chain.from_iterable(self._squares)
         return replace(_mean_risk(*everything, self.n_rows), by_class=parts)
 
     def vote_errors(self) -> VoteErrors:
         """The errors of the vote, in all and by class."""
-        return VoteErrors(int(self.errors.sum()), tuple(self.errors.tolist()))
+        return VoteErrors(int(self.errors.sum()), tuple(self.errors[: len(self.names)].tolist()))
 
 
 def _mean_risk(sums: Iterable[float], squares: Iterable[float], n: int) -> ExactRisk:
@@ -142,19 +152,12 @@ def count_rows(
         if not len(codes):
             continue
         scores = predictor.score_prepared(rows, threads=cores())
-        risks = _losses(scores, codes) if exact else np.ones(len(codes))
+        risks = losses_of(scores, codes) if exact else np.ones(len(codes))
         tally.add(codes, winners(scores), risks)
         for name, model in (others or {}).items():
             answers = model(rows.features if isinstance(rows, CodedRows) else rows)
             tally.other_errors[name] = tally.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
     return tally
-
-
-def _losses(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """The probability that one draw of the posterior errs, of every row."""
-    if scores.ndim == 2:
-        return 1.0 - scores[np.arange(len(codes)), codes]
-    return (1.0 - np.where(codes == 1, scores, -scores)) / 2.0
 
 
 def certify_counted(tally: Tally, *, delta: float, n_candidates: int = 1) -> Certificate:
@@ -172,7 +175,7 @@ def certify_counted(tally: Tally, *, delta: float, n_candidates: int = 1) -> Cer
     """
     terms = Terms(0.0, delta, "split", n_candidates, "frozen", "expectation")
     certificate = assemble(tally.risk(), tally.vote_errors(), terms)
-    return replace(certificate, class_names=tuple(map(str, tally.classes)))
+    return replace(certificate, class_names=tally.names)
 
 
 def check_streamable(estimator: Any) -> None:
@@ -292,6 +295,7 @@ def settle(classifier: Any, tally: Tally) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
     for report in tally.unseen:
         warnings.warn(str(report), UnseenWarning, stacklevel=3)
+    warn_of_unknown(tally.n_unknown, classifier._labels)
     certificate = certify_counted(tally, delta=classifier.delta, n_candidates=classifier.n_candidates)
     drawn = getattr(classifier.certificate_, "drawn", "network")
     classifier.certificate_ = replace(certificate, drawn=drawn)

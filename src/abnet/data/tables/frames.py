@@ -236,7 +236,7 @@ def split_target(frame: Any, column: str) -> Split:
 
 
 def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np.intp]:
-    """The place of every row's label among classes that are known already, for a table in pieces.
+    """The place of every row's label among K classes that are known already, and K for any other label.
 
     Parameters
     ----------
@@ -248,12 +248,12 @@ def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np
     Raises
     ------
     TableError
-        For a missing label, or one that is none of the classes.
+        For a missing label.
 
     Examples
     --------
-    >>> label_codes(as_table({"rich": ["1", "0", "1.0"]}), "rich", [0, 1]).tolist()
-    [1, 0, 1]
+    >>> label_codes(as_table({"rich": ["1", "0", "1.0", "very"]}), "rich", [0, 1]).tolist()
+    [1, 0, 1, 2]
     """
     if column not in table.columns:
         raise UnknownColumnError(f"no column {column!r} in the table. Its columns are {listed(table.columns)}.")
@@ -261,20 +261,18 @@ def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np
     known = {to_text(label): place for place, label in enumerate(classes)}
     codes = distinct.lookup(lambda value: _code(value, known))
     if (codes < 0).any():
-        first = int((codes < 0).argmax())
-        value = distinct.values[distinct.codes[first]]
-        what = "is missing" if is_blank(value) else f"{quoted(value)} is none of {listed(known)}"
-        raise TableError(f"column {column!r}, {table.row(first)}: the label {what}; correct it or remove the row.")
+        row = table.row(int((codes < 0).argmax()))
+        raise TableError(f"column {column!r}, {row}: the label is missing; correct it or remove the row.")
     return codes.astype(np.intp)
 
 
 def _code(value: Any, known: Mapping[str, int]) -> int:
-    """The place of a label; -1 if it is missing or unknown. A number may be written in several ways."""
+    """The place of a label; -1 if it is missing, K if it is unknown. A number may be written in several ways."""
     text = to_text(value)
     if is_blank(value) or text in known or not re.fullmatch(_NUMBER, text):
-        return -1 if is_blank(value) else known.get(text, -1)
+        return -1 if is_blank(value) else known.get(text, len(known))
     numbers = {float(name): place for name, place in known.items() if re.fullmatch(_NUMBER, name)}
-    return numbers.get(float(text), -1)
+    return numbers.get(float(text), len(known))
 
 
 MOST_CLASSES = 100
