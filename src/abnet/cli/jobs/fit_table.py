@@ -114,7 +114,8 @@ class FitOutcome:
             return f"This model is of no use: it predicts {only} on every bound row ({c.n_examples:,})."
         if c.vote_errors < c.base_rate * c.n_examples:
             return ""
-        commonest = self.classes[max(range(len(c.per_class)), key=lambda place: c.per_class[place].n_examples)]
+        known = c.per_class[: len(self.classes)]
+        commonest = self.classes[max(range(len(known)), key=lambda place: known[place].n_examples)]
         return (
             f"This model is of no use: it errs on {percent(c.vote_errors / c.n_examples)} of the bound rows, and "
             f"always answering {commonest} on {percent(c.base_rate)}."
