@@ -125,7 +125,7 @@ def check_labelled(y: Any) -> None:
     ValueError: y holds missing labels (None or NaN): remove those rows, or give them a label.
     """
     labels = np.asarray(y)
-    if labels.dtype.kind == "O" and any(map(_is_missing, labels.flat)):
+    if labels.ndim and labels.dtype.kind == "O" and any(map(_is_missing, labels.flat)):
         raise ValueError("y holds missing labels (None or NaN): remove those rows, or give them a label.")
 
 

@@ -1,6 +1,5 @@
 """Text with many values: taken in as what helps on rows kept aside, and left out otherwise."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from abnet.data.preparation import TablePreparation, preparation_from_dict
 from abnet.data.preparation.many_texts import gains, unexplained
 from abnet.data.preparation.words import HashedColumn, tokens_of
 from abnet.data.tables.frames import as_table
-from abnet.export import to_c, to_onnx
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -154,14 +152,6 @@ def test_a_tampered_record_is_a_value_error(change: dict[str, Any]) -> None:
     record["columns"][1] |= change
     with pytest.raises(ValueError, match="stored preparation"):
         preparation_from_dict(record)
-
-
-def test_exporters_refuse_hashed_text_and_say_what_to_do(tmp_path: Path) -> None:
-    model = ABNetClassifier((2,), preprocessor=TablePreparation(), max_iter=1, random_state=0)
-    model.fit(pl.DataFrame({"x": X, "t": CODES}), Y)
-    for export in (to_c, to_onnx):
-        with pytest.raises(ValueError, match="column 't' is of kind 'hashed', which no exporter writes: learn without"):
-            export(model.compact(), tmp_path / "model")
 
 
 def test_missing_text_has_a_feature_of_its_own() -> None:

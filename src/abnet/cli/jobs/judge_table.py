@@ -106,7 +106,7 @@ class JudgedTable:
         )
         notes = [fitted] * (self.fitted > max(1, rows // 500))
         silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
-        notes += [f"{number_of(silent, 'row')} without an answer count as errors"] * (silent > 0)
+        notes += [f"counted as errors: {number_of(silent, 'row')} without an answer"] * (silent > 0)
         return [*map(str, self.unseen), *notes, *self.said]
 
     def check_alone(self, predictor: Predictor) -> None:
