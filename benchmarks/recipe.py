@@ -35,7 +35,7 @@ def default_fit() -> list[Row]:
     }
     times = {}
     for members in (1, 8):
-        fit = ABNetClassifier((8,), n_estimators=members, random_state=0, **one)
+        fit = ABNetClassifier(n_estimators=members, random_state=0, **one)
         fit.fit(X, y)
         times[members] = min(seconds(lambda fit=fit: fit.fit(X, y)) for _ in range(2))
     return [

@@ -145,9 +145,12 @@ def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Ge
     assert clf.decision_.mean_cost * len(rows) == pytest.approx(before + 10.0)
 
 
-@pytest.mark.parametrize("widths", ["auto", (2,)], ids=str)
-def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(widths: Any, rng: np.random.Generator) -> None:
-    """Whether a frame is prepared as a table is decided by its type, not by a cell that may be a bound row's."""
+@pytest.mark.parametrize(("widths", "gap"), [("auto", np.nan), ((2,), np.nan), ((2,), "NA")], ids=str)
+def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(widths: Any, gap: Any, rng: np.random.Generator) -> None:
+    """How a frame is prepared is decided by its type and the first part, not by a cell that may be a bound row's.
+
+    A text for a gap makes a column of pandas one of objects, all of it.
+    """
     X, y = labelled(rng)
     frame = pd.DataFrame(X, columns=["a", "b"])
 
@@ -155,8 +158,8 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(widths: Any, rng:
         return abnet.ABNetClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(frame, y)
 
     clf = fitted(frame)
-    holed = frame.copy()
-    holed.loc[clf.bound_rows_[0], "a"] = np.nan
+    holed = frame.copy() if isinstance(gap, float) else frame.astype({"a": object})
+    holed.loc[clf.bound_rows_[0], "a"] = gap
     again = fitted(holed)
     np.testing.assert_array_equal(again.network_.weights[0], clf.network_.weights[0])
     np.testing.assert_array_equal(again.decision_function(frame), clf.decision_function(frame))

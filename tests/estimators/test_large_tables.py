@@ -89,6 +89,7 @@ def test_the_model_file_has_the_certificate(fitted: Any, tmp_path: Path) -> None
     loaded = abnet.load(tmp_path / "m.abnet")
     assert loaded.certificate_ == fitted.certificate_
     assert loaded.info.details["n_counted_rows"] == N - MOST
+    assert "prior_fraction" not in loaded.info.details["settings"]  # nobody has set it
 
 
 def test_a_small_table_is_fitted_as_ever(frame: pl.DataFrame) -> None:
@@ -140,7 +141,9 @@ def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFram
     abnet.bounds.verify_certificate(certificate)
 
 
-@pytest.mark.parametrize("settings", [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}, {"target_error": 0.1}], ids=str
+)
 def test_what_needs_all_rows_in_memory_is_refused(frame: pl.DataFrame, settings: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="takes all rows into memory"):
         fit_table(frame, "y", estimator=ABNetClassifier(**SMALL, **settings), max_learn_rows=MOST)

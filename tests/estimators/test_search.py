@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import abnet
 from abnet.bounds.in_advance import choose_C
-from abnet.estimators.search import ABNetSearch
+from abnet.estimators.search import ABNetSearch, free_parameters
 from estimators.worlds import SIGNAL, classifier
 from promise import breaks
 
@@ -235,6 +235,12 @@ def test_rates_of_a_trained_mixture_are_paid_for_where_it_is_sampled(hidden: tup
     assert search.best_estimator_.aggregation_ == ("exact" if paid == 1 else "ancestral")
     assert search.certificate_ is not None
     assert search.certificate_.n_candidates == paid
+
+
+def test_declared_classes_decide_what_is_sampled() -> None:
+    """Three classes of which y has two: twelve neurons are then sampled, so that every rate counts."""
+    declared = abnet.ABNetClassifier((12,), posterior="train", classes=["a", "b", "c"])
+    assert free_parameters(declared, 2) == free_parameters(declared, 3) == frozenset()
 
 
 def test_frozen_winner_keeps_its_promise() -> None:

@@ -192,5 +192,5 @@ def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
         return f"The certificate of this model and the bound of {best.name} are equal. {price}"
     if vote_bound < best.bound:
         return f"The certificate of this model is the tightest. {price}"
-    again = f" To use it, fit again with --posterior frozen --n-candidates {max(n, 2)}." if best.same_network else ""
+    again = f" To use it, fit again with --posterior frozen --n-candidates {max(n, paid)}." if best.same_network else ""
     return f"A test-set bound is tighter here: that of {best.name}.{again} {price}"

@@ -21,8 +21,9 @@ from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.checks import DECISIONS
 from abnet.estimators.mixture_fit import warn_of_unknown
-from abnet.estimators.recipe import prior_share
+from abnet.estimators.recipe import learning_share, prior_share, settings_of
 from abnet.labels import losses_of, winners
 from abnet.predictors.coded_rows import CodedRows
 from abnet.predictors.predictor import Predictor
@@ -189,6 +190,13 @@ def check_streamable(estimator: Any) -> None:
                 "{} takes all rows into memory, and the table has more than {}: use {}, or a larger number.",
                 Parameter(name, value), Parameter("max_learn_rows"), Parameter(name, instead),
             )  # fmt: skip
+    for name in DECISIONS:
+        if getattr(estimator, name, None) is not None:
+            raise ParameterError(
+                "{} takes all rows into memory, and the table has more than {}: use a larger number, or "
+                "certify the threshold afterwards on rows of its own (`abnet certify`).",
+                Parameter(name), Parameter("max_learn_rows"),
+            )  # fmt: skip
 
 
 def fit_table(
@@ -300,8 +308,23 @@ def settle(classifier: Any, tally: Tally) -> None:
     drawn = getattr(classifier.certificate_, "drawn", "network")
     classifier.certificate_ = replace(certificate, drawn=drawn)
     info = classifier.predictor_.info
-    details = {**info.details, "n_counted_rows": tally.n_rows}
+    details = {**info.details, "n_counted_rows": tally.n_rows, **_as_asked(classifier, info.details, tally.n_rows)}
     info = replace(info, certificate=classifier.certificate_, details=details)
     classifier.predictor_ = replace(classifier.predictor_, info=info)
     classifier.tally_ = tally
     del classifier.bound_rows_, classifier.other_rows_
+
+
+def _as_asked(classifier: Any, details: Mapping[str, Any], n_counted: int) -> dict[str, Any]:
+    """Settings and recipe as they were asked for, with the share of the whole table that has learned.
+
+    The fit was told `ALL_LEARN`, which is of the rows that it got.
+    """
+    record: dict[str, Any] = {"settings": settings_of(classifier)}
+    if "parameters" in details:
+        share = details["n_training_rows"] / (details["n_training_rows"] + n_counted)
+        classifier.recipe_ = {**classifier.recipe_, "prior_fraction": share}
+        whole, _, _ = classifier.recipe_text_.rpartition("; ")
+        classifier.recipe_text_ = f"{whole}; {learning_share(share)}"
+        record |= {"parameters": classifier.recipe_, "recipe": classifier.recipe_text_}
+    return record

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from abnet.estimators.checks import (
     check_positive,
     warn_of_unfinished,
 )
-from abnet.estimators.classifier import allows_certificate, training_bar
+from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import Recipe, fit_record, recipe_for
 from abnet.labels import Labels, signs_of, winners, with_unknown
@@ -133,7 +134,9 @@ class MixtureClassifier(AggregatedClassifier):
             from abnet.data.preparation.transformers import PlainNumbers, TablePreparation
 
             # Who shapes the network shapes its inputs: numbers are left as they are.
-            plain = self.preprocessor == "auto" and not self._is_auto("hidden_layer_sizes") and _typed_numbers(X)
+            plain = self.preprocessor == "auto" and not self._is_auto("hidden_layer_sizes")
+            # Of the first part: a column of pandas is of no type of numbers because of one cell, in whatever row.
+            plain = plain and _typed_numbers(take_rows(X, self.other_rows_) if len(self.other_rows_) else X)
             return PlainNumbers() if plain else TablePreparation()
         if not self._is_auto("hidden_layer_sizes"):
             return None
@@ -395,7 +398,19 @@ def _cells(base: Any, n_features: int) -> NDArray[np.intp]:
 
 
 def _typed_numbers(frame: Any) -> bool:
-    """Whether all columns of a frame are of a type of numbers, whatever is in their cells."""
-    given = frame.values() if isinstance(frame, Mapping) else getattr(frame, "dtypes", ())
-    types = [str(getattr(one, "dtype", one)).lower() for one in given]
-    return bool(types) and all(name.startswith(("int", "uint", "float")) for name in types)
+    """Whether all columns of a frame are of a type of numbers, or of Python's objects that are numbers or gaps."""
+    from abnet.data.tables.frames import as_table
+
+    columns = list(as_table(frame).columns.values())
+    return bool(columns) and all(map(_is_typed_number, columns))
+
+
+def _is_typed_number(column: Any) -> bool:
+    name = str(column.dtype).lower()
+    if name != "object" or not hasattr(column, "isna"):
+        return name.startswith(("int", "uint", "float"))
+    return all(
+        isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+        for value, gap in zip(column.to_list(), column.isna(), strict=True)
+        if not gap
+    )

@@ -24,6 +24,7 @@ __all__ = [
     "check_width",
     "exact_cost",
     "fit_record",
+    "learning_share",
     "may_go_wide",
     "prior_share",
     "recipe_for",
@@ -149,7 +150,18 @@ class Recipe:
         outputs = f", {self.code_length} outputs" if self.code_length > 1 else ""
         codes = ", thermometer codes" if self.codes == "thermometer" else ""
         taught = f", taught by {taught_by or self.teacher}" if self.teacher is not None else ""
-        return f"{networks}{outputs}{codes}{taught}; {round(100 * self.prior_fraction)} % of the rows learn"
+        return f"{networks}{outputs}{codes}{taught}; {learning_share(self.prior_fraction)}"
+
+
+def learning_share(share: float) -> str:
+    """The end of a recipe's line.
+
+    Examples
+    --------
+    >>> learning_share(0.6), learning_share(0.0123)
+    ('60 % of the rows learn', '1.2 % of the rows learn')
+    """
+    return f"{round(100 * share) if share >= 0.1 else f'{100 * share:.2g}'} % of the rows learn"
 
 
 def recipe_for(

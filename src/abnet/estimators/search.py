@@ -53,8 +53,11 @@ def free_parameters(classifier: AggregatedClassifier, n_classes: int = 2) -> fro
     >>> "max_iter" in free_parameters(ABNetClassifier((4, 4), prior="init"))
     True
     """
-    # As one of two classes too: the first part may have fewer labels than all rows, and it alone decides.
-    if classifier._is_frozen() or not all(_is_computed(classifier, k) for k in {2, n_classes}):
+    # As one of two classes too: the first part may have fewer labels than all rows, and it alone decides. As one of
+    # those that are declared: y may have fewer.
+    declared = getattr(classifier, "classes", None)
+    sizes = {2, n_classes, 2 if declared is None else len(declared)}
+    if classifier._is_frozen() or not all(_is_computed(classifier, k) for k in sizes):
         return frozenset()
     if classifier.objective == "loss":
         return _STAGE | _UNUSED

@@ -112,13 +112,14 @@ class FitOutcome:
         if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
             only = self.classes[right.index(True)]
             return f"This model is of no use: it predicts {only} on every bound row ({c.n_examples:,})."
-        if c.vote_errors < c.base_rate * c.n_examples:
+        known = [part.n_examples for part in c.per_class[: len(self.classes)]]  # no answer is right for other labels
+        base = 1 - max(known) / c.n_examples
+        if c.vote_errors < base * c.n_examples:
             return ""
-        known = c.per_class[: len(self.classes)]
-        commonest = self.classes[max(range(len(known)), key=lambda place: known[place].n_examples)]
+        commonest = self.classes[known.index(max(known))]
         return (
             f"This model is of no use: it errs on {percent(c.vote_errors / c.n_examples)} of the bound rows, and "
-            f"always answering {commonest} on {percent(c.base_rate)}."
+            f"always answering {commonest} on {percent(base)}."
         )
 
     def promise(self, *, details: bool = False) -> str:
@@ -270,7 +271,7 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     )  # fmt: skip
     settle(classifier, tally)
     errors = tally.other_errors[name]
-    base, K = 1 - float(tally.rows.max() / tally.n_rows), classifier.n_candidates
+    base, K = 1 - float(tally.rows[:-1].max() / tally.n_rows), classifier.n_candidates
     bound = clopper_pearson_bound(errors, tally.n_rows, classifier.delta, n_candidates=K)
     return (Rival(name, bound, errors, tally.n_rows, base_rate=base, n_candidates=K),)
 
