@@ -243,12 +243,16 @@ def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
     assert len(ABNetClassifier(teacher=None, prior_fraction=0.25, **QUICK).fit(rows, two(rows)).other_rows_) == 40
 
 
-@pytest.mark.parametrize(("limit", "less", "aggregation"), [(-1.0, 2.0, "ancestral"), (-1.0, 0.0, "exact")])
+@pytest.mark.parametrize(
+    ("limit", "trial", "less", "aggregation"),
+    [(-1.0, 2.0, 2.0, "ancestral"), (-1.0, 2.0, 0.0, "exact"), (-1.0, 0.0, 2.0, "exact")],
+)
 def test_wide_members_only_where_the_lesson_asks_for_them(
-    rows: np.ndarray, monkeypatch: pytest.MonkeyPatch, limit: float, less: float, aggregation: str
+    rows: np.ndarray, monkeypatch: pytest.MonkeyPatch, limit: float, trial: float, less: float, aggregation: str
 ) -> None:
     monkeypatch.setattr(mixture_fit, "MUCH", limit)
     monkeypatch.setattr(mixture_fit, "CLEARLY_LESS", less)
+    monkeypatch.setattr(mixture_fit, "LESS", trial)
     monkeypatch.setattr(mixture_fit, "WIDE_NEURONS", (4,))
     clf = ABNetClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
     assert clf.aggregation_ == clf.recipe_["aggregation"] == aggregation

@@ -17,7 +17,7 @@ from abnet.aggregation.exact import lift
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk
 from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
-from abnet.estimators.recipe import CLEARLY_LESS, MUCH, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
+from abnet.estimators.recipe import CLEARLY_LESS, LESS, MUCH, TRIAL, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
 from abnet.labels import Labels, losses_of, winners
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
@@ -119,14 +119,15 @@ def learn_prior_members(
     lifted, wanted = _Lifted(rows), 2 * targets[:, 1] - 1 if n_classes == 2 else targets
     plan, seed = _plan(estimator, len(rows), taught=teaching is not None), int(rng.integers(2**31))
 
-    def learned(recipe: Recipe) -> "MixtureOutcome":
+    def learned(recipe: Recipe, share: float = 1.0) -> "MixtureOutcome":
         method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
         sizes = (rows.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
         # A stream of its own for each recipe: one that was tried second is repeated by its parameters alone.
         own_rng = np.random.default_rng([seed, recipe.n_estimators, *recipe.hidden_layer_sizes])
         learner = MixtureLearner(sizes, n_classes, method)
+        shorter = replace(plan, steps=max(round(share * plan.steps), 1))
         return learn_members(
-            learner, recipe.n_estimators, lifted, wanted, plan, own_rng, weights=shares, report=report,
+            learner, recipe.n_estimators, lifted, wanted, shorter, own_rng, weights=shares, report=report,
             watched_rows=held,
         )  # fmt: skip
 
@@ -161,18 +162,23 @@ def _wider_if_asked(
     recipe: Recipe,
     outcome: "MixtureOutcome",
     targets: NDArray[np.float64],
-    learned: "Callable[[Recipe], MixtureOutcome]",
+    learned: "Callable[..., MixtureOutcome]",
 ) -> "tuple[Recipe, MixtureOutcome]":
-    """Wide members, if the small ones leave much of the lesson unlearned, and wide ones leave clearly less of it."""
+    """Wide members, if the small ones leave much of the lesson unlearned, and wide ones leave clearly less of it.
+
+    A trial of a quarter of the steps comes first, since the training of wide members takes longer than all else in a
+    fit: those that are then hardly ahead of the small ones are not clearly ahead of them in the end.
+    """
     if outcome.interrupted or outcome.watched is None:
         return recipe, outcome
     gap = unlearned(targets[outcome.watched], min(outcome.curve))
     if gap <= MUCH:
         return recipe, outcome
     wide = replace(recipe, hidden_layer_sizes=WIDE_NEURONS, n_estimators=WIDE_MEMBERS, aggregation="ancestral")
-    other = learned(wide)
-    if other.watched is None or unlearned(targets[other.watched], min(other.curve)) > CLEARLY_LESS * gap:
-        return recipe, outcome
+    for share, may_leave in ((TRIAL, LESS), (1.0, CLEARLY_LESS)):
+        other = learned(wide, share)
+        if other.watched is None or unlearned(targets[other.watched], min(other.curve)) > may_leave * gap:
+            return recipe, outcome
     return wide, other
 
 

@@ -101,6 +101,9 @@ MOST_BOOSTED = 30
 
 MUCH, CLEARLY_LESS = 0.1, 2 / 3
 """Share of the lesson unlearned from which on wide members are tried, and the share of that which they may leave."""
+TRIAL, LESS = 1 / 4, 4 / 5
+"""Share of the steps in which they are tried first, and what they may leave then: the rest of the steps takes away a
+twentieth to a sixth of it."""
 
 
 @dataclass(frozen=True)
