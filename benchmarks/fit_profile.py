@@ -30,7 +30,7 @@ STEPS = (
     ("    check that rows are prepared one by one", "classifier.py", "allows_certificate"),
     ("    certificate", "mixture_fit.py", "certify_mixture"),
     ("    fingerprint of the rows", "fingerprint.py", "fingerprint_of_parts"),
-    ("    one network drawn from the posterior", "mixture_fit.py", "draw_member"),
+    ("    one network drawn from the posterior", "mixture_classifier.py", "_draw_member"),
     ("  logistic regression beside it", "fit_table.py", "rivals_of"),
     ("  write the model", "model_file.py", "save"),
 )
