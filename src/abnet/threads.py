@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["MANY", "cores", "mapped"]
+__all__ = ["cores", "mapped", "threads_for"]
 
 MOST = 8
 """Threads at the most: beyond, the memory is what limits."""
@@ -23,6 +23,17 @@ def cores() -> int:
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     return max(min(here, MOST, int(wanted) if wanted.isdecimal() else MOST), 1)
+
+
+def threads_for(rows: int) -> int:
+    """Threads for what is done to a column of so many rows.
+
+    Examples
+    --------
+    >>> threads_for(MANY - 1), threads_for(MANY) == cores()
+    (1, True)
+    """
+    return cores() if rows >= MANY else 1
 
 
 def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -> list[Any]:

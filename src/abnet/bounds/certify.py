@@ -29,7 +29,7 @@ from abnet.bounds.rules import (
     rule_for,
 )
 from abnet.records import amount, count, level, one_of
-from abnet.threads import MANY, cores, mapped
+from abnet.threads import mapped, threads_for
 
 __all__ = [
     "assemble",
@@ -258,7 +258,7 @@ def assemble(
     own = (replace(terms, expected=None, delta=delta) for delta in deltas)
     judged = [(risk, wrong, terms), *zip(risk.by_class, by_class, own, strict=True)]
     # A bound by betting goes over all losses some fifty times, those of the classes over as many.
-    threads = cores() if risk.n_examples >= MANY else 1
+    threads = threads_for(risk.n_examples)
     bounds, *found = mapped(lambda given: rule(*given) if given[0] else None, judged, threads)
     parts = tuple(
         _class_part(label, part, by_class[label], mine, bounds.vote_method, deltas[label])

@@ -54,7 +54,7 @@ from abnet.data.tables.series import (
 )
 from abnet.errors import NamesParameters, Parameter
 from abnet.records import number_of
-from abnet.threads import MANY, cores, mapped
+from abnet.threads import mapped, threads_for
 
 __all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "settled_mark"]
 
@@ -302,7 +302,7 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
     these do not tell either, that is an error which asks for `decimal`. What becomes of text with many values is
     decided last, by the labels `y`.
     """
-    choices = mapped(lambda name: _choose(name, table, rules), table.columns, cores() if table.n_rows >= MANY else 1)
+    choices = mapped(lambda name: _choose(name, table, rules), table.columns, threads_for(table.n_rows))
     found = dict(zip(table.columns, choices, strict=True))
     undecided = {name: choice for name, choice in found.items() if isinstance(choice, Undecided)}
     chosen = {name: choice for name, choice in found.items() if isinstance(choice, Chosen)}

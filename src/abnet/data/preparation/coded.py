@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from abnet import records
 from abnet.predictors.coded_rows import CodedRows
 from abnet.records import take, text
-from abnet.threads import MANY, cores, mapped
+from abnet.threads import mapped, threads_for
 
 __all__ = [
     "CodedMap",
@@ -109,7 +109,7 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
     ((), (1.5, 3.5))
     """
     rows = np.asarray(X)
-    found = mapped(lambda column: midpoints(column, most), rows.T, cores() if len(rows) >= MANY else 1)
+    found = mapped(lambda column: midpoints(column, most), rows.T, threads_for(len(rows)))
     return tuple(tuple(t.tolist()) if len(t) > 1 else () for t in found)
 
 
@@ -191,7 +191,7 @@ class CodedMap:
             thresholds, column = np.array(self.thresholds[coded[place]]), features[:, coded[place]]
             reached[place] = np.searchsorted(thresholds, column.astype(np.float64), side="right")
 
-        mapped(count, range(len(coded)), cores() if len(features) >= MANY else 1)
+        mapped(count, range(len(coded)), threads_for(len(features)))
         return CodedRows(features, reached, counts)
 
     def to_dict(self) -> dict[str, Any]:

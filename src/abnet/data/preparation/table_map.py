@@ -17,7 +17,7 @@ from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
 from abnet.records import number_of
-from abnet.threads import MANY, cores, mapped
+from abnet.threads import mapped, threads_for
 
 __all__ = ["Column", "TableMap", "column_from_dict"]
 
@@ -100,7 +100,7 @@ class TableMap:
         is the number of rows that came before those of X, for the words of an error.
         """
         table = self._table(X, before)
-        threads = cores() if table.n_rows >= MANY else 1
+        threads = threads_for(table.n_rows)
         encoded = mapped(lambda column: column.encode(table), self.columns, threads)
         reports = [
             Unseen(column.name, unseen, _order(column))
