@@ -66,6 +66,13 @@ def test_few_cells_are_learned_by_one_thread(
     assert all(count == expected for count in ThreadCounter.counts)
 
 
+def test_trees_of_many_rows_are_grown_on_a_part_of_them() -> None:
+    """By a share, so that folds with fewer rows may have it too; few rows are left as they are."""
+    few, many = (teachers_named("forest", 0, n)["forest"].max_samples for n in (25_000, 100_000))
+    assert few is None
+    assert many == 0.25
+
+
 def test_folds_take_whole_groups(rng: np.random.Generator) -> None:
     groups, codes = rng.integers(12, size=90), rng.integers(2, size=90)
     judged = []

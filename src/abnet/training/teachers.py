@@ -33,6 +33,9 @@ ROWS_PER_ROW, LEAST_ROWS, MOST_ROWS = 30, 12_000, 60_000
 CERTAINTY = 1e-3
 """Probabilities are kept this far from 0 and 1 when teachers are weighed."""
 
+MOST_OF_A_TREE = 25_000
+"""Rows that each tree of the forest is grown on, at the most: 300 trees of 160,000 rows fill two gigabytes."""
+
 MANY_CELLS = 2_000_000
 """Rows times features from which on a teacher has more than one thread. One thread boosts 20,000 rows of 20
 columns in a third of a second; two that share their cores with other programs took fifteen."""
@@ -40,8 +43,8 @@ columns in a third of a second; two that share their cores with other programs t
 Report = Callable[[str, int, float], None]
 
 
-def teachers_named(teacher: Any, seed: int) -> dict[str, Any]:
-    """Unfitted classifiers by name: all that are known, the one named, or a clone of the user's own.
+def teachers_named(teacher: Any, seed: int, n_rows: int = 0) -> dict[str, Any]:
+    """Unfitted classifiers by name, for so many rows: all that are known, the one named, or a clone of the user's own.
 
     Examples
     --------
@@ -52,14 +55,15 @@ def teachers_named(teacher: Any, seed: int) -> dict[str, Any]:
         from sklearn.base import clone
 
         return {type(teacher).__name__: clone(teacher)}
-    return {name: _known(name, seed) for name in (TEACHERS if teacher == "all" else (teacher,))}
+    return {name: _known(name, seed, n_rows) for name in (TEACHERS if teacher == "all" else (teacher,))}
 
 
-def _known(name: str, seed: int) -> Any:
+def _known(name: str, seed: int, n_rows: int) -> Any:
     if name == "forest":
         from sklearn.ensemble import RandomForestClassifier
 
-        return RandomForestClassifier(300, oob_score=True, n_jobs=-1, random_state=seed)
+        share = MOST_OF_A_TREE / n_rows if n_rows > MOST_OF_A_TREE else None
+        return RandomForestClassifier(300, oob_score=True, n_jobs=-1, random_state=seed, max_samples=share)
     if name == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
