@@ -120,7 +120,7 @@ def measured(name: str, model: Predictor, width: int, X: NDArray[np.float32], wh
         return stated(label, ratio, told) if sampled else at_most(label, ratio, 1.0, told)
 
     first = [promised(labels[0], ratios[0]), promised(f"{labels[0]}, both on one core", c_one / alone)]
-    first.append(stated(f"{name}: C on one core / MLPClassifier.predict on all", c_one / times[0], told))
+    first.append(promised(f"{name}: C on one core / MLPClassifier.predict on all", c_one / times[0]))
     return [*first, *(stated(label, ratio, told) for label, ratio in zip(labels[1:], ratios[1:], strict=True))]
 
 

@@ -74,7 +74,10 @@ CELLS = {
              "taken as missing"),
     "other gaps": (["12.5", "3.5", "4.5", "5.5", "to come"], "values cannot be read as numbers (such as 'to come')"),
     "gaps among dates": (["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "unknown"], "taken as missing"),
-    "other gaps among dates": (["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "soon"], "be read as dates"),
+    "other gaps among dates": (
+        ["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "soon"],
+        "cannot be read as dates",
+    ),
     "a long cell": (["a", "b", "a", "b", "z" * 200_000], "'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…' (200,000 characters)"),
     "nothing": ([""], "is left out: no value"),
     "one value": (["7"], "is left out: constant (7)"),
