@@ -74,6 +74,12 @@ def train_or_fail(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     return train(group, data_dir=data_dir)
 
 
+def train_through_ctrl_c(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
+    """Get the signal that a terminal sends to every process of the sweep."""
+    os.kill(os.getpid(), signal.SIGINT)
+    return train(group, data_dir=data_dir)
+
+
 def train_or_die(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     """Kill the own process on one of the groups, as running out of memory does."""
     if group.repetition == 1:

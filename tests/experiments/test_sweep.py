@@ -137,6 +137,19 @@ def test_ctrl_c_leaves_a_store_to_continue_from(fake: ModuleType, tmp_path: Path
         assert sum(len(claim.keys) for claim in claims if claim) == 50 * 8 - before
 
 
+def test_ctrl_c_is_for_the_driver_alone(fake: ModuleType, tmp_path: Path) -> None:
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        report = sweep(
+            fake.groups(4),
+            store,
+            run_group=fake.train_through_ctrl_c,
+            fingerprint_of=fake.fingerprint_of,
+            jobs=2,
+            quiet=True,
+        )
+        assert (report.done, report.failed, report.interrupted) == (32, 0, False)
+
+
 def test_an_interrupted_sweep_frees_its_claims_while_the_store_stays_open(fake: ModuleType, tmp_path: Path) -> None:
     def train(group, *, data_dir, progress=None):  # type: ignore[no-untyped-def]
         if group.repetition == 1:

@@ -5,11 +5,13 @@ come. Only the caller touches the run store, so that the machines of a cluster n
 """
 
 import os
+import signal
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -142,12 +144,29 @@ def _pool(jobs: int, tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
     threads = max(1, cpu_count() // effective_n_jobs(jobs))
     # One task at a time and few ahead: a claimed group that waits in a queue is lost to other sweeps.
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-    outcomes: Iterator[TaskOutcome] = parallel(delayed(_perform_below)(os.getpid(), threads, task) for task in tasks)
+    calls = (delayed(_perform_below)(os.getpid(), threads, task) for task in tasks)
+    with _without_interrupts():  # the workers start here, and inherit that
+        outcomes: Iterator[TaskOutcome] = parallel(calls)
     return outcomes
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C waiting, here and in the processes started here.
+
+    A terminal sends it to the workers too. The driver ends them: on their own they would say only where they were.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _perform_below(driver: int, threads: int, task: Task) -> TaskOutcome:
     if os.getpid() != driver:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a worker that joblib started later
         _end_with(driver)
         _use_threads(threads)
     return perform(task)
