@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Labels", "losses_of", "signs_of", "winners", "with_unknown"]
+__all__ = ["Labels", "check_labelled", "losses_of", "signs_of", "winners", "with_unknown"]
 
 _TYPES = {"b": (bool,), "i": (int,), "u": (int,), "f": (float,), "U": (str,), "O": (bool, int, float, str)}
 
@@ -251,3 +251,22 @@ def _exactly(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if classes is None or classes.tolist() != values:
         raise ValueError(f"class labels {str(values)[:60]} do not fit the type {dtype.str}.")
     return classes
+
+
+def check_labelled(y: Any) -> None:
+    """Refuse rows whose label is missing.
+
+    Examples
+    --------
+    >>> check_labelled(["yes", "no"])
+    >>> check_labelled(["yes", None])
+    Traceback (most recent call last):
+    ValueError: y holds missing labels (None or NaN): remove those rows, or give them a label.
+    """
+    labels = np.asarray(y)
+    if labels.ndim and labels.dtype.kind == "O" and any(map(_is_missing, labels.flat)):
+        raise ValueError("y holds missing labels (None or NaN): remove those rows, or give them a label.")
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or bool(isinstance(label, float) and label != label)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from abnet import ABNetClassifier
 from abnet.errors import ParameterError
-from abnet.estimators.checks import warn_of_unfinished
+from abnet.estimators.recipe import warn_of_unfinished
 
 X, y = load_breast_cancer(return_X_y=True)
 

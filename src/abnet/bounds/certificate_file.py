@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from abnet.atomic import atomic_path
+from abnet.records import atomic_path
 
 __all__ = ["is_certificate_file", "read_record", "write_record"]
 

@@ -25,14 +25,6 @@ from abnet.estimators.certification import (
     warn_of_no_certificate,
     without_groups,
 )
-from abnet.estimators.checks import (
-    check_choice,
-    check_fraction,
-    check_hidden,
-    check_positive,
-    check_tolerance,
-    warn_of_unfinished,
-)
 from abnet.estimators.classifier import (
     BinaryClassifier,
     allows_certificate,
@@ -48,10 +40,12 @@ from abnet.estimators.recipe import (
     exact_cost,
     fit_record,
     prior_share,
+    warn_of_unfinished,
 )
 from abnet.labels import signs_of
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 
 __all__ = ["AggregatedClassifier"]
 

@@ -7,15 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.estimators.checks import (
-    check_choice,
-    check_fraction,
-    check_hidden,
-    check_positive,
-    check_tolerance,
-)
 from abnet.estimators.classifier import BinaryClassifier, seeds, training_bar
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 

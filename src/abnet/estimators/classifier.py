@@ -16,18 +16,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from abnet.data.preparation.transformers import check_preprocessor, check_size, hint_at_scales, with_advice
 from abnet.data.tables.cells import CellError
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.checks import (
-    check_labelled,
-    check_preprocessor,
-    check_size,
-    hint_at_scales,
-    warn_of_unsaved,
-    with_advice,
-)
-from abnet.labels import Labels
+from abnet.estimators.recipe import warn_of_unsaved
+from abnet.labels import Labels, check_labelled
 from abnet.predictors.predictor import Predictor
 
 if TYPE_CHECKING:

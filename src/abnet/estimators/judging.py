@@ -21,8 +21,8 @@ from abnet.estimators.certification import (
     warn_of_fitted_rows,
     without_groups,
 )
-from abnet.estimators.checks import DECISIONS
 from abnet.estimators.classifier import take_rows
+from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
 
 __all__ = [

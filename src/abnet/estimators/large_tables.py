@@ -21,9 +21,8 @@ from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.checks import DECISIONS
 from abnet.estimators.mixture_fit import warn_of_unknown
-from abnet.estimators.recipe import learning_share, prior_share, settings_of
+from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, settings_of
 from abnet.labels import losses_of, winners
 from abnet.predictors.coded_rows import CodedRows
 from abnet.predictors.predictor import Predictor

@@ -14,27 +14,20 @@ from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
 from abnet.codebook import code_words, words_to_text
 from abnet.data.fingerprint import MOST_ROWS, background_detail, fingerprint_of_parts, row_filter, warn_of_copies
+from abnet.data.preparation.transformers import as_frame
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import Streams, expected_figures, one_thread, warn_of_no_certificate, without_groups
-from abnet.estimators.checks import (
-    DECISIONS,
-    as_frame,
-    check_choice,
-    check_decisions,
-    check_hidden,
-    check_positive,
-    warn_of_unfinished,
-)
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.judging import decide_after_fit
-from abnet.estimators.recipe import Recipe, fit_record, recipe_for
+from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
 from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.records import check_choice, check_hidden, check_positive
 from abnet.threads import cores
 from abnet.training.teachers import TEACHERS
 

@@ -1,5 +1,9 @@
-"""What "auto" stands for, by rules that look at sizes alone, never at a label; how a model was made, for its file."""
+"""What "auto" stands for, by rules that look at sizes alone, never at a label; how a model was made, for its file.
 
+Also what is refused or warned of in how it is made.
+"""
+
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from inspect import signature
@@ -7,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from abnet import __version__
 from abnet.aggregation import exact
@@ -18,9 +23,11 @@ from abnet.records import number_of
 
 __all__ = [
     "AFFORDABLE",
+    "DECISIONS",
     "Family",
     "Recipe",
     "Way",
+    "check_decisions",
     "check_width",
     "exact_cost",
     "fit_record",
@@ -30,6 +37,8 @@ __all__ = [
     "recipe_for",
     "settings_of",
     "stored_curves",
+    "warn_of_unfinished",
+    "warn_of_unsaved",
 ]
 
 
@@ -321,3 +330,63 @@ def stored_curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]
         if len(values) > 1 and np.isfinite(values).all():
             stored.append({"name": name, "every": every, "values": values[::every]})
     return stored
+
+
+STILL = 0.02
+"""Share of the monitored value by which the last tenth of the epochs improves it, if more epochs are worth trying."""
+
+
+def warn_of_unsaved(reason: Exception) -> None:
+    """Warn, when a model is fitted, that it cannot be saved."""
+    warnings.warn(f"{reason} Predictions work, but `save` will refuse this model.", stacklevel=6)
+
+
+def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> None:
+    """Warn if a stage of training ended at its last epoch while what it monitored still improved.
+
+    Parameters
+    ----------
+    curves : mapping
+        From the names of the stages to the monitored value at the start and after every epoch; smaller is better.
+    max_iter : int
+        Epochs of a stage, at the most; the two halves of the prior's have half of them each.
+
+    Examples
+    --------
+    >>> warn_of_unfinished({"bound": [0.5, 0.2, 0.2, 0.2]}, 3)
+    """
+    for name, curve in curves.items():
+        most = max(max_iter // 2, 1) if name.startswith("prior") else max_iter
+        if len(curve) - 1 < most or len(curve) < 2:
+            continue
+        late = max(most // 10, 1)
+        before, after = min(curve[:-late]), min(curve)
+        if before - after > STILL * abs(before):
+            warnings.warn(
+                f"Training ({name}) ended at its last epoch, while it still improved ({before:.3g} to {after:.3g} in "
+                f"the last {late}): a larger max_iter than {max_iter} may give a better model.",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
+            return
+
+
+DECISIONS = ("target_error", "target_recall", "target_precision", "costs")
+"""Parameters that ask for a threshold; the last three exclude each other."""
+
+
+def check_decisions(classifier: Any) -> None:
+    """Refuse targets that make no sense, alone or together with other parameters."""
+    asked = [name for name in DECISIONS if getattr(classifier, name) is not None]
+    for name in asked:
+        value = getattr(classifier, name)
+        if name != "costs" and not (isinstance(value, (int, float)) and 0 < value < 1):
+            raise ParameterError("{} must lie strictly between 0 and 1; got {!r}.", Parameter(name), value)
+    if asked and not classifier._is_frozen():
+        frozen = Parameter("posterior", "frozen")
+        raise ParameterError("{} needs rows that nothing learned from: use {}.", Parameter(asked[0]), frozen)
+    alike = [name for name in asked if name != "target_error"]
+    if len(alike) > 1:
+        raise ParameterError("{} and {} ask for a threshold each: give one.", *map(Parameter, alike[:2]))
+    if alike and alike[0] != "costs" and classifier.positive_class is None:
+        raise ParameterError("{} needs {}: name the class.", Parameter(alike[0]), Parameter("positive_class"))

@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from abnet.atomic import atomic_path
 from abnet.experiments.agreement import TableComparison, agreement_text, compare, to_markdown
 from abnet.experiments.exchange import export_runs
 from abnet.experiments.protocol import NUMERICS_VERSION
 from abnet.experiments.result import Result
 from abnet.experiments.store import StoredRun
 from abnet.experiments.table1 import read_csv, table1, to_csv
+from abnet.records import atomic_path
 
 if TYPE_CHECKING:
     from abnet.experiments.figures import Timing

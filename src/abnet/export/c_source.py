@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.atomic import atomic_path
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 from abnet.export.c_features import feature_code
 from abnet.export.c_network import network_code, probability_code
@@ -15,6 +14,7 @@ from abnet.export.c_rows import rows_code
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string
 from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
+from abnet.records import atomic_path
 
 __all__ = ["CSource", "c_program", "to_c"]
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.data.preparation.unseen import Unseen, merge
@@ -17,6 +16,7 @@ from abnet.data.tables.cells import is_blank, listed, to_number, to_text
 from abnet.data.tables.frames import Table, as_table
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.records import atomic_path
 from abnet.report.evidence import LOCATED
 from abnet.report.measures import GivenRows, fitted_rows, measure_scores
 from abnet.report.page import report_page

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abnet.atomic import atomic_path, check_writable
 from abnet.bounds.certificate import Certificate
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.compare_models import (
@@ -21,6 +20,7 @@ from abnet.data import Dataset, load, names
 from abnet.data.named import UnknownDatasetError
 from abnet.labels import Labels
 from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.records import atomic_path, check_writable
 from abnet.report.page import write_report
 
 if TYPE_CHECKING:

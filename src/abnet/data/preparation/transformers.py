@@ -1,6 +1,10 @@
-"""The scikit-learn transformers that learn a preparation: of a table, or thermometer codes of an array."""
+"""The scikit-learn transformers that learn a preparation: of a table, or thermometer codes of an array.
 
-from collections.abc import Sequence
+Also what is said of rows before they are prepared: what is refused, and what to do about it.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +18,18 @@ from abnet.data.preparation.columns import NumericColumn, Rules, numbers
 from abnet.data.preparation.table_map import TableMap
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.frames import as_table
+from abnet.errors import Parameter, ParameterError
 
-__all__ = ["PlainNumbers", "TablePreparation", "ThermometerCodes"]
+__all__ = [
+    "PlainNumbers",
+    "TablePreparation",
+    "ThermometerCodes",
+    "as_frame",
+    "check_preprocessor",
+    "check_size",
+    "hint_at_scales",
+    "with_advice",
+]
 
 _DECIMALS = {"auto": "", "point": ".", "comma": ","}
 
@@ -223,3 +237,108 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return ThermometerMap.from_codes(self).transform(rows)
+
+
+ACCEPTED = "None, 'standardise', or an unfitted transformer with fit and transform, such as a StandardScaler for "
+ACCEPTED += "numbers or an abnet.data.preparation.TablePreparation for mixed frames (ABNetClassifier also takes 'auto' "
+ACCEPTED += "and 'table')"
+APART = 1000.0
+"""Ratio of deviations from which on columns count as unscaled."""
+
+
+def as_frame(X: Any) -> Any:
+    """Columns by name in a plain mapping as a frame; anything else as it is.
+
+    Examples
+    --------
+    >>> as_frame({"age": [40, 50]}).columns
+    ['age']
+    """
+    if not isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "tocsr"):
+        return X
+    import polars
+
+    return polars.DataFrame(dict(X))
+
+
+LARGEST = 1e150
+"""Larger numbers have no finite square, and cannot be scaled."""
+
+
+def check_size(X: NDArray[Any]) -> NDArray[Any]:
+    """The rows, if none of their numbers is too large to be scaled.
+
+    Examples
+    --------
+    >>> check_size(np.array([[1.0, 1e200]]))
+    Traceback (most recent call last):
+    ValueError: column 1 holds 1e+200, and numbers of 1e+150 and above cannot be scaled: divide the column by ...
+    """
+    most = np.maximum(X.max(axis=0), -X.min(axis=0))  # without a copy of the rows
+    if X.dtype == np.float64 and (most >= LARGEST).any():
+        column = int(np.argmax(most))
+        raise ValueError(
+            f"column {column} holds {most[column]:.3g}, and numbers of {LARGEST:g} and above cannot be scaled: divide "
+            "the column by a constant, or correct its cells."
+        )
+    return X
+
+
+def with_advice(error: ValueError, preprocessor: Any) -> ValueError:
+    """An error about an array, with what to do about cells that a frame may have, if it is prepared, and an array not.
+
+    Examples
+    --------
+    >>> print(with_advice(ValueError("Input X contains NaN."), "auto"))
+    Input X contains NaN. Give X as a frame (pandas or Polars): text and missing cells are then prepared.
+    """
+    text = str(error)
+    if not (isinstance(preprocessor, str) and preprocessor == "auto"):
+        return error
+    if ("Input X" in text and "NaN" in text) or "could not convert string" in text:
+        first = text.splitlines()[0].rstrip(".")
+        return ValueError(f"{first}. Give X as a frame (pandas or Polars): text and missing cells are then prepared.")
+    return error
+
+
+def check_preprocessor(preprocessor: Any) -> None:
+    """Refuse what cannot prepare rows, with a list of what can.
+
+    Examples
+    --------
+    >>> check_preprocessor("standardise")
+    >>> check_preprocessor("minmax")
+    Traceback (most recent call last):
+    abnet.errors.ParameterError: preprocessor must be None, 'standardise', or ...; got 'minmax'.
+    """
+    if isinstance(preprocessor, str):
+        fits = preprocessor == "standardise"
+    else:
+        whole = not isinstance(preprocessor, type)
+        fits = whole and all(callable(getattr(preprocessor, name, None)) for name in ("fit", "transform"))
+    if not fits:
+        raise ParameterError("{} must be {}; got {!r}.", Parameter("preprocessor"), ACCEPTED, preprocessor)
+
+
+def hint_at_scales(X: NDArray[Any]) -> None:
+    """Warn if columns have scales that are far apart: a network reads all inputs through the norm of the row.
+
+    The ratio of the ninth tenth to the first of the columns' deviations counts, those of constant columns aside.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hint_at_scales(rng.normal(size=(50, 4)))
+    """
+    some = np.asarray(X[:: max(len(X) // 2000, 1)], np.float64)
+    deviations = some.std(axis=0)
+    deviations = deviations[deviations > 0]
+    if len(deviations) < 2:
+        return
+    low, high = np.quantile(deviations, (0.1, 0.9))
+    if high > APART * low:
+        warnings.warn(
+            f"The inputs have scales that are far apart (deviations from {low:.2g} to {high:.2g}), and the largest "
+            "will drown the others: scale them, for instance with preprocessor='standardise'.",
+            stacklevel=6,
+        )
