@@ -3,11 +3,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.cli.console import show_contenders
-from abnet.cli.jobs.compare_models import Contender
+from abnet.cli.jobs.compare_models import Contender, auc
 from cli.tables import ROWS, SMALL, Failure, Run
 
 NAMES = [
@@ -104,3 +106,13 @@ def test_the_marked_contender_is_the_model_of_fit(run: Run, table: Path, tmp_pat
     run("fit", table, "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL)
     details = load(tmp_path / "m.abnet").info.details
     assert (details["prior"], details["posterior"]) == ("split", "frozen")
+
+
+def test_the_area_under_the_curve_of_several_classes_is_the_mean_against_the_rest() -> None:
+    rng = np.random.default_rng(0)
+    proba, labels = rng.dirichlet(np.ones(4), size=300), rng.integers(0, 4, 300)
+    ours = auc(proba, np.arange(4), labels)
+    assert ours == pytest.approx(roc_auc_score(labels, proba, multi_class="ovr"), abs=1e-12)
+    assert auc(proba, np.arange(4), np.zeros(300)) is None
+    two, score = labels % 2, proba[:, 0] - proba[:, 1]
+    assert auc(score, np.arange(2), two) == pytest.approx(roc_auc_score(two, score), abs=1e-12)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import abnet
 from abnet.cli import options
 from abnet.cli.app import app
-from abnet.cli.console import UsageError, guarded
+from abnet.cli.console import UsageError, guarded, said
 from abnet.cli.fit import fit as fit_command
 from cli.tables import Run
 
@@ -132,6 +132,21 @@ def test_faults_of_the_program_keep_their_traceback(monkeypatch: pytest.MonkeyPa
 def test_warnings_are_notes() -> None:
     result = outcome(None, "mind\nthe gap")
     assert (result.stdout, result.stderr) == ("done\n", "note: mind the gap\n")
+
+
+def test_a_note_is_given_once_even_if_warnings_are_caught_in_between() -> None:
+    app = typer.Typer()
+
+    @app.command()
+    @guarded
+    def command() -> None:
+        for _ in range(2):
+            with warnings.catch_warnings():
+                warnings.simplefilter("once")
+                warnings.warn("mind the gap", stacklevel=1)
+        assert said() == ["mind the gap"]
+
+    assert CliRunner().invoke(app, []).stderr == "note: mind the gap\n"
 
 
 def test_brackets_are_no_markup_in_help_texts(run: Run) -> None:

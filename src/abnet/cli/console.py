@@ -100,9 +100,11 @@ _SAID: list[str] = []
 
 
 def say(text: Any) -> None:
-    """A note to the user of the command at work, in one line on stderr; `said` gives it again, for ``--json``."""
-    _SAID.append(_folded(text))
-    note(f"note: {_SAID[-1]}")
+    """A note to the user of the command at work, once, in one line on stderr; `said` repeats it, for ``--json``."""
+    line = _folded(text)
+    if line not in _SAID:  # Python's own "once" begins anew wherever warnings are caught
+        _SAID.append(line)
+        note(f"note: {line}")
 
 
 def said() -> list[str]:

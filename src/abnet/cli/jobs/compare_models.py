@@ -125,20 +125,20 @@ def balanced_error(answers: NDArray[Any], labels: NDArray[Any]) -> float:
     return float(np.mean([np.mean(answers[labels == label] != label) for label in np.unique(labels)]))
 
 
-def auc(scores: NDArray[np.float64], labels: NDArray[Any]) -> float | None:
-    """Area under the ROC curve of two classes; None for more, or where only one occurs.
+def auc(scores: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float | None:
+    """Area under the ROC curve; of several classes the mean, each against the rest. None where only one occurs.
 
     Examples
     --------
-    >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1]))
+    >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 1]), np.array([0, 0, 1, 1]))
     0.75
     """
     from sklearn.metrics import roc_auc_score
 
-    of_second = scores if scores.ndim == 1 else scores[:, -1]
-    if len(np.unique(labels)) != 2 or (scores.ndim == 2 and scores.shape[1] != 2):
-        return None
-    return float(roc_auc_score(labels == np.unique(labels)[1], of_second))
+    by_class = (scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1)).T
+    cases = [(labels == label, own) for label, own in zip(classes, by_class, strict=True)]
+    areas = [roc_auc_score(hit, own) for hit, own in cases if hit.any() and not hit.all()]
+    return float(np.mean(areas)) if areas else None
 
 
 def log_loss(proba: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float:
@@ -231,7 +231,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
         seconds=seconds - sum(compiling),
         compile_seconds=sum(compiling),
         balanced_error=balanced_error(answers, test.y),
-        auc=auc(classifier.decision_function(test.X), test.y),
+        auc=auc(classifier.decision_function(test.X), classifier.classes_, test.y),
         log_loss=log_loss(proba, classifier.classes_, test.y),
         calibration_error=calibration_error(proba, ~wrong),
         certificate=certificate,
@@ -275,7 +275,7 @@ def judged(
     size = len(pickle.dumps((parts.preparation, model)))
     return Contender(
         name, certificate.vote_error_bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds,
-        balanced_error=balanced_error(answers, test.y), auc=auc(proba, test.y),
+        balanced_error=balanced_error(answers, test.y), auc=auc(proba, model.classes_, test.y),
         log_loss=log_loss(proba, model.classes_, test.y), calibration_error=calibration_error(proba, ~wrong),
         certificate=certificate,
     )  # fmt: skip
