@@ -16,6 +16,7 @@ import pytest
 
 from abnet.experiments import RunStore, sweep
 
+dask = pytest.importorskip("dask", reason="needs abnet[dask]")
 distributed = pytest.importorskip("distributed", reason="needs abnet[dask]")
 
 
@@ -74,6 +75,26 @@ def test_a_group_that_kills_worker_after_worker_fails_alone(fake: ModuleType, sc
         assert (report.done, report.failed) == (24, 8)
         assert {run.setting.repetition for run in store.runs(status="failed")} == {1}
         assert str(store.runs(status="failed")[0].error).startswith("KilledWorker")
+
+
+def test_groups_that_wait_beside_the_one_to_blame_are_done(fake: ModuleType, tmp_path: Path) -> None:
+    """One worker is given two groups at a time; when it dies, a scheduler without patience gives up both."""
+    options = {"processes": True, "host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster,
+        RunStore(tmp_path / "runs.sqlite") as store,
+    ):
+        report = sweep(
+            fake.groups(3),
+            store,
+            run_group=fake.train_or_die,
+            fingerprint_of=fake.fingerprint_of,
+            cluster=cluster.scheduler_address,
+            quiet=True,
+        )
+        assert (report.done, report.failed) == (16, 8)
+        assert {run.setting.repetition for run in store.runs(status="failed")} == {1}
 
 
 def test_no_scheduler_at_the_address(fake: ModuleType, tmp_path: Path) -> None:

@@ -85,8 +85,9 @@ def on_this_machine(jobs: int = 1) -> Backend:
 def on_cluster(address: str, *, timeout: float = 30.0) -> Backend:
     """Run tasks on the Dask cluster whose scheduler is at `address`, such as "tcp://10.0.0.1:8786".
 
-    The tasks of a worker that dies run again on the others; a task that has killed several workers fails. Workers may
-    come and go during the sweep. They need abnet and the data files, not the run store.
+    The tasks of a worker that dies run again on the others; a task that has killed several workers, the last of them
+    while it ran alone, fails. Workers may come and go during the sweep. They need abnet and the data files, not the run
+    store.
 
     Notes
     -----
@@ -221,6 +222,22 @@ def _client(address: str, timeout: float) -> "Client":
 
 
 def _through(client: "Client", tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
+    """Outcomes of tasks that run side by side, then of those that lost worker after worker, each alone.
+
+    The scheduler blames every task that a dead worker had been given, and not only the one that it was at.
+    """
+    suspects: list[Task] = []
+    for task, future in _side_by_side(client, tasks):
+        if future.status == "error":
+            suspects.append(task)
+        else:
+            yield _gathered(future, task)
+    for suspect in suspects:
+        for task, future in _side_by_side(client, iter([suspect])):
+            yield _gathered(future, task)
+
+
+def _side_by_side(client: "Client", tasks: Iterator[Task]) -> "Iterator[tuple[Task, Future]]":
     from distributed import as_completed
 
     under_way: dict[Future, Task] = {}
@@ -240,9 +257,9 @@ def _through(client: "Client", tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
         fill()
         while under_way:
             future = next(completed)
-            outcome = _gathered(future, under_way.pop(future))
+            task = under_way.pop(future)
             fill()
-            yield outcome
+            yield task, future
     finally:
         if under_way:
             client.cancel(list(under_way))
