@@ -12,9 +12,10 @@ from abnet.baselines.ebp import EBP
 from abnet.training import loop
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import Limits, Span, compiled_epoch, epoch, open_runs
+from abnet.training.mixture_trainer import MixtureLearner
 from abnet.training.trainer import lifted_rows, new_keys, stack
 
-NARROW, WIDE = AggregationLearner((5, 3, 3, 1)), AggregationLearner((5, 40, 1), "ancestral")
+NARROW, WIDE = AggregationLearner((5, 3, 3, 1)), AggregationLearner((5, 40, 1), "uniform", 10)
 
 on_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="the choices are those of XLA's CPU compiler")
 
@@ -42,7 +43,19 @@ def test_narrow_exact_networks_have_a_program_of_their_own() -> None:
     assert compiled_epoch((AggregationLearner((5, 10, 1), "meanfield"), NARROW)) is narrow
     assert compiled_epoch((NARROW, WIDE)) is wide
     assert compiled_epoch((AggregationLearner((5, 11, 1)),)) is wide
-    assert compiled_epoch((AggregationLearner((5, 3, 1), "ancestral"),)) is wide
+    assert compiled_epoch((AggregationLearner((5, 3, 1), "uniform"),)) is wide
+    assert compiled_epoch((MixtureLearner((5, 40, 3), 2, "ancestral surrogate"),)) is wide
+
+
+@pytest.mark.parametrize("method", ["ancestral", "ancestral surrogate"])
+@pytest.mark.parametrize("sizes", [(5, 3, 1), (5, 40, 1), (5, 40, 40, 1)])
+def test_a_network_of_paths_keeps_the_rounding_of_the_published_certificates(
+    method: str, sizes: tuple[int, ...]
+) -> None:
+    """Without XLA's library the same recipe and seed end at another network: votes of mnist17 at .0049, not .0047."""
+    paths = AggregationLearner(sizes, method)
+    assert compiled_epoch((paths,)) is epoch
+    assert compiled_epoch((paths, NARROW)) is compiled_epoch((WIDE,))
 
 
 def test_other_methods_are_compiled_as_xla_likes() -> None:
@@ -69,7 +82,7 @@ def test_a_narrow_program_has_no_library_kernel_and_no_split_loop(mark: str) -> 
     assert mark not in text(compiled_epoch((learner,)))
 
 
-@pytest.mark.parametrize("learner", [NARROW, AggregationLearner((5, 40, 1), "ancestral surrogate")])
+@pytest.mark.parametrize("learner", [NARROW, WIDE])
 def test_the_networks_are_the_same_up_to_rounding(learner: AggregationLearner) -> None:
     ours, plain = train(compiled_epoch((learner,)), learner, 5), train(epoch, learner, 5)
     np.testing.assert_allclose(ours, plain, atol=1e-5)

@@ -88,6 +88,11 @@ class AggregationLearner(Aggregating):
         """Exact outputs of narrow layers: at 12 units a second core pays."""
         return self.method in ("exact", "meanfield") and max(self.sizes[1:]) <= WIDEST_IN_SEQUENCE
 
+    @property
+    def by_library(self) -> bool:
+        """Paths need no table: the library is faster, and `results/certificates.csv` was learned with its rounding."""
+        return self.method.startswith("ancestral")
+
     def step(self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> State:
         """One step of Adam on the objective of one minibatch (its loss on the rows, its KL in full)."""
         return self.step_seen(state, inputs, targets, weights, rate, key)[0]

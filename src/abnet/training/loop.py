@@ -72,12 +72,17 @@ class Learner(Protocol):
 
 
 class Aggregating(ABC):
-    """A learner of an aggregation: its steps are compiled without the library of kernels, which is slow in sums."""
+    """A learner of an aggregation, which knows how its steps are compiled."""
 
     @property
     @abstractmethod
     def in_sequence(self) -> bool:
         """Whether its steps are so short that one kernel after the other is fastest."""
+
+    @property
+    @abstractmethod
+    def by_library(self) -> bool:
+        """Whether XLA may take sums from its library of kernels, which is slow in sums over tables."""
 
 
 class Rows(NamedTuple):
@@ -327,7 +332,7 @@ IN_SEQUENCE = {
 def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
     """`abnet.training.loop.epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
     aggregating = [learner for learner in learners if isinstance(learner, Aggregating)]
-    if len(aggregating) < len(learners):
+    if len(aggregating) < len(learners) or all(learner.by_library for learner in aggregating):
         return epoch
     return _epoch(in_sequence=all(learner.in_sequence for learner in aggregating))
 

@@ -88,6 +88,7 @@ class MixtureLearner(Aggregating):
     together: float = 1.0
     bounded: bool = True
     in_sequence: ClassVar[bool] = False
+    by_library: ClassVar[bool] = False
 
     def step(self, state: MixtureState, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> MixtureState:
         """One step of Adam on the objective of one minibatch."""
