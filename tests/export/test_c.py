@@ -329,19 +329,36 @@ def test_all_cores_give_the_same_labels(kind: str, tmp_path: Path) -> None:
     check(models.predictor(kind, 6), tmp_path, X, None, "-O2", "-fopenmp")
 
 
+@pytest.mark.parametrize(
+    "flags", [(), ("-march=native",), ("-DABNET_PLAIN",), ("-DABNET_ROWS=8",), ("-DABNET_ROWS=7",)]
+)
 @pytest.mark.parametrize(("n_inputs", "precision"), [(1, "single"), (4, "double"), (131, "single"), (258, "double")])
-def test_many_units_in_tiles_that_do_not_fit(n_inputs: int, precision: str, tmp_path: Path) -> None:
-    """Thirty-six units in two tiles of 32, features that make no groups of four, rows of zeros, and numbers that only
-    their squares take for zero."""
+def test_many_units_in_tiles_that_do_not_fit(
+    n_inputs: int, precision: str, flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Thirty-six units in tiles that reach into the next feature, features behind, rows of zeros, and numbers that only
+    their squares take for zero, with each kind of vectors."""
     model = models.predictor("classes", n_inputs, width=12)
     rng = np.random.default_rng(n_inputs)
     X = (rng.normal(size=(500, n_inputs)) * (rng.random((500, n_inputs)) < 0.2)).astype(np.float32)
     X[0], X[1], X[2] = 0, 1e-30, -1e30
-    check(model, tmp_path, X, None, *SANITIZED, precision=precision)
+    check(model, tmp_path, X, None, *SANITIZED, *flags, precision=precision)
     (tmp_path / "probe.c").write_text(PROBE)
-    subprocess.run(["cc", *STRICT, "-O3", "probe.c", "-o", "probe", "-lm"], cwd=tmp_path, check=True)
+    subprocess.run(["cc", *STRICT, "-O3", *flags, "probe.c", "-o", "probe", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run([str(tmp_path / "probe")], input=X.tobytes(), capture_output=True, check=True)
     assert int(done.stdout) < 0.1 * len(X)  # not all of them are left to be computed one by one
+
+
+@pytest.mark.parametrize("flags", [(), ("-march=native",), ("-DABNET_PLAIN",)])
+@pytest.mark.parametrize(("kind", "width", "n_inputs"), [("compact", 2, 2), ("map", 3, 65), ("compact", 10, 200)])
+def test_few_units_read_beyond_no_weights(
+    kind: str, width: int, n_inputs: int, flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Vectors longer than a layer is wide, at the end of the weights; features that are never zero, and one that is."""
+    model = models.predictor(kind, n_inputs, width=width)
+    X = np.random.default_rng(width).normal(size=(300, n_inputs)).astype(np.float32)
+    X[:100, -1] = 0
+    check(model, tmp_path, X, None, *SANITIZED, *flags)
 
 
 PROBE = """

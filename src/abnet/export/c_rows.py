@@ -4,13 +4,14 @@ All arrays have a place for each of `ABNET_ROWS` rows in their innermost dimensi
 operation on neighbours: what compilers turn into vector instructions, whatever the sizes of the model.
 """
 
+from math import gcd
+
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.export.c_network import BLOCK
 from abnet.export.c_text import CPart, c_array, c_number
 from abnet.export.plan import BitTable, CodeTable, ExportPlan, VoteTable
-from abnet.predictors.compact import UNIT, gamma, single_precision_error
+from abnet.predictors.compact import gamma, single_precision_error
 
 __all__ = ["ERF_COEFFICIENTS", "ERF_END", "ERF_ERROR", "row_slack", "rows_code"]
 
@@ -31,9 +32,11 @@ MOST_BYTES = 2**18
 MOST_SUMS = 2**12
 """Sums over half a table, for each row, at the most; wider networks are computed row by row."""
 FEWEST = 8
-TILE, SPAN = 32, 128
-"""Networks of `TILE` units or more: units computed at a time, whose sums stay in registers, and features whose weights
-for them stay in the first cache."""
+WORD = 64
+"""Features looked at at a time: those that are not zero are the bits of a word, and the weights of all for a tile stay
+in the first cache."""
+LANES = (1, 4, 8, 16)
+"""Numbers that an instruction computes with: without vectors, and with those of SSE and NEON, of AVX, of AVX-512."""
 
 _PROTOTYPE = """
 /* The numbers of the classes of n rows, as abnet_predict gives them, but faster: rows are computed side by side.
@@ -48,32 +51,48 @@ void abnet_predict_rows(%(argument)srows, size_t n, int *codes);
 
 
 def row_slack(plan: ExportPlan) -> NDArray[np.float64] | None:
-    """What single precision may change of a row: of a score, or of each unit's sum relative to the norm of (x, 1).
+    """What single precision may change of a row: of F, or of each unit's sum relative to the norm of (x, 1).
 
-    Sums are taken over blocks of features first, so that a number is rounded once for each of its block and once for
-    each block, and not once for each feature. None where rows are not computed side by side.
+    Sums are taken over words of features first, so that a number is rounded once for every other of its word and once
+    for each word, and not once for each feature. Of several classes, it bounds the change of the difference of two
+    shares: multilinear with values in [-1, 1] as F is, and evaluated by sums whose terms add up to 1 at the most. None
+    where rows are not computed side by side.
     """
-    network, terms = plan.network, _terms(plan)
+    network = plan.network
     if isinstance(network, VoteTable):
-        width, outputs = network.b.shape[1], network.H.shape[2]
+        terms, width, outputs = _terms(plan), network.b.shape[1], network.H.shape[2]
         members = [single_precision_error(W, b, terms=terms) for W, b in zip(network.W, network.b, strict=True)]
-        slack = float(np.mean(members)) + width * ERF_ERROR + len(members) * UNIT
+        # All votes of all members are added up one after the other.
+        slack = float(np.mean(members)) + width * ERF_ERROR + gamma(len(members) << (width - width // 2))
         return np.array([slack]) if slack < 0.25 and outputs << (width - width // 2) <= MOST_SUMS else None
     if isinstance(network, BitTable | CodeTable):
-        return 2 * gamma(terms + 8) * np.hypot(np.linalg.norm(network.W, axis=1), network.b)
+        return 2 * gamma(_terms(plan) + 8) * np.hypot(np.linalg.norm(network.W, axis=1), network.b)
     return None
 
 
-def _wide(plan: ExportPlan) -> bool:
-    return isinstance(plan.network, VoteTable) and plan.network.b.size >= TILE
-
-
 def _terms(plan: ExportPlan) -> int:
-    """How often a product is added to others, at the most."""
-    if not _wide(plan):
-        return BLOCK + -(-plan.n_features // BLOCK)
-    # Two sums of every other feature of a span, added to each other and to what was there; up to three features behind.
-    return SPAN // 2 + 1 + -(-plan.n_features // SPAN) + 3
+    """How often a product is added to others, at the most.
+
+    Two sums of every other feature of a word are added to each other and to those of other words; features behind and
+    the bias come last. The squares of the norm are added less often.
+    """
+    n, units = plan.n_features, len(_units(plan))
+    behind = max(_tile(units, lanes)[1] - 1 for lanes in LANES) // units
+    return -(-min(n, WORD) // 2) + 1 + -(-n // WORD) + min(n, behind) + 1
+
+
+def _units(plan: ExportPlan) -> NDArray[np.float64]:
+    """Biases of the leading layer, over all members."""
+    assert isinstance(plan.network, VoteTable | BitTable | CodeTable)
+    return plan.network.b.reshape(-1)
+
+
+def _tile(units: int, lanes: int) -> tuple[int, int]:
+    """Units whose sums are computed at a time, and those of all tiles: `ABNET_TILE` and `ABNET_TILES` of them."""
+    tiles = -(-units // (4 * lanes if lanes > 1 else 32))
+    each = -(-units // tiles)
+    tile = -(-each // lanes) * lanes
+    return tile, tiles * tile
 
 
 def rows_code(plan: ExportPlan, real: str, argument: str, prepared: bool) -> tuple[str, CPart]:
@@ -92,33 +111,40 @@ def rows_code(plan: ExportPlan, real: str, argument: str, prepared: bool) -> tup
     if slack is None:
         return _PROTOTYPE % {"rows": 1, "argument": argument}, CPart(_ONE_BY_ONE % parts)
     rows = ROWS if 4 * ROWS * plan.n_features * prepared <= MOST_BYTES else FEWEST
-    network, constants, flash = plan.network, "", 0
+    network, constants, flash, held = plan.network, "", 0, 0
     if isinstance(network, VoteTable):
-        outputs, first = network.H.shape[2], network.b.shape[1] // 2
-        numbers = network.b.size + outputs + 8 + 2**first + 2 ** (network.b.shape[1] - first)
-        limit = {"slack": c_number(float(slack[0]) * (1 if outputs == 1 else 2), single=False)}
+        outputs, first, second = network.H.shape[2], network.b.shape[1] // 2, -(-network.b.shape[1] // 2)
+        numbers, held = network.b.size + outputs + 2**first + 2**second, 4 * 8 * gcd(8, outputs << second)
+        limit = {"slack": c_number(float(slack[0]), single=False)}
         decide = (_TWO if outputs == 1 else _SEVERAL) % limit
-        many = _ERF % _erf_parts() + _VOTES % {"real": real, "decide": decide, "counter": "" if outputs == 1 else "k, "}
+        sizes = {"real": real, "votes": gcd(8, outputs << second), "counter": "" if outputs == 1 else "k, "}
+        many = _ERF % _erf_parts() + _VOTES % {**sizes, "decide": decide}
     else:
         found = _BIT if isinstance(network, BitTable) else "abnet_class[place]"
         numbers, many, flash = len(slack), _BITS % {"found": found}, 4 * len(slack)
         constants = c_array("float", "abnet_slack", 1.001 * slack)
     loop = ((_PREPARED if prepared else _PLAIN) + _BLOCKS) % parts
-    sums, taken = _wide_sums(plan, parts, rows) if _wide(plan) else (_SUMS % parts, 4 * rows * (BLOCK + 9) + BLOCK)
-    code = "\n".join(["#if ABNET_ROWS > 0", constants, sums, many, loop, "#endif", ""])
-    ram = taken + 4 * rows * (numbers + 5 + plan.n_features * prepared)
+    code = "\n".join(["#if ABNET_ROWS > 0", constants, _sums(plan, real), many, loop, "#endif", ""])
+    ram = 4 * rows * (numbers + 5 + plan.n_features * prepared) + held + _sums_ram(plan, rows)
     return _PROTOTYPE % {"rows": rows, "argument": argument}, CPart(code, flash, ram)
 
 
-def _wide_sums(plan: ExportPlan, parts: dict[str, str], rows: int) -> tuple[str, int]:
-    """`abnet_many_sums` of a network of many units, and the bytes of its arrays."""
-    assert isinstance(plan.network, VoteTable)
-    units, spans, left = plan.network.b.size, -(-plan.n_features // SPAN), plan.n_features % 4
-    sizes = {"TILE": TILE, "SPAN": SPAN, "SPANS": spans, "GROUPED": plan.n_features - left}
-    defines = "\n".join(f"#define ABNET_{name} {value}" for name, value in sizes.items())
-    behind = _BEHIND % parts if left else ""
-    ram = 4 * rows * units + rows * spans * (SPAN // 4 + 1) + 4 * (2 * TILE + SPAN // 4)
-    return f"{defines}\n{_WIDE_SUMS % {**parts, 'behind': behind}}", ram
+def _space(plan: ExportPlan) -> int:
+    """Places for the sums of all tiles, whatever the vectors."""
+    return max(_tile(len(_units(plan)), lanes)[1] for lanes in LANES)
+
+
+def _sums(plan: ExportPlan, real: str) -> str:
+    """`abnet_many_sums`; weights in double precision are computed with one by one."""
+    double = real == "double"
+    lanes = {"double": " || 1" * double, "weights": "(float)*(p)" if double else "ABNET_AT(p)", "space": _space(plan)}
+    return _LANES % lanes + _SUMS % {"real": real}
+
+
+def _sums_ram(plan: ExportPlan, rows: int) -> int:
+    """Bytes of the arrays of `abnet_many_sums` and of what it calls; a tile of longer vectors stays in registers."""
+    words = -(-plan.n_features // WORD)
+    return 4 * rows * _space(plan) + 8 * rows * words + 4 * 32 + 2 * 4 * _tile(len(_units(plan)), 4)[0]
 
 
 def _erf_parts() -> dict[str, str]:
@@ -130,133 +156,120 @@ def _erf_parts() -> dict[str, str]:
     }  # fmt: skip
 
 
+_LANES = """
+/* Numbers that an instruction computes with: a vector of GCC's and Clang's, or a single one (-DABNET_PLAIN). */
+#if !defined __GNUC__ || defined ABNET_PLAIN%(double)s
+#define ABNET_LANES 1
+#elif defined __AVX512F__ && ABNET_ROWS %% 32 == 0
+#define ABNET_LANES 16
+#elif defined __AVX__ && ABNET_ROWS %% 16 == 0
+#define ABNET_LANES 8
+#elif (defined __SSE__ || defined __ARM_NEON || defined __ALTIVEC__) && ABNET_ROWS %% 8 == 0
+#define ABNET_LANES 4
+#else
+#define ABNET_LANES 1
+#endif
+#if ABNET_LANES > 1
+typedef float abnet_lanes __attribute__((vector_size(4 * ABNET_LANES)));
+typedef float abnet_some __attribute__((vector_size(4 * ABNET_LANES), aligned(4), may_alias));
+#else
+typedef float abnet_lanes, abnet_some;
+#endif
+#define ABNET_AT(p) (*(const abnet_some *)(p))
+#define ABNET_WEIGHTS(p) %(weights)s
+
+/* Units whose sums are computed at a time: four vectors, or fewer where that leaves fewer over. */
+#define ABNET_MOST (ABNET_LANES > 1 ? 4 * ABNET_LANES : 32)
+#define ABNET_TILES ((ABNET_UNITS + ABNET_MOST - 1) / ABNET_MOST)
+#define ABNET_PARTS (((ABNET_UNITS + ABNET_TILES - 1) / ABNET_TILES + ABNET_LANES - 1) / ABNET_LANES)
+#define ABNET_TILE (ABNET_PARTS * ABNET_LANES)
+#define ABNET_SPACE %(space)d
+/* The last features, whose weights are followed by fewer than a tile may read beyond them, and those ahead of them. */
+#define ABNET_LAST ((ABNET_TILES * ABNET_TILE - 1) / ABNET_UNITS)
+#define ABNET_AHEAD (ABNET_FEATURES > ABNET_LAST ? ABNET_FEATURES - ABNET_LAST : 0)
+#define ABNET_WORDS (ABNET_AHEAD > 0 ? (ABNET_AHEAD + 63) / 64 : 1)
+"""
+
 _SUMS = """
-/* z[u][r] += sum over k of w[places[k]][u] x[k][r], for eight units at a time, whose sums stay in registers. */
-static void abnet_product(const float *x, const unsigned char *places, int n, const %(real)s *w, int units, float *z) {
-    float a[8][ABNET_ROWS];
-    int v, k, r, left;
-    for (left = units; left >= 8; left -= 8, w += 8, z += 8 * ABNET_ROWS) {
-        for (v = 0; v < 8; v++)
-            for (r = 0; r < ABNET_ROWS; r++) a[v][r] = 0.0f;
-        for (k = 0; k < n; k++) {
-            const %(real)s *line = w + (size_t)places[k] * (size_t)units;
-            for (v = 0; v < 8; v++)
-                for (r = 0; r < ABNET_ROWS; r++) a[v][r] += (float)line[v] * x[k * ABNET_ROWS + r];
+/* The place of the lowest bit of a number other than zero. */
+static int abnet_lowest(unsigned long long bits) {
+#if defined __GNUC__ && !defined ABNET_PLAIN
+    return __builtin_ctzll(bits);
+#else
+    int place = 0, step;
+    for (step = 32; step > 0; step /= 2)
+        if ((bits & ((1ULL << step) - 1)) == 0) {
+            bits >>= step;
+            place += step;
         }
-        for (v = 0; v < 8; v++)
-            for (r = 0; r < ABNET_ROWS; r++) z[v * ABNET_ROWS + r] += a[v][r];
-    }
-    for (v = 0; v < left; v++)
-        for (r = 0; r < ABNET_ROWS; r++) a[v][r] = 0.0f;
-    for (k = 0; k < n; k++) {
-        const %(real)s *line = w + (size_t)places[k] * (size_t)units;
-        for (v = 0; v < left; v++)
-            for (r = 0; r < ABNET_ROWS; r++) a[v][r] += (float)line[v] * x[k * ABNET_ROWS + r];
-    }
-    for (v = 0; v < left; v++)
-        for (r = 0; r < ABNET_ROWS; r++) z[v * ABNET_ROWS + r] += a[v][r];
+    return place;
+#endif
 }
 
-/* w_u f + b_u of every unit, and 1 + the squared norm of f; features that are zero in all rows are passed over. */
+/* Which of n <= 64 features are not zero, as bits; their squares are added to 32 sums in turn. */
+static unsigned long long abnet_present(const float *x, int n, float *squares) {
+    uint_least32_t low = 0, high = 0;
+    int i;
+    if (n == 64) {
+        for (i = 0; i < 32; i++) low |= (uint_least32_t)(x[i] != 0.0f) << i;
+        for (i = 0; i < 32; i++) high |= (uint_least32_t)(x[32 + i] != 0.0f) << i;
+        for (i = 0; i < 32; i++) squares[i] += x[i] * x[i] + x[32 + i] * x[32 + i];
+    } else
+        for (i = 0; i < n; i++) {
+            const uint_least32_t bit = (uint_least32_t)(x[i] != 0.0f) << i %% 32;
+            low |= i < 32 ? bit : 0;
+            high |= i < 32 ? 0 : bit;
+            squares[i %% 32] += x[i] * x[i];
+        }
+    return (unsigned long long)high << 32 | low;
+}
+
+/* sums[u] += sum over the features that are present of w[i][u] x[i], for the units of a tile, whose sums stay in
+   registers; every other feature is added to a second sum. */
+static void abnet_tile(const float *x, unsigned long long bits, const %(real)s *w, float *sums) {
+    abnet_lanes a[ABNET_PARTS], b[ABNET_PARTS];
+    int v;
+    for (v = 0; v < ABNET_PARTS; v++) a[v] = b[v] = (abnet_lanes){0};
+    while (bits != 0) {
+        const unsigned long long rest = bits & (bits - 1), next = rest != 0 ? rest : bits;
+        const int i = abnet_lowest(bits), j = abnet_lowest(next);
+        const %(real)s *wi = w + i * ABNET_UNITS, *wj = w + j * ABNET_UNITS;
+        const float y = x[i], t = x[j] * (float)(rest != 0);
+        for (v = 0; v < ABNET_PARTS; v++) a[v] += y * ABNET_WEIGHTS(wi + v * ABNET_LANES);
+        for (v = 0; v < ABNET_PARTS; v++) b[v] += t * ABNET_WEIGHTS(wj + v * ABNET_LANES);
+        bits = next & (next - 1);
+    }
+    for (v = 0; v < ABNET_PARTS; v++) *(abnet_some *)(sums + v * ABNET_LANES) += a[v] + b[v];
+}
+
+/* w_u f + b_u of every unit, and 1 + the squared norm of f. Features that are zero are passed over; 64 at a time, so
+   that their weights are near for all rows. A tile may reach into the weights of the next feature, whose sums are not
+   used; the last features, which have no next, come behind. */
 static void abnet_many_sums(const float *const *f, float *z, float *norm) {
-    float x[ABNET_BLOCK * ABNET_ROWS], squares[ABNET_ROWS];
-    unsigned char places[ABNET_BLOCK];
-    int start, i, r, u, n, count, some;
-    for (u = 0; u < ABNET_UNITS; u++)
-        for (r = 0; r < ABNET_ROWS; r++) z[u * ABNET_ROWS + r] = (float)abnet_b[u];
-    for (r = 0; r < ABNET_ROWS; r++) norm[r] = 1.0f;
-    for (start = 0; start < ABNET_FEATURES; start += ABNET_BLOCK) {
-        n = ABNET_FEATURES - start < ABNET_BLOCK ? ABNET_FEATURES - start : ABNET_BLOCK;
-        for (r = 0; r < ABNET_ROWS; r++)
-            for (i = 0; i < n; i++) x[i * ABNET_ROWS + r] = f[r][start + i];
-        for (r = 0; r < ABNET_ROWS; r++) squares[r] = 0.0f;
-        for (i = 0, count = 0; i < n; i++) {
-            const float *from = x + i * ABNET_ROWS;
-            float *to = x + count * ABNET_ROWS;
-            for (r = 0, some = 0; r < ABNET_ROWS; r++) some |= from[r] != 0.0f;
-            if (!some) continue;
-            for (r = 0; r < ABNET_ROWS; r++) squares[r] += from[r] * from[r];
-            for (r = 0; r < ABNET_ROWS; r++) to[r] = from[r];
-            places[count++] = (unsigned char)i;
-        }
-        for (r = 0; r < ABNET_ROWS; r++) norm[r] += squares[r];
-        abnet_product(x, places, count, abnet_W + (size_t)start * ABNET_UNITS, ABNET_UNITS, z);
+    float sums[ABNET_ROWS][ABNET_SPACE], squares[32];
+    unsigned long long present[ABNET_ROWS][ABNET_WORDS];
+    int start, i, k, r, u;
+    for (r = 0; r < ABNET_ROWS; r++) {
+        for (i = 0; i < 32; i++) squares[i] = 0.0f;
+        for (k = 0, start = 0; k < ABNET_WORDS; k++, start += 64)
+            present[r][k] = abnet_present(f[r] + start, ABNET_AHEAD - start < 64 ? ABNET_AHEAD - start : 64, squares);
+        for (k = 16; k > 0; k /= 2)
+            for (i = 0; i < k; i++) squares[i] += squares[i + k];
+        norm[r] = 1.0f + squares[0];
+        for (u = 0; u < ABNET_SPACE; u++) sums[r][u] = 0.0f;
     }
-}
-"""
-
-_WIDE_SUMS = """
-/* z[u] += sum over the groups of four features at `places` of w[i][u] x[i], for the units from `from` to 32; all 32 are
-   computed, by two sums in turn. */
-static void abnet_tile(
-    const float *x, const unsigned char *places, int n, const %(real)s *w, int from, float *z) {
-    float a[ABNET_TILE], b[ABNET_TILE];
-    int k, v;
-    for (v = 0; v < ABNET_TILE; v++) a[v] = 0.0f;
-    for (v = 0; v < ABNET_TILE; v++) b[v] = 0.0f;
-    for (k = 0; k < n; k++) {
-        const float *y = x + 4 * places[k];
-        const %(real)s *line = w + (size_t)places[k] * 4 * ABNET_UNITS;
-        for (v = 0; v < ABNET_TILE; v++) a[v] += y[0] * (float)line[v];
-        for (v = 0; v < ABNET_TILE; v++) b[v] += y[1] * (float)line[ABNET_UNITS + v];
-        for (v = 0; v < ABNET_TILE; v++) a[v] += y[2] * (float)line[2 * ABNET_UNITS + v];
-        for (v = 0; v < ABNET_TILE; v++) b[v] += y[3] * (float)line[3 * ABNET_UNITS + v];
-    }
-    for (v = from; v < ABNET_TILE; v++) z[v] += a[v] + b[v];
-}
-
-/* The groups of four features of a row that are not all zero, span by span; 1 + the squared norm of the features. A
-   feature whose square is zero is below 1e-22, and missed by no sum. */
-static float abnet_groups(const float *x, unsigned char *places, unsigned char *counts) {
-    float squares[ABNET_SPAN / 4], norm = 1.0f, sum;
-    int start, g, n, count;
-    for (start = 0; start < ABNET_GROUPED; start += ABNET_SPAN, x += ABNET_SPAN, places += ABNET_SPAN / 4) {
-        n = (ABNET_GROUPED - start < ABNET_SPAN ? ABNET_GROUPED - start : ABNET_SPAN) / 4;
-        for (g = 0; g < n; g++)
-            squares[g] = (x[4 * g] * x[4 * g] + x[4 * g + 1] * x[4 * g + 1])
-                + (x[4 * g + 2] * x[4 * g + 2] + x[4 * g + 3] * x[4 * g + 3]);
-        for (g = 0, count = 0, sum = 0.0f; g < n; g++) {
-            places[count] = (unsigned char)g;
-            count += squares[g] != 0.0f;
-            sum += squares[g];
-        }
-        *counts++ = (unsigned char)count;
-        norm += sum;
-    }
-    return norm;
-}
-
-/* w_u f + b_u of every unit, and 1 + the squared norm of f. Each row is read once from its beginning to its end, and is
-   near when its sums are taken. */
-static void abnet_many_sums(const float *const *f, float *z, float *norm) {
-    float sums[ABNET_ROWS * ABNET_UNITS];
-    unsigned char places[ABNET_ROWS][ABNET_SPANS * (ABNET_SPAN / 4)], counts[ABNET_ROWS][ABNET_SPANS];
-    int start, span, r, u, from;
-    for (r = 0; r < ABNET_ROWS; r++) norm[r] = abnet_groups(f[r], places[r], counts[r]);
-    for (r = 0; r < ABNET_ROWS; r++)
-        for (u = 0; u < ABNET_UNITS; u++) sums[r * ABNET_UNITS + u] = (float)abnet_b[u];
-    for (start = 0, span = 0; start < ABNET_GROUPED; start += ABNET_SPAN, span++)
-        for (u = 0; u < ABNET_UNITS; u += ABNET_TILE) {
-            /* The last tile goes back to where it fits, and leaves out the units that it shares with the one before. */
-            from = u + ABNET_TILE <= ABNET_UNITS ? 0 : u + ABNET_TILE - ABNET_UNITS;
+    for (k = 0; k < ABNET_WORDS && ABNET_AHEAD > 0; k++)
+        for (u = 0; u < ABNET_UNITS; u += ABNET_TILE)
             for (r = 0; r < ABNET_ROWS; r++)
-                abnet_tile(
-                    f[r] + start, places[r] + span * (ABNET_SPAN / 4), counts[r][span],
-                    abnet_W + (size_t)start * ABNET_UNITS + (size_t)(u - from), from,
-                    sums + r * ABNET_UNITS + (u - from));
-        }
-%(behind)s    for (u = 0; u < ABNET_UNITS; u++)
-        for (r = 0; r < ABNET_ROWS; r++) z[u * ABNET_ROWS + r] = sums[r * ABNET_UNITS + u];
-}
-"""
-
-_BEHIND = """    for (start = ABNET_GROUPED; start < ABNET_FEATURES; start++)
+                abnet_tile(f[r] + 64 * k, present[r][k], abnet_W + (size_t)k * 64 * ABNET_UNITS + u, sums[r] + u);
+    for (i = ABNET_AHEAD; i < ABNET_FEATURES; i++)
         for (r = 0; r < ABNET_ROWS; r++) {
-            const float x = f[r][start];
-            norm[r] += x * x;
-            for (u = 0; u < ABNET_UNITS; u++)
-                sums[r * ABNET_UNITS + u] += x * (float)abnet_W[(size_t)start * ABNET_UNITS + (size_t)u];
+            norm[r] += f[r][i] * f[r][i];
+            for (u = 0; u < ABNET_UNITS; u++) sums[r][u] += f[r][i] * (float)abnet_W[i * ABNET_UNITS + u];
         }
+    for (u = 0; u < ABNET_UNITS; u++)
+        for (r = 0; r < ABNET_ROWS; r++) z[u * ABNET_ROWS + r] = sums[r][u] + (float)abnet_b[u];
+}
 """
 
 _ERF = """
@@ -271,6 +284,15 @@ static float abnet_erf(float x) {
 """
 
 _VOTES = """
+/* Columns and vectors of rows whose votes are computed at a time. */
+#if ABNET_LANES > 1
+#define ABNET_VOTES %(votes)d
+#define ABNET_SIDE 2
+#else
+#define ABNET_VOTES 2
+#define ABNET_SIDE ABNET_ROWS
+#endif
+
 static void abnet_many_corners(const float *m, int d, float *p) {
     int i, j, r, n = 1;
     for (r = 0; r < ABNET_ROWS; r++) p[r] = 1.0f;
@@ -283,34 +305,27 @@ static void abnet_many_corners(const float *m, int d, float *p) {
             }
 }
 
-/* scores[k][r] += sum over the corners of their probability times h[corner][k], for one member; eight columns of the
+/* scores[k][r] += sum over the corners of their probability times h[corner][k], for one member; some columns of the
    product with half of the cube at a time, whose sums stay in registers. */
 static void abnet_many_votes(const %(real)s *h, const float *first, const float *second, float *scores) {
-    float a[8][ABNET_ROWS];
-    int c, i, v, r, n;
-    for (c = 0; c < ABNET_OUTPUTS << ABNET_SECOND; c += n) {
-        n = (ABNET_OUTPUTS << ABNET_SECOND) - c < 8 ? 1 : 8;
-        if (n == 8) {
-            for (v = 0; v < 8; v++)
-                for (r = 0; r < ABNET_ROWS; r++) a[v][r] = (float)h[c + v] * first[r];
-            for (i = 1; i < 1 << ABNET_FIRST; i++) {
-                const %(real)s *line = h + (size_t)i * (ABNET_OUTPUTS << ABNET_SECOND) + c;
-                for (v = 0; v < 8; v++)
-                    for (r = 0; r < ABNET_ROWS; r++) a[v][r] += (float)line[v] * first[i * ABNET_ROWS + r];
-            }
-        } else {
-            for (r = 0; r < ABNET_ROWS; r++) a[0][r] = (float)h[c] * first[r];
-            for (i = 1; i < 1 << ABNET_FIRST; i++) {
-                const float value = (float)h[(size_t)i * (ABNET_OUTPUTS << ABNET_SECOND) + (size_t)c];
-                for (r = 0; r < ABNET_ROWS; r++) a[0][r] += value * first[i * ABNET_ROWS + r];
+    int c, i, v, s, r;
+    for (r = 0; r < ABNET_ROWS; r += ABNET_SIDE * ABNET_LANES)
+        for (c = 0; c < ABNET_OUTPUTS << ABNET_SECOND; c += ABNET_VOTES) {
+            abnet_lanes a[ABNET_VOTES][ABNET_SIDE];
+            const %(real)s *line = h + c;
+            const float *p = first + r;
+            for (v = 0; v < ABNET_VOTES; v++)
+                for (s = 0; s < ABNET_SIDE; s++) a[v][s] = (abnet_lanes){0};
+            for (i = 0; i < 1 << ABNET_FIRST; i++, line += ABNET_OUTPUTS << ABNET_SECOND, p += ABNET_ROWS)
+                for (v = 0; v < ABNET_VOTES; v++)
+                    for (s = 0; s < ABNET_SIDE; s++) a[v][s] += (float)line[v] * ABNET_AT(p + s * ABNET_LANES);
+            for (v = 0; v < ABNET_VOTES; v++) {
+                const float *q = second + (c + v) / ABNET_OUTPUTS * ABNET_ROWS + r;
+                float *to = scores + (c + v) %% ABNET_OUTPUTS * ABNET_ROWS + r;
+                for (s = 0; s < ABNET_SIDE; s++)
+                    *(abnet_some *)(to + s * ABNET_LANES) += ABNET_AT(q + s * ABNET_LANES) * a[v][s];
             }
         }
-        for (v = 0; v < n; v++) {
-            const float *p = second + (c + v) / ABNET_OUTPUTS * ABNET_ROWS;
-            float *to = scores + (c + v) %% ABNET_OUTPUTS * ABNET_ROWS;
-            for (r = 0; r < ABNET_ROWS; r++) to[r] += p[r] * a[v][r];
-        }
-    }
 }
 
 /* The classes of rows; -1 where single precision is not sure of one. */
@@ -402,7 +417,7 @@ void abnet_predict_rows(%(argument)srows, size_t n, int *codes) {
     const size_t blocks = n / ABNET_ROWS + (n %% ABNET_ROWS > 0);
     size_t i;
 #ifdef _OPENMP
-#pragma omp parallel for
+#pragma omp parallel for schedule(dynamic, 4)
 #endif
     for (i = 0; i < blocks; i++) {
         const size_t start = i * ABNET_ROWS, left = n - start;

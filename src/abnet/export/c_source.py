@@ -100,7 +100,7 @@ def c_program(predictor: Predictor, *, precision: str = "auto") -> CSource:
     includes = [
         "float.h",
         "stddef.h",
-        *(header for header, sign in _HEADERS if sign in parts[0].code),
+        *(header for header, sign in _HEADERS if sign in parts[0].code + many.code),
         *["math.h"] * libm,
     ]
     sizes = {"COLUMNS": plan.n_columns, "FEATURES": plan.n_features, "CLASSES": predictor.n_classes}
