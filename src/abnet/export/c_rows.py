@@ -209,18 +209,18 @@ static int abnet_lowest(unsigned long long bits) {
 /* Which of n <= 64 features are not zero, as bits; their squares are added to 32 sums in turn. */
 static unsigned long long abnet_present(const float *x, int n, float *squares) {
     uint_least32_t low = 0, high = 0;
+    const int m = n < 32 ? n : 32;
     int i;
     if (n == 64) {
         for (i = 0; i < 32; i++) low |= (uint_least32_t)(x[i] != 0.0f) << i;
         for (i = 0; i < 32; i++) high |= (uint_least32_t)(x[32 + i] != 0.0f) << i;
         for (i = 0; i < 32; i++) squares[i] += x[i] * x[i] + x[32 + i] * x[32 + i];
-    } else
-        for (i = 0; i < n; i++) {
-            const uint_least32_t bit = (uint_least32_t)(x[i] != 0.0f) << i %% 32;
-            low |= i < 32 ? bit : 0;
-            high |= i < 32 ? 0 : bit;
-            squares[i %% 32] += x[i] * x[i];
-        }
+    } else {
+        for (i = 0; i < m; i++) low |= (uint_least32_t)(x[i] != 0.0f) << i;
+        for (i = 0; i < n - 32; i++) high |= (uint_least32_t)(x[32 + i] != 0.0f) << i;
+        for (i = 0; i < m; i++) squares[i] += x[i] * x[i];
+        for (i = 0; i < n - 32; i++) squares[i] += x[32 + i] * x[32 + i];
+    }
     return (unsigned long long)high << 32 | low;
 }
 
@@ -253,9 +253,10 @@ static void abnet_many_sums(const float *const *f, float *z, float *norm) {
         for (i = 0; i < 32; i++) squares[i] = 0.0f;
         for (k = 0, start = 0; k < ABNET_WORDS; k++, start += 64)
             present[r][k] = abnet_present(f[r] + start, ABNET_AHEAD - start < 64 ? ABNET_AHEAD - start : 64, squares);
-        for (k = 16; k > 0; k /= 2)
-            for (i = 0; i < k; i++) squares[i] += squares[i + k];
-        norm[r] = 1.0f + squares[0];
+        for (i = 0; i < 16; i++) squares[i] += squares[16 + i];
+        for (i = 0; i < 8; i++) squares[i] += squares[8 + i];
+        for (i = 0; i < 4; i++) squares[i] += squares[4 + i];
+        norm[r] = 1.0f + ((squares[0] + squares[1]) + (squares[2] + squares[3]));
         for (u = 0; u < ABNET_SPACE; u++) sums[r][u] = 0.0f;
     }
     for (k = 0; k < ABNET_WORDS && ABNET_AHEAD > 0; k++)
