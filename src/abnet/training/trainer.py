@@ -363,9 +363,10 @@ def learn_linear(trainer: Trainer, network: BAM, train: Span, watch: Span, rate:
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
     """Prepared inputs lifted, padded and on the device."""
     from abnet.aggregation.exact import lift
+    from abnet.jax_helpers import zero_rows
     from abnet.training.loop import bucket, pad_rows
 
-    padded = np.zeros((bucket(len(y)), X.shape[1] + 1), np.float32)
+    padded = zero_rows((bucket(len(y)), X.shape[1] + 1))
     lift(np.asarray(X, np.float32), out=padded[: len(y)])
     return pad_rows(padded, y, weights)
 
