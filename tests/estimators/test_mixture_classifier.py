@@ -14,6 +14,7 @@ from abnet.codebook import code_words, words_from_text
 from abnet.estimators import mixture_fit
 from abnet.estimators.recipe import recipe_for
 from abnet.predictors.mixture import CompactMixture, PathMixture
+from abnet.training.kernel_teacher import KernelTeacher
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
 
@@ -54,7 +55,32 @@ def test_teacher_sees_the_first_part_and_nothing_else(rows: np.ndarray) -> None:
     assert not {row.tobytes() for row in rows[clf.bound_rows_]} & Parrot.seen
 
 
-@pytest.mark.parametrize("teacher", [None, "linear"])
+def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
+    rows: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[bytes] = set()
+    real = KernelTeacher.fit
+
+    def fit(self: KernelTeacher, X: Any, y: Any, sample_weight: Any = None) -> KernelTeacher:
+        seen.update(np.asarray(row, np.float32).tobytes() for row in np.asarray(X))
+        return real(self, X, y, sample_weight)
+
+    monkeypatch.setattr(KernelTeacher, "fit", fit)
+    options: dict[str, Any] = {"teacher": "all", "preprocessor": None, **QUICK}
+    ABNetClassifier((3,), **options).fit(rows, two(rows))
+    assert not seen  # two classes are left to the three others
+    y = np.digitize((rows**2).sum(axis=1), [1.5, 3.5])
+    clf = ABNetClassifier((3,), **options).fit(rows, y)
+    assert seen == {row.tobytes() for row in rows[clf.other_rows_]}
+    assert "kernel" in clf.recipe_text_
+    moved = rows.copy()
+    moved[clf.bound_rows_] *= 3
+    again = ABNetClassifier((3,), **options).fit(moved, y)
+    for name, array in clf.predictor_.arrays().items():
+        np.testing.assert_array_equal(again.predictor_.arrays()[name], array)
+
+
+@pytest.mark.parametrize("teacher", [None, "linear", "kernel"])
 @pytest.mark.parametrize("labels", [two, four])
 def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
     rows: np.ndarray, labels: Any, teacher: Any

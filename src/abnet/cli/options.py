@@ -93,8 +93,9 @@ Teacher = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_NETWORK,
-        help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'all' of them, weighed, or "
-        "'none'; 'auto' is 'all', or 'none' where widths are given or the table is wide.",
+        help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'kernel', 'all' of them, "
+        "weighed (the kernel for several classes only), or 'none'; 'auto' is 'all', or 'none' where widths are given "
+        "or the table is wide.",
     ),
 ]
 Codes = Annotated[

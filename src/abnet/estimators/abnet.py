@@ -33,10 +33,11 @@ class ABNetClassifier(MixtureClassifier):
     n_estimators : int or "auto"
         Number of networks in the mixture: one posterior, whose divergence is the mean of theirs. "auto" is 1 where the
         widths are given.
-    teacher : None, "auto", "all", "forest", "boosting", "linear" or a classifier
+    teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel" or a classifier
         Who teaches the networks: a scikit-learn classifier, which is cloned and fitted on the first part only, or one
-        by name. "all" asks all three and weighs them by what they say of rows they were not fitted on. "auto" is "all",
-        "forest" above 30 classes, and None where the widths are given, or above 400 features.
+        by name. "all" asks the first three, and the kernel with several classes, and weighs them by what they say of
+        rows they were not fitted on. "auto" is "all", "forest" above 30 classes, and None where the widths are given,
+        or above 400 features.
     codes : {"auto", "thermometer", "none"}
         Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 400 features.
     code_length : int or "auto"

@@ -215,7 +215,7 @@ def _taught(
         return None, every
     seed = int(rng.integers(2**31))
     chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])
-    models = teachers_named(teacher, seed, len(chosen))
+    models = teachers_named(teacher, seed, len(chosen), n_classes)
     told = _teacher_report(report, len(models))
     known, own = (None if given is None else given[chosen] for given in (groups, weights))
     teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own)

@@ -20,8 +20,8 @@ from abnet.predictors.predictor import Calibration
 
 __all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
 
-TEACHERS = ("forest", "boosting", "linear")
-"""Teachers known by name; "all" asks all of them and weighs their answers."""
+TEACHERS = ("forest", "boosting", "linear", "kernel")
+"""Teachers known by name; "all" asks all of them and weighs their answers, the kernel with several classes only."""
 
 FOLDS = 5
 SWAP = 0.3
@@ -43,19 +43,22 @@ columns in a third of a second; two that share their cores with other programs t
 Report = Callable[[str, int, float], None]
 
 
-def teachers_named(teacher: Any, seed: int, n_rows: int = 0) -> dict[str, Any]:
-    """Unfitted classifiers by name, for so many rows: all that are known, the one named, or a clone of the user's own.
+def teachers_named(teacher: Any, seed: int, n_rows: int = 0, n_classes: int = 2) -> dict[str, Any]:
+    """Unfitted classifiers by name, for so many rows and classes: all, the one named, or a clone of the user's own.
 
     Examples
     --------
     >>> list(teachers_named("all", 0)), list(teachers_named("linear", 0))
     (['forest', 'boosting', 'linear'], ['linear'])
+    >>> list(teachers_named("all", 0, n_classes=3))
+    ['forest', 'boosting', 'linear', 'kernel']
     """
     if not isinstance(teacher, str):
         from sklearn.base import clone
 
         return {type(teacher).__name__: clone(teacher)}
-    return {name: _known(name, seed, n_rows) for name in (TEACHERS if teacher == "all" else (teacher,))}
+    known = [name for name in TEACHERS if name != "kernel" or n_classes > 2]
+    return {name: _known(name, seed, n_rows) for name in (known if teacher == "all" else (teacher,))}
 
 
 def _known(name: str, seed: int, n_rows: int) -> Any:
@@ -68,6 +71,10 @@ def _known(name: str, seed: int, n_rows: int) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         return HistGradientBoostingClassifier(random_state=seed)
+    if name == "kernel":
+        from abnet.training.kernel_teacher import KernelTeacher
+
+        return KernelTeacher(random_state=seed)
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=1000)

@@ -1,0 +1,115 @@
+"""The kernel teacher: what it says of one of its own rows is what a fit without that row says."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.kernel_ridge import KernelRidge
+
+from abnet.training import kernel_teacher
+from abnet.training.kernel_teacher import KernelTeacher, left_out, squared_distances
+from abnet.training.teachers import Teaching, teachers_named
+
+
+@pytest.fixture
+def rings(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Three classes by distance from the middle: no line tells them apart."""
+    X = rng.normal(size=(150, 2))
+    return X, np.digitize((X**2).sum(axis=1), [0.8, 2.2])
+
+
+def gaussian(X: np.ndarray, Z: np.ndarray, scale: float) -> np.ndarray:
+    return np.exp(-((X[:, None] - Z[None]) ** 2).sum(axis=2) / scale)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_left_out_rows_are_those_of_fits_without_them(weighted: bool, rng: np.random.Generator) -> None:
+    """Against scikit-learn's kernel ridge regression, fitted once for each row that is left out."""
+    X, Y = rng.normal(size=(25, 3)), rng.normal(size=(25, 2))
+    weights = rng.uniform(0.2, 3.0, 25) if weighted else np.ones(25)
+    kernel, ridge = gaussian(X, X, 2.0), 0.3
+    coefficients, without = left_out(kernel, Y, ridge, weights)
+    whole = KernelRidge(alpha=ridge, kernel="precomputed").fit(kernel, Y, sample_weight=weights)
+    np.testing.assert_allclose(kernel @ coefficients, whole.predict(kernel), atol=1e-10)
+    for i in range(25):
+        rest = np.delete(np.arange(25), i)
+        model = KernelRidge(alpha=ridge, kernel="precomputed")
+        model.fit(kernel[np.ix_(rest, rest)], Y[rest], sample_weight=weights[rest])
+        np.testing.assert_allclose(without[i], model.predict(kernel[i : i + 1, rest])[0], atol=1e-10)
+
+
+def test_distances_are_those_of_the_definition(rng: np.random.Generator) -> None:
+    A, B = rng.normal(size=(6, 4)), rng.normal(size=(5, 4))
+    np.testing.assert_allclose(squared_distances(A, B), ((A[:, None] - B[None]) ** 2).sum(axis=2), atol=1e-12)
+
+
+def test_probabilities_follow_from_the_fit(rings: tuple[np.ndarray, np.ndarray], rng: np.random.Generator) -> None:
+    X, codes = rings
+    new = rng.normal(size=(40, 2))
+    teacher = KernelTeacher().fit(X, codes)
+    targets = np.eye(3)[codes] - 1 / 3
+    G = gaussian(X, X, teacher._scale) + teacher._ridge * np.eye(len(X))
+    scores = teacher._sharpness * gaussian(new, X, teacher._scale) @ np.linalg.solve(G, targets)
+    odds = np.exp(scores)
+    np.testing.assert_allclose(teacher.predict_proba(new), odds / odds.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_it_tells_rings_that_no_line_does(rings: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = rings
+    models = {name: teachers_named(name, 0)[name] for name in ("linear", "kernel")}
+    teaching = Teaching.of(models, X, codes, 3, 0)
+    assert teaching is not None
+    assert teaching.weights[1] > 0.9
+    assert np.mean(teaching.unseen.argmax(axis=1) != codes) < 0.15
+
+
+def test_labels_by_chance_are_not_remembered(rng: np.random.Generator) -> None:
+    """Of rows with the labels of dice it says no more than of new ones, though it could know them by heart."""
+    X, codes = rng.normal(size=(200, 4)), rng.integers(0, 3, 200)
+    unseen = KernelTeacher().fit(X, codes).oob_decision_function_
+    assert np.mean(unseen.argmax(axis=1) != codes) > 0.5
+    assert -np.mean(np.log(unseen[np.arange(200), codes])) > 0.98 * np.log(3)
+
+
+def test_groups_are_left_out_whole(rng: np.random.Generator) -> None:
+    """Four rows a group, alike but for a whisper, labels by dice: a fit without one row knows the other three."""
+    groups = np.repeat(np.arange(40), 4)
+    X = rng.normal(size=(40, 3))[groups] + 1e-3 * rng.normal(size=(160, 3))
+    codes = rng.integers(0, 3, 40)[groups].astype(np.intp)
+    errors = {}
+    for known in (None, groups):
+        teaching = Teaching.of({"kernel": KernelTeacher()}, X, codes, 3, 0, groups=known)
+        assert teaching is not None
+        errors[known is None] = np.mean(teaching.unseen.argmax(axis=1) != codes)
+    assert errors[True] < 0.1
+    assert errors[False] > 0.4
+
+
+def test_of_many_rows_a_part_is_learned_and_the_others_are_new_to_it(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_teacher, "MOST_ROWS", 60)
+    monkeypatch.setattr(kernel_teacher, "BLOCK", 7)
+    X, codes = make_blobs(200, centers=3, random_state=0)
+    codes[::2] = rng.integers(0, 3, 100)
+    teacher = KernelTeacher().fit(X, codes)
+    kept = np.isin(X, teacher._rows).all(axis=1)
+    assert kept.sum() == 60
+    np.testing.assert_allclose(teacher.oob_decision_function_[~kept], teacher.predict_proba(X[~kept]))
+    turned = np.where(kept, codes, (codes + 1) % 3)
+    monkeypatch.setattr(kernel_teacher, "TRIED_ROWS", 60)
+    told, other = (KernelTeacher().fit(X, labels).oob_decision_function_ for labels in (codes, turned))
+    np.testing.assert_array_equal(told, other)
+
+
+def test_weights_of_rows_are_heeded(rings: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = rings
+    doubtful = np.arange(len(X)) % 2 == 0
+    told = np.where(doubtful, (codes + 1) % 3, codes)
+    for light in (1e-4, 0.0):
+        teacher = KernelTeacher().fit(X, told, sample_weight=np.where(doubtful, light, 5.0))
+        assert np.mean(teacher.oob_decision_function_[doubtful].argmax(axis=1) == codes[doubtful]) > 0.75
+
+
+def test_rows_that_are_all_alike_have_the_shares_of_their_classes() -> None:
+    said = KernelTeacher().fit(np.ones((30, 2)), np.arange(30) % 3).predict_proba(np.ones((2, 2)))
+    np.testing.assert_allclose(said, 1 / 3, atol=1e-6)
