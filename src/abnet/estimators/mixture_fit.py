@@ -110,6 +110,7 @@ def learn_prior_members(
         width = base.shape[1] if coded is None else coded.n_features_out
         most = min(MOST_INPUTS // width, MOST_ANSWERS // n_classes)
         lesson = teach(teaching, base, codes, cells, rng, most, held)
+        teaching = teaching.dismissed()  # a forest takes as much room as a lesson
     own = np.ones(len(base)) if weights is None else scaled(weights[chosen])
     shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)
