@@ -5,6 +5,7 @@ with several values comes with its answers to "is it above?", beside the number 
 preparation, and model files hold every preparation as plain values, never as a pickle.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from abnet import records
 from abnet.predictors.coded_rows import CodedRows
 from abnet.records import take, text
-from abnet.threads import mapped, threads_for
+from abnet.threads import MANY, mapped, threads_for
 
 __all__ = [
     "CodedMap",
@@ -116,7 +117,7 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
 
 def midpoints(column: NDArray[Any], most: int) -> NDArray[np.float64]:
     """Values halfway between neighbouring distinct ones, at most so many, evenly spaced by rank."""
-    values = np.unique(column).astype(np.float64)
+    values = _distinct(column).astype(np.float64)
     below, above = values[:-1], values[1:]
     middle = below / 2 + above / 2  # halves first: a sum of large values may overflow
     between = np.where(middle > below, middle, above)  # between neighbouring floats there is nothing
@@ -138,6 +139,14 @@ def _least_reaching(thresholds: tuple[float, ...]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         rounded = exact.astype(np.float32)
     return np.where(rounded < exact, np.nextafter(rounded, np.float32(np.inf)), rounded)
+
+
+def _distinct(column: NDArray[Any]) -> NDArray[Any]:
+    """The distinct numbers of a column, increasing; by Polars where it is at work, which sorts them alone."""
+    polars = sys.modules.get("polars")
+    if polars is None or len(column) < MANY:
+        return np.unique(column)
+    return np.asarray(polars.Series(column).unique().sort().to_numpy())
 
 
 @dataclass(frozen=True)
