@@ -188,7 +188,8 @@ def test_one_network_leaves_the_frame_as_it_is(frame: pl.DataFrame) -> None:
     assert part.X.width == 3
 
 
-def test_the_frames_of_the_caller_are_not_touched(frame: pl.DataFrame) -> None:
+@pytest.mark.parametrize("most", [MOST, N])
+def test_the_frames_of_the_caller_are_not_touched(frame: pl.DataFrame, most: int) -> None:
     given = frame.clone()
-    fit_table([given], "y", estimator=ABNetClassifier(**MIXTURE), max_learn_rows=MOST)
+    fit_table([given], "y", estimator=ABNetClassifier(**MIXTURE), max_learn_rows=most)
     assert given.equals(frame)

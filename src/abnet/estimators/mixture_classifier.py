@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -35,7 +36,7 @@ from abnet.estimators.recipe import Recipe, fit_record, recipe_for
 from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
-from abnet.threads import cores
+from abnet.threads import cores, mapped, threads_for
 from abnet.training.teachers import TEACHERS
 
 __all__ = ["MixtureClassifier"]
@@ -234,7 +235,7 @@ class MixtureClassifier(AggregatedClassifier):
         first, bound = self.other_rows_, self.bound_rows_
         if self._groups is None:
             warn_of_copies(prepared, codes, self.classes_)
-        learn, judge = (np.take(prepared, rows, axis=0) for rows in (first, bound))
+        learn, judge = mapped(partial(np.take, prepared, axis=0), (first, bound), threads_for(len(codes)))
         del prepared
         if self.__dict__.get("_holds_rows"):
             self._hand_over(X, learn, judge)
