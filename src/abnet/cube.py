@@ -30,6 +30,9 @@ __all__ = [
 BLOCK = 2**19
 """Numbers worked on at a time: enough for full speed of the matrix product, few enough for the cache."""
 
+CACHED = 2**17
+"""Numbers that all tables are worked on with at once: of more, those of one table alone stay in the cache."""
+
 
 def namespace(array: Any) -> ModuleType:
     """The array library of `array`: `numpy` or `jax.numpy`."""
@@ -179,7 +182,7 @@ def summed_multilinear(h: NDArray[Any], m: NDArray[Any]) -> NDArray[Any]:
     """
     tables, d, rows = m.shape
     columns = h.shape[2:]
-    if tables > 1 and tables * 2 ** ((d + 1) // 2) * prod(columns) * rows > BLOCK:
+    if tables > 1 and tables * 2 ** ((d + 1) // 2) * prod(columns) * rows > CACHED:
         return np.asarray(sum(summed_multilinear(h[k : k + 1], m[k : k + 1]) for k in range(tables)))
     A, C = _corner_rows(m[:, : d // 2]), _corner_rows(m[:, d // 2 :])
     AM = (h.reshape(tables, 2 ** (d // 2), -1).swapaxes(1, 2) @ A).reshape(tables, C.shape[1], -1, rows)

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
-__all__ = ["cores", "mapped", "threads_for"]
+__all__ = ["cores", "mapped", "return_memory", "threads_for"]
 
 MOST = 8
 """Threads at the most: beyond, the memory is what limits."""
@@ -55,3 +56,11 @@ def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def return_memory() -> None:
+    """Let the system have what was freed: the C library of Linux keeps what threads had, for others like them."""
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):  # other systems have no such function, or no such library
+        ctypes.CDLL(None).malloc_trim(0)

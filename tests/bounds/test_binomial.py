@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
-from abnet.bounds.binomial import binomial_tail, clopper_pearson_lower
+from abnet.bounds import binomial
+from abnet.bounds.binomial import binomial_tail, clopper_pearson_lower, exact_sum
 from abnet.bounds.shares import by_count
 from promise import breaks
 
@@ -128,3 +129,18 @@ def test_inversely_proportional_shares_keep_both_promises_at_once(rng: np.random
             failures[name] += any(limit < rate for limit, rate in zip(limits, rates, strict=True))
     assert not breaks(failures["shares"], 1000, delta)
     assert breaks(failures["delta each"], 1000, delta)
+
+
+@pytest.mark.parametrize("scale", [0, 20, 40, 300, 1070])
+def test_exact_sum_is_the_sum_rounded_once(rng: np.random.Generator, scale: int) -> None:
+    values = np.ldexp(rng.random(5000), -rng.integers(0, scale + 1, 5000))
+    values[:3] = 0.0, 1.0, 2.0**-1074
+    assert exact_sum(values) == math.fsum(values)
+    assert exact_sum(rng.permutation(values)) == math.fsum(values)
+
+
+def test_exact_sum_of_more_than_are_added_together(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binomial, "_TOGETHER", 7)
+    values = rng.random(100)
+    assert exact_sum(values) == math.fsum(values)
+    assert exact_sum(np.zeros(0)) == 0.0

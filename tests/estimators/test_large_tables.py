@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 import abnet
 from abnet import ABNetClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
-from abnet.data.preparation import UnseenWarning
+from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables import LearningDraw, TableError
+from abnet.data.tables.reading import learning_part
 from abnet.errors import ParameterError
+from abnet.estimators.large_tables import fit_and_hold
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
 N, MOST = 3000, 400
@@ -161,3 +163,33 @@ def test_paths_claim_nothing_about_the_gibbs_risk(frame: pl.DataFrame) -> None:
     certificate = fit_table(frame.head(900), "y", estimator=wide, max_learn_rows=MOST).certificate_
     assert certificate.gibbs_risk_bound == 1.0
     assert certificate.vote_error_bound < 0.5
+
+
+MIXTURE: Any = {**SMALL, "n_estimators": 2, "teacher": None, "preprocessor": TablePreparation()}
+
+
+@pytest.mark.parametrize("target_error", [None, 0.3])
+def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_error: float | None) -> None:
+    part = learning_part([frame], "y", max_learn_rows=N, share=0.5, seed=0)
+    whole = part.X.clone()
+    classifier = ABNetClassifier(**MIXTURE, target_error=target_error)
+    held = fit_and_hold(classifier, part)
+    assert held is not None
+    for rows, prepared in zip((classifier.other_rows_, classifier.bound_rows_), held, strict=True):
+        np.testing.assert_array_equal(prepared, classifier.preprocessor_.transform(whole[rows]))
+    assert part.X.width == (0 if target_error is None else whole.width)  # thresholds are decided by the rows' scores
+    assert frame.width == 4
+    assert not {"_held_rows", "_holds_rows"} & vars(classifier).keys()
+
+
+def test_one_network_leaves_the_frame_as_it_is(frame: pl.DataFrame) -> None:
+    part = learning_part([frame], "y", max_learn_rows=N, share=0.5, seed=0)
+    assert fit_and_hold(ABNetClassifier(**SMALL, preprocessor=TablePreparation()), part) is None
+    assert part.X.width == 3
+
+
+@pytest.mark.parametrize("most", [MOST, N])
+def test_the_frames_of_the_caller_are_not_touched(frame: pl.DataFrame, most: int) -> None:
+    given = frame.clone()
+    fit_table([given], "y", estimator=ABNetClassifier(**MIXTURE), max_learn_rows=most)
+    assert given.equals(frame)

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds import shares
 from abnet.bounds.betting import betting_bound
-from abnet.bounds.binomial import clopper_pearson_bound
+from abnet.bounds.binomial import clopper_pearson_bound, exact_sum
 from abnet.bounds.certificate import Expected
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.grouped import GroupCounts
@@ -242,9 +242,8 @@ def _losses(values: ArrayLike, *, ndim: int) -> NDArray[np.float64]:
 
 
 def _exact(values: NDArray[np.float64]) -> ExactRisk:
-    # fsum is exact, so that a certificate does not depend on the order of the rows.
     n = len(values)
-    return ExactRisk(math.fsum(values.tolist()) / n, math.fsum((values * values).tolist()) / n, n, losses=values)
+    return ExactRisk(exact_sum(values) / n, exact_sum(values * values) / n, n, losses=values)
 
 
 def _sampled(losses: NDArray[np.float64]) -> SampledRisk:

@@ -106,6 +106,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         else:
             X, y = validate_data(self, X, y, skip_check_array=True)
             y = np.asarray(y)
+        if y.ndim == 1 and y.dtype.kind == "U":  # text is never a quantity
+            return X, y
         try:
             check_classification_targets(y)
         except TypeError as error:

@@ -283,14 +283,33 @@ def draw_seed(random_state: Any) -> int:
 
 
 def learn_all(classifier: Any, part: Learning) -> None:
-    """Fit a classifier to all rows of a learning part (but for one in a thousand), and keep it as it is."""
+    """Fit a classifier to all rows of a learning part (but for one in a thousand), and keep it as it is.
+
+    A mixture empties the frame of the part.
+    """
     check_streamable(classifier)
     share = classifier.prior_fraction
     classifier.set_params(prior_fraction=ALL_LEARN)
     try:
-        classifier.fit(part.X, part.y)
+        fit_and_hold(classifier, part)
     finally:
         classifier.set_params(prior_fraction=share)
+
+
+def fit_and_hold(
+    classifier: Any, part: Learning, groups: NDArray[Any] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+    """Fit a classifier to a part; its rows as they were prepared, first part and bound part, if it has them all.
+
+    If it does, the frame of the part is empty afterwards.
+    """
+    classifier._holds_rows = True
+    try:
+        classifier.fit(part.X, part.y, **({} if groups is None else {"groups": groups}))
+        held: Any = classifier.__dict__.pop("_held_rows", None)
+    finally:
+        del classifier._holds_rows
+    return held
 
 
 def scores_are_exact(classifier: Any) -> bool:

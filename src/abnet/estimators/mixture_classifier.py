@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -28,7 +29,7 @@ from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.records import check_choice, check_hidden, check_positive
-from abnet.threads import cores
+from abnet.threads import cores, mapped, threads_for
 from abnet.training.teachers import TEACHERS
 
 __all__ = ["MixtureClassifier"]
@@ -186,7 +187,7 @@ class MixtureClassifier(AggregatedClassifier):
         The classes are the declared ones, or those of the first part: a label that bound rows alone have must not
         decide how many there are. Of two labels in all both are known, even if the first part has one of them only.
         """
-        labels, known = self.classes_[codes], self._labels
+        known = self._labels
         if self.classes is not None:
             known = Labels.of(self.classes)
         elif known.n_classes > 2 and self._has_split():
@@ -194,7 +195,7 @@ class MixtureClassifier(AggregatedClassifier):
             if len(present) < 2:
                 raise ValueError("the first part of the rows holds one class only: give more rows, or classes=.")
             known = Labels(self.classes_[present])
-        codes, _ = with_unknown(known.encode(labels), known.n_classes)
+        codes = with_unknown(known.encode(self.classes_), known.n_classes)[0][codes]
         self.classes_ = known.classes
         unknown = codes == known.n_classes
         if unknown[self.other_rows_].any():
@@ -225,11 +226,12 @@ class MixtureClassifier(AggregatedClassifier):
         n_codes = max(K, int(codes.max()) + 1)
         base, prepared = self._prepare(X, self._marked(codes), self.other_rows_)
         first, bound = self.other_rows_, self.bound_rows_
-        learn, judge = (np.take(prepared, rows, axis=0) for rows in (first, bound))
-        if self.__dict__.get("_holds_rows"):
-            self._held_rows = prepared
         if self._groups is None:
             warn_of_copies(prepared, codes, self.classes_)
+        learn, judge = mapped(partial(np.take, prepared, axis=0), (first, bound), threads_for(len(codes)))
+        del prepared
+        if self.__dict__.get("_holds_rows"):
+            self._hand_over(X, learn, judge)
         coded, recipe = self._coded(base, learn)
         from abnet.training.loop import compilation_cache
 
@@ -281,6 +283,16 @@ class MixtureClassifier(AggregatedClassifier):
             covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
         )  # fmt: skip
         return replace(scorer, info=info)
+
+    def _hand_over(self, frame: Any, learn: NDArray[np.float32], judge: NDArray[np.float32]) -> None:
+        """Prepared rows of both parts in the place of a frame of Polars that was made for this fit alone.
+
+        As text it takes several times their room, so it is emptied, unless thresholds are decided by its rows.
+        """
+        self._held_rows = learn, judge
+        if all(getattr(self, name) is None for name in DECISIONS):
+            for name in frame.columns:
+                frame.drop_in_place(name)
 
     def _coded(self, base: Any, learn: NDArray[np.float32]) -> tuple[Any, Recipe]:
         """The codes, if there are to be any, and the recipe."""

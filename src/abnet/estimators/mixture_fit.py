@@ -22,7 +22,7 @@ from abnet.labels import Labels, losses_of, winners
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from abnet.records import number_of
-from abnet.threads import cores
+from abnet.threads import cores, return_memory
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def learn_prior_members(
         width = base.shape[1] if coded is None else coded.n_features_out
         most = min(MOST_INPUTS // width, MOST_ANSWERS // n_classes)
         lesson = teach(teaching, base, codes, cells, rng, most, held)
+        teaching = teaching.dismissed()  # a forest takes as much room as a lesson
+        return_memory()
     own = np.ones(len(base)) if weights is None else scaled(weights[chosen])
     shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
     per_class = _class_weights(estimator.class_weight, codes, estimator.classes_)

@@ -272,7 +272,7 @@ class Predictor(ABC):
 
     shares: ClassVar[bool] = True
     """Whether a score is a share of votes, and so a probability."""
-    coded_block: ClassVar[int] = 512
+    coded_block: ClassVar[int] = 2048
     """Coded rows at a time: their sums should stay in the cache."""
 
     def __post_init__(self) -> None:

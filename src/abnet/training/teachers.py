@@ -8,7 +8,7 @@ probabilities.
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,10 @@ class Teaching:
             said = [_aligned(model.predict_proba(X), model.classes_, self.n_classes) for model in self.models.values()]
         pairs = zip(self.weights, _calibrated(said, self.calibrations), strict=True)
         return np.asarray(sum(weight * one for weight, one in pairs if weight > 0))
+
+    def dismissed(self) -> "Teaching":
+        """What they said of their own rows and how they are called, without the fitted models."""
+        return replace(self, models=dict.fromkeys(self.models))
 
     def describe(self) -> str:
         """The teachers with their weights, in words.

@@ -1,13 +1,15 @@
 """Features and codes side by side: the signs of thresholds, the same from a file, row by row."""
 
 import numpy as np
+import polars  # noqa: F401  (with it, distinct values are found in another way)
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
-from abnet.data.preparation import preparation_from_dict, stored_form
-from abnet.data.preparation.coded import CodedMap, thresholds_of
+from abnet.data.preparation import StandardMap, preparation_from_dict, stored_form
+from abnet.data.preparation.coded import CodedMap, midpoints, thresholds_of
+from abnet.threads import MANY
 
 
 @pytest.fixture
@@ -70,3 +72,25 @@ def test_codes_of_codes_are_refused(sample: np.ndarray) -> None:
     record = coded(sample).to_dict()
     with pytest.raises(ValueError, match="codes of codes"):
         preparation_from_dict({"kind": "coded", "base": record, "thresholds": []})
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40, unique=True),
+    st.lists(st.floats(width=32), min_size=1, max_size=40),
+)
+def test_a_number_reaches_as_many_thresholds_as_are_not_above_it(thresholds: list[float], values: list[float]) -> None:
+    rising = tuple(sorted({value + 0.0 for value in thresholds}))
+    near = np.array(rising).clip(-3e38, 3e38).astype(np.float32)
+    near = np.concatenate([near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))])
+    column = np.concatenate([np.array(values, np.float32), near])
+    rows = CodedMap(StandardMap((0.0,), (1.0,)), (rising,)).rows(column[:, None])
+    np.testing.assert_array_equal(rows.reached[0], np.searchsorted(rising, column.astype(np.float64), side="right"))
+
+
+def test_many_rows_have_the_thresholds_of_their_distinct_values(rng: np.random.Generator) -> None:
+    X = np.column_stack([rng.normal(size=MANY), rng.integers(-3, 4, MANY), rng.normal(size=MANY).round(2)])
+    X[:2, 0] = 0.0, -0.0
+    for column in (X.astype(np.float32).T, X.T):
+        for values in column:
+            np.testing.assert_array_equal(midpoints(values, 32), midpoints(np.unique(values), 32))

@@ -28,7 +28,7 @@ from abnet.data.fingerprint import BACKGROUND
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables.reading import Learning, TableSource, without
 from abnet.decisions.groups import group_averaged_bound
-from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
+from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_exact, settle
 from abnet.estimators.recipe import prior_share
 from abnet.files import save
 
@@ -209,6 +209,7 @@ def fit_table(
         part = read_labelled(source, target, drop=drop, at_least=LEAST_ROWS, **limits)
         part, groups = take_groups(part, group)
         check_use(preprocessor.use, part.X.columns)
+        n_columns = part.X.shape[1]
         if part.draw is None:
             prepared = _fit_whole(classifier, part, groups)
             rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), prepared)
@@ -225,23 +226,21 @@ def fit_table(
     save(replace(predictor, info=info), output)
     notes = (*part.notes, *classifier.preprocessor_.notes_)
     return FitOutcome(
-        target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, part.X.shape[1],
+        target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, n_columns,
         classifier.certificate_, classifier.bound_estimate_, rivals,
         tuple(map(in_options, notes)), info.details, output, output.stat().st_size, replaced,
     )  # fmt: skip
 
 
-def _fit_whole(classifier: Any, part: Learning, groups: NDArray[Any] | None) -> NDArray[np.float32] | None:
-    """Fit a table that is in memory, and give back its prepared rows, if the classifier has them all.
+def _fit_whole(
+    classifier: Any, part: Learning, groups: NDArray[Any] | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+    """Fit a table that is in memory, and give back its prepared rows in both parts, if the classifier has them all.
 
     Without a first part, some rows go to the preparation alone, as it must.
     """
     if classifier._has_split():
-        classifier._holds_rows = True
-        classifier.fit(part.X, part.y, groups=groups)
-        del classifier._holds_rows
-        prepared: NDArray[np.float32] | None = classifier.__dict__.pop("_held_rows", None)
-        return prepared
+        return fit_and_hold(classifier, part, groups)
     first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state, groups)
     preparation = classifier.preprocessor.fit(part.X[first], part.y[first])
     classifier.set_params(preprocessor=None)
@@ -258,11 +257,12 @@ def _fit_whole(classifier: Any, part: Learning, groups: NDArray[Any] | None) -> 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
     """Learn from the rows that are here, count all others, and judge logistic regression on them as well."""
     assert part.draw is not None
-    learn_all(classifier, part)
     first = np.random.default_rng([classifier.random_state, 2]).permutation(len(part.y))[:LOGISTIC_ROWS]
+    few = part.X[np.sort(first)]
+    learn_all(classifier, part)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
-        prepared = classifier.preprocessor_.transform(part.X[np.sort(first)])
+        prepared = classifier.preprocessor_.transform(few)
     logistic = _learned_logistic(prepared, classifier._labels.encode(part.y[np.sort(first)]))
     name = _logistic_name(len(first), len(part.y))
     tally = count_rows(
@@ -276,11 +276,13 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     return (Rival(name, bound, errors, tally.n_rows, base_rate=base, n_candidates=K),)
 
 
-def rivals_of(classifier: Any, data: Labelled, prepared: NDArray[np.float32] | None = None) -> tuple[Rival, ...]:
+def rivals_of(
+    classifier: Any, data: Labelled, prepared: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
+) -> tuple[Rival, ...]:
     """Models that are judged on the classifier's bound rows: itself before it saw them, and logistic regression.
 
     Where the classifier kept no rows from the bound, logistic regression has two random halves instead. `prepared` are
-    all rows as the fit has prepared them, which spares doing so again.
+    the rows of both parts as the fit has prepared them, which spares doing so again.
     """
     split = classifier.predictor_.info.details["prior"] == "split"
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
@@ -290,7 +292,7 @@ def rivals_of(classifier: Any, data: Labelled, prepared: NDArray[np.float32] | N
     few = first[:LOGISTIC_ROWS]  # they are in random order
     groups = None if data.groups is None else data.groups[second]
     if prepared is not None:
-        learn, judge = (np.take(prepared, rows, axis=0) for rows in (few, second))
+        learn, judge = prepared[0][: len(few)], prepared[1]
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit

@@ -188,7 +188,9 @@ def _counts_rows(x: NDArray[np.float64]) -> bool:
     n, room = len(x), float(x.max() - x.min()) + 1  # NaN if a value is missing
     if not (room <= _ROOM * n and n * n >= 2 * _NEVER * room) or np.any(x != np.rint(x)):
         return False
-    return len(np.unique(x)) == n
+    seen = np.zeros(int(room), bool)
+    seen[(x - x.min()).astype(np.intp)] = True
+    return np.count_nonzero(seen) == n
 
 
 def settled_mark(cells: Cells, column: NumericColumn) -> str:

@@ -5,8 +5,10 @@ with several values comes with its answers to "is it above?", beside the number 
 preparation, and model files hold every preparation as plain values, never as a pickle.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from abnet import records
 from abnet.predictors.coded_rows import CodedRows
 from abnet.records import take, text
-from abnet.threads import mapped, threads_for
+from abnet.threads import MANY, mapped, threads_for
 
 __all__ = [
     "CodedMap",
@@ -115,7 +117,7 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
 
 def midpoints(column: NDArray[Any], most: int) -> NDArray[np.float64]:
     """Values halfway between neighbouring distinct ones, at most so many, evenly spaced by rank."""
-    values = np.unique(column).astype(np.float64)
+    values = _distinct(column).astype(np.float64)
     below, above = values[:-1], values[1:]
     middle = below / 2 + above / 2  # halves first: a sum of large values may overflow
     between = np.where(middle > below, middle, above)  # between neighbouring floats there is nothing
@@ -124,6 +126,27 @@ def midpoints(column: NDArray[Any], most: int) -> NDArray[np.float64]:
     if most == 1:
         return between[len(between) // 2][None]
     return between[np.round(np.linspace(0, len(between) - 1, most)).astype(np.intp)]
+
+
+BLOCK = 8192
+"""Rows whose codes are counted at a time: what they are compared with should stay in the cache."""
+
+
+@cache
+def _least_reaching(thresholds: tuple[float, ...]) -> NDArray[np.float32]:
+    """The least float32 that reaches each threshold: a float32 is below the one where it is below the other."""
+    exact = np.array(thresholds, np.float64)
+    with np.errstate(over="ignore"):
+        rounded = exact.astype(np.float32)
+    return np.where(rounded < exact, np.nextafter(rounded, np.float32(np.inf)), rounded)
+
+
+def _distinct(column: NDArray[Any]) -> NDArray[Any]:
+    """The distinct numbers of a column, increasing; by Polars where it is at work, which sorts them alone."""
+    polars = sys.modules.get("polars")
+    if polars is None or len(column) < MANY:
+        return np.unique(column)
+    return np.asarray(polars.Series(column).unique().sort().to_numpy())
 
 
 @dataclass(frozen=True)
@@ -184,14 +207,18 @@ class CodedMap:
         features = np.asarray(dense, np.float32)
         counts = tuple(map(len, self.thresholds))
         coded = [place for place, number in enumerate(counts) if number]
+        least = [_least_reaching(self.thresholds[place])[:, None] for place in coded]
         reached = np.empty((len(coded), len(features)), np.uint8 if max(counts, default=0) < 256 else np.uint16)
 
-        def count(place: int) -> None:
-            # How many thresholds a value reaches tells all its signs at once.
-            thresholds, column = np.array(self.thresholds[coded[place]]), features[:, coded[place]]
-            reached[place] = np.searchsorted(thresholds, column.astype(np.float64), side="right")
+        def count(start: int) -> None:
+            # How many thresholds a value reaches tells all its signs at once. To compare it with each is quicker than
+            # to search among them: no step waits for another. A missing number reaches all, as it is below none.
+            block = np.ascontiguousarray(features[start : start + BLOCK].T)
+            for out, place, values in zip(reached, coded, least, strict=True):
+                below = (block[place] < values).sum(axis=0, dtype=reached.dtype)
+                np.subtract(len(values), below, out=out[start : start + BLOCK], dtype=reached.dtype)
 
-        mapped(count, range(len(coded)), threads_for(len(features)))
+        mapped(count, range(0, len(features), BLOCK), threads_for(len(features)))
         return CodedRows(features, reached, counts)
 
     def to_dict(self) -> dict[str, Any]:

@@ -174,7 +174,7 @@ class BooleanColumn:
         signs = np.array([0 if truth is None else 2 * truth - 1 for truth in found], np.float32)
         lookup = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
         strange = [truth is None and not is_missing(value) for truth, value in zip(found, distinct.values, strict=True)]
-        return lookup[distinct.codes], counted(distinct, strange)
+        return np.take(lookup, distinct.codes, axis=0), counted(distinct, strange)
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "BooleanColumn":
@@ -220,7 +220,7 @@ class TextColumn:
         strange = [
             self.rare is not None and not is_blank(value) and to_text(value) not in known for value in distinct.values
         ]
-        return lookup[distinct.codes], counted(distinct, strange)
+        return np.take(lookup, distinct.codes, axis=0), counted(distinct, strange)
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "TextColumn":
@@ -303,8 +303,8 @@ class DateColumn:
 
 
 def _season(t: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    phase = 2 * np.pi * (t / YEAR)
-    return [np.nan_to_num(np.sin(phase)), np.nan_to_num(np.cos(phase))]
+    absent, phase = np.isnan(t), 2 * np.pi * (t / YEAR)
+    return [np.where(absent, 0.0, np.sin(phase)), np.where(absent, 0.0, np.cos(phase))]
 
 
 def _order(where: str, value: Any) -> str:

@@ -168,12 +168,15 @@ BLOCK = 4096
 
 def _beside(parts: list[NDArray[np.float32]], n: int) -> NDArray[np.float32]:
     """Features of all columns side by side."""
-    out = np.empty((n, sum(part.shape[1] for part in parts)), np.float32)
-    for first in range(0, n, BLOCK):
-        start, rows = 0, slice(first, first + BLOCK)
-        for part in parts:
-            out[rows, start : start + part.shape[1]] = part[rows]
-            start += part.shape[1]
+    ends = np.cumsum([part.shape[1] for part in parts])
+    out = np.empty((n, ends[-1]), np.float32)
+
+    def write(first: int) -> None:
+        rows = slice(first, first + BLOCK)
+        for part, end in zip(parts, ends, strict=True):
+            out[rows, end - part.shape[1] : end] = part[rows]
+
+    mapped(write, range(0, n, BLOCK), threads_for(n))
     return out
 
 

@@ -13,10 +13,11 @@ CSV by the block, with Polars, where a block is so regular that every reader wou
 import csv
 import gzip
 import io
-import itertools
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,19 +113,36 @@ def csv_frames(source: ByteSource, *, tabs: bool = False) -> Iterator["polars.Da
     separator = "\t" if tabs else _separator(first)
     names = _header(source, separator, tabs)
     empty = True
-    while block := source.block(BLOCK):
-        frame = regular_frame(block, names, separator, blanks=tabs)
-        if frame is None:
-            frames = _exact_frames(source, block, names, separator, tabs)
-        else:
-            source.lines += _count(block, b"\n")
-            frames = iter([frame])
-        for part in frames:
-            if part.height:
-                empty = False
-                yield part
+    for part in chain.from_iterable(_block_frames(source, names, separator, tabs)):
+        if part.height:
+            empty = False
+            yield part
     if empty:
         raise TableError(f"{source.name} has a header but no rows.")
+
+
+def _block_frames(
+    source: ByteSource, names: list[str], separator: str, tabs: bool
+) -> Iterator[Iterable["polars.DataFrame"]]:
+    """Frames of block after block; while one is looked at, checked and parsed, the next one is on its way too."""
+
+    def begun() -> tuple[bytes, Future["polars.DataFrame | None"]]:
+        block = source.block(BLOCK)
+        return block, pool.submit(regular_frame, block, names, separator, blanks=tabs)
+
+    with ThreadPoolExecutor(2) as pool:
+        block, reading = begun()
+        while block:
+            following = begun()
+            frame = reading.result()
+            if frame is None:
+                source.give_back(following[0])
+                yield _exact_frames(source, block, names, separator, tabs)
+                following = begun()
+            else:
+                source.lines += _count(block, b"\n")
+                yield [frame]
+            block, reading = following
 
 
 def _exact_frames(
@@ -151,7 +169,7 @@ def _until_error(rows: Iterator[list[str]], most: int) -> tuple[list[list[str]],
     """At most so many rows, and the error that came after them."""
     found: list[list[str]] = []
     try:
-        found.extend(itertools.islice(rows, most))  # keeps what came before an error
+        found.extend(islice(rows, most))  # keeps what came before an error
     except TableError as error:
         return found, error
     return found, None

@@ -295,15 +295,17 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
             f"column {column!r}: {number_of(int(blank.sum()), 'row')} without a label, the first is {first}; "
             "fill in the label or remove the row."
         )
-    present = [place for place, count in enumerate(distinct.counts()) if count]
-    converted, notes = _converted([distinct.values[place] for place in present], column)
+    rows = np.array(distinct.counts())
+    present = np.flatnonzero(rows)
+    converted, notes = _converted([distinct.values[place] for place in present.tolist()], column)
+    classes, places = np.unique(converted, return_inverse=True)
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        counts = np.zeros(len(classes), np.intp)
+        np.add.at(counts, places, rows[present])
+        raise TableError(_wrong_number(column, classes.tolist(), counts.tolist()))
     lookup = np.zeros(len(distinct.values), np.intp)
     lookup[present] = np.arange(len(present))
-    y = converted[lookup[distinct.codes]]
-    classes, counts = np.unique(y, return_counts=True)
-    if not 2 <= len(classes) <= MOST_CLASSES:
-        raise TableError(_wrong_number(column, classes.tolist(), counts.tolist()))
-    return y, notes
+    return converted[lookup[distinct.codes]], notes
 
 
 def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:

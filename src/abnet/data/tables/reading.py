@@ -355,4 +355,4 @@ def without(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) -> "Itera
             raise UnknownColumnError(
                 f"drop: no column {listed(unknown)} in the table; its columns are {listed(frame.columns)}."
             )
-        yield frame.drop(list(drop))
+        yield frame.drop(list(drop)) if drop else frame

@@ -328,14 +328,14 @@ class TextCells(Cells):
         return DistinctCells(TextCells(rest).distinct()).all_match(pattern)
 
     def any_match(self, pattern: str) -> bool:
-        """Whether a pattern is found in a cell."""
-        return bool(self.series.str.contains(pattern).any())
+        """Whether a pattern is found in a cell; where the first rows have it, the others are not searched."""
+        return any(part.str.contains(pattern).any() for part in (self.series.head(_LOOK), self.series[_LOOK:]))
 
 
 _SAMPLE = 300
 """Texts looked at before a whole column is searched."""
 _LOOK = 4096
-"""Rows looked at to see whether texts repeat."""
+"""Rows looked at to see whether texts repeat, or have what a column is searched for."""
 _AROUND = " \t\n\r\v\f\u00a0\u2009\u202f"
 """Blanks around a date: named, since Python and Polars know different ones."""
 
