@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from abnet.threads import MOST, cores, mapped
+from abnet.rows import MOST, cores, mapped
 
 
 @pytest.mark.parametrize("threads", [1, 3])

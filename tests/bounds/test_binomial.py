@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from abnet import bounds
 from abnet.bounds import binomial
-from abnet.bounds.binomial import binomial_tail, clopper_pearson_lower, exact_sum
-from abnet.bounds.shares import by_count
+from abnet.bounds.confidence import binomial_tail, clopper_pearson_lower, exact_sum, shares_by_count
 from promise import breaks
 
 
@@ -100,13 +99,13 @@ def test_balanced_error_gains_from_by_count() -> None:
         return (bounds.clopper_pearson_bound(1, 10, shares[0]) + bounds.clopper_pearson_bound(10, 990, shares[1])) / 2
 
     assert balanced((0.025, 0.025)) == pytest.approx(0.232, abs=5e-4)
-    assert balanced(by_count([10, 990])) == pytest.approx(0.210, abs=5e-4)
+    assert balanced(shares_by_count([10, 990])) == pytest.approx(0.210, abs=5e-4)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.integers(0, 10**9), max_size=40), st.floats(1e-300, 0.999))
 def test_shares_never_exceed_delta(sizes: list[int], delta: float) -> None:
-    shares = by_count(sizes, delta)
+    shares = shares_by_count(sizes, delta)
     with mpmath.workdps(400):
         assert mpmath.fsum(map(mpmath.mpf, shares)) <= mpmath.mpf(delta)
     assert [share == 0.0 for share in shares] == [size == 0 for size in sizes] or delta < 1e-290
@@ -121,7 +120,7 @@ def test_inversely_proportional_shares_keep_both_promises_at_once(rng: np.random
         n = int(rng.binomial(60, 0.2))
         sizes, rates = (n, 60 - n), (0.3, 0.31)
         k = [int(rng.binomial(size, rate)) for size, rate in zip(sizes, rates, strict=True)]
-        shares = by_count(sizes, delta)
+        shares = shares_by_count(sizes, delta)
         for name, levels in (("shares", shares), ("delta each", (2 * delta, 2 * delta))):
             limits = [
                 bounds.clopper_pearson_bound(e, m, d) if m else 1.0 for e, m, d in zip(k, sizes, levels, strict=True)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
-from abnet.bounds import binomial as clopper_pearson
+from abnet.bounds import confidence as clopper_pearson
 
 
 def mp_tail(k: int, n: int, p: float) -> mpmath.mpf:

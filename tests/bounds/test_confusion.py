@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import beta, binom, multinomial
 
 from abnet.bounds import ConfusionMatrix
-from abnet.bounds.shares import of_a_limit, of_classes
+from abnet.bounds.confidence import share_of_a_limit, shares_of_classes
 
 COUNTS = ((57, 3, 0), (1, 30, 9), (0, 0, 5))
 
@@ -43,7 +43,7 @@ def test_two_answers_need_half_the_limits() -> None:
     matrix = ConfusionMatrix(((57, 3), (4, 36)), ("a", "b"), ("a", "b"))
     np.testing.assert_allclose(matrix.lower[:, 0], 1 - matrix.upper[:, 1], rtol=1e-9)
     np.testing.assert_allclose(matrix.lower[:, 1], 1 - matrix.upper[:, 0], rtol=1e-9)
-    assert of_a_limit(0.05, 2) == pytest.approx(6 * of_a_limit(0.05, 6))
+    assert share_of_a_limit(0.05, 2) == pytest.approx(6 * share_of_a_limit(0.05, 6))
 
 
 @pytest.mark.parametrize("rates", [(0.7, 0.2, 0.1), (0.98, 0.01, 0.01), (1 / 3, 1 / 3, 1 / 3), (1.0, 0.0, 0.0)])
@@ -91,7 +91,7 @@ def test_classes_without_rows_have_no_limits() -> None:
     matrix = ConfusionMatrix(((5, 0, 0), (0, 0, 0)), ("a", "b"), ("a", "b", "c"))
     assert matrix.lower[1].tolist() == [0, 0, 0]
     assert matrix.upper[1].tolist() == [1, 1, 1]
-    assert sum(of_classes(0.05, [5])) <= 0.05
+    assert sum(shares_of_classes(0.05, [5])) <= 0.05
 
 
 def test_words_are_rounded_outward() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
-from abnet.bounds import shares
+from abnet.bounds import confidence
 
 deltas = st.floats(1e-300, 1.0, exclude_max=True)
 
@@ -16,20 +16,20 @@ deltas = st.floats(1e-300, 1.0, exclude_max=True)
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(deltas, st.integers(1, 50))
 def test_shares_add_up_to_delta(delta: float, n_classes: int) -> None:
-    assert 2 * shares.of_an_order(delta) == pytest.approx(delta)
-    assert n_classes * shares.of_a_class(delta, n_classes) == pytest.approx(delta)
-    for spent, left in (shares.for_sampling(delta), shares.for_fixed_paths(delta)):
+    assert 2 * confidence.share_of_an_order(delta) == pytest.approx(delta)
+    assert n_classes * confidence.share_of_a_class(delta, n_classes) == pytest.approx(delta)
+    for spent, left in (confidence.share_for_sampling(delta), confidence.share_for_fixed_paths(delta)):
         assert spent == pytest.approx(delta / 10)
         assert spent + left == pytest.approx(delta)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, float("nan"), "0.05", True])
 def test_what_is_no_delta_has_no_shares(delta: float) -> None:
-    for share in (shares.of_an_order, shares.for_sampling, shares.for_fixed_paths):
+    for share in (confidence.share_of_an_order, confidence.share_for_sampling, confidence.share_for_fixed_paths):
         with pytest.raises(ValueError, match=r"^delta must"):
             share(delta)
     with pytest.raises(ValueError, match=r"^delta must"):
-        shares.of_a_class(delta, 2)
+        confidence.share_of_a_class(delta, 2)
 
 
 def _is_delta(node: ast.expr) -> bool:
@@ -50,8 +50,8 @@ def _divisions(path: Path) -> list[str]:
 
 
 def test_no_other_module_divides_delta_by_a_number() -> None:
-    found = {path.name: _divisions(path) for path in Path(shares.__file__).parent.glob("*.py")}
-    assert found.pop("shares.py") == ["level('delta', delta) / 2.0"]
+    found = {path.name: _divisions(path) for path in Path(confidence.__file__).parent.glob("*.py")}
+    assert found.pop("confidence.py") == ["level('delta', delta) / 2.0"]
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 

@@ -17,7 +17,7 @@ from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables import LearningDraw, TableError
 from abnet.data.tables.reading import learning_part
 from abnet.errors import ParameterError
-from abnet.estimators.large_tables import fit_and_hold
+from abnet.estimators.mixture_classifier import fit_and_hold
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
 N, MOST = 3000, 400

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet.bounds.binomial import clopper_pearson_bound
     from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
     from abnet.bounds.certify import (
         certify_frozen,
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
         certify_trained_sampled,
         verify_certificate,
     )
+    from abnet.bounds.confidence import clopper_pearson_bound
     from abnet.bounds.confusion import ConfusionMatrix
     from abnet.bounds.gibbs import (
         binary_kl,
@@ -99,7 +99,7 @@ __getattr__, __dir__ = lazy_names(
             *("certify_holdout", "verify_certificate"),
             *(name for name in __all__ if name.startswith("certify_")),
         ],
-        "abnet.bounds.binomial": ["clopper_pearson_bound", "test_set_bound"],
+        "abnet.bounds.confidence": ["clopper_pearson_bound", "test_set_bound"],
         "abnet.bounds.confusion": ["ConfusionMatrix"],
         "abnet.bounds.gibbs": [
             *(

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betaln, gammaln
 
-from abnet.bounds.binomial import adjacent_floats
+from abnet.bounds.confidence import adjacent_floats
 from abnet.records import count, level
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds import shares
-from abnet.bounds.binomial import round_up
+from abnet.bounds import confidence
+from abnet.bounds.confidence import round_up
 from abnet.bounds.grouped import GroupCounts
 from abnet.records import (
     Check,
@@ -327,7 +327,7 @@ def _class_part(record: Any, delta: float) -> ClassCertificate:
     if isinstance(record, Mapping) and "delta" not in record:
         places = {-1: 0, 1: 1}
         label = one_of(*places)("label", record.get("label"))
-        record = {**record, "label": places[label], "delta": shares.of_a_class(delta, 2)}
+        record = {**record, "label": places[label], "delta": confidence.share_of_a_class(delta, 2)}
     return ClassCertificate(**_fields(ClassCertificate, record))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds import shares
+from abnet.bounds import confidence
 from abnet.bounds.betting import least_betting_bound, random_order, unit_interval
 from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
 from abnet.bounds.rules import (
@@ -29,7 +29,7 @@ from abnet.bounds.rules import (
     rule_for,
 )
 from abnet.records import amount, count, level, one_of
-from abnet.threads import mapped, threads_for
+from abnet.rows import mapped, threads_for
 
 __all__ = [
     "assemble",
@@ -247,7 +247,7 @@ def assemble(
     errors : VoteErrors or None
     terms : Terms
     class_deltas : sequence of K float, optional
-        The shares of the classes, where they were decided before; by default those of `abnet.bounds.shares`.
+        The shares of the classes, where they were decided before; by default those of `abnet.bounds.confidence`.
     """
     terms = _checked(terms)
     rule = rule_for(terms, sampled=isinstance(risk, SampledRisk))
@@ -349,7 +349,7 @@ def _attainable(record: dict[str, Any], terms: Terms, *, sampled: bool, known: b
 
 def _monte_carlo(risk: SampledRisk, terms: Terms) -> MonteCarlo:
     bound, _, left = observed(risk, terms, terms.delta)
-    spent = 0.0 if left == terms.delta else shares.for_sampling(terms.delta)[0]
+    spent = 0.0 if left == terms.delta else confidence.share_for_sampling(terms.delta)[0]
     return MonteCarlo(risk.n_paths, spent, bound, terms.vote, terms.vote_paths)
 
 
@@ -359,7 +359,9 @@ def _class_deltas(
     classes = len(risk.by_class)
     if classes and errors and len(errors.by_class) != classes:
         raise ValueError(f"the losses are of {classes} classes, but the errors of {len(errors.by_class)}.")
-    return deltas or shares.of_classes(terms.delta, [part.n_examples if part else 0 for part in risk.by_class])
+    return deltas or confidence.shares_of_classes(
+        terms.delta, [part.n_examples if part else 0 for part in risk.by_class]
+    )
 
 
 def _class_part(

@@ -9,8 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds import shares
-from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.confidence import (
+    clopper_pearson_bound,
+    clopper_pearson_lower,
+    share_of_a_limit,
+    shares_of_classes,
+)
 from abnet.bounds.wording import aligned, confidence, filled
 from abnet.records import count, level, tally
 
@@ -122,8 +126,8 @@ class ConfusionMatrix:
     def _limits(self, bound: Any, unknown: float) -> NDArray[np.float64]:
         found: dict[tuple[int, int, float], float] = {}
         limits = np.full((len(self.classes), len(self.answers)), unknown)
-        for i, (row, share) in enumerate(zip(self.counts, shares.of_classes(self.delta, self.n_rows), strict=True)):
-            n, own = sum(row), shares.of_a_limit(share, len(self.answers))
+        for i, (row, share) in enumerate(zip(self.counts, shares_of_classes(self.delta, self.n_rows), strict=True)):
+            n, own = sum(row), share_of_a_limit(share, len(self.answers))
             for j, k in enumerate(row if n else ()):
                 if (k, n, own) not in found:
                     found[k, n, own] = float(bound(k, n, own, n_candidates=self.n_candidates))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from abnet.bounds.binomial import adjacent_floats, round_up
+from abnet.bounds.confidence import adjacent_floats, round_up
 from abnet.records import count, level, nonnegative, positive, probability
 
 __all__ = [

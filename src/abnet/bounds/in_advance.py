@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.binomial import OUTWARD, round_up
+from abnet.bounds.confidence import OUTWARD, round_up
 from abnet.bounds.gibbs import kl_inverse_upper
 from abnet.records import count, level, nonnegative, probability, real
 

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from abnet.bounds.binomial import adjacent_floats, round_up
+from abnet.bounds.confidence import adjacent_floats, round_up
 from abnet.records import count, level, probability
 
 __all__ = [

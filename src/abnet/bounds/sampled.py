@@ -17,9 +17,8 @@ with ``g(p)/p²`` gives ``E[p²]/τ²``. One event of probability δ' serves bot
 
 import math
 
-from abnet.bounds.binomial import round_up
+from abnet.bounds.confidence import round_up, share_for_sampling
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_lower
-from abnet.bounds.shares import for_sampling
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
 from abnet.records import count, level, nonnegative, probability
 
@@ -159,7 +158,7 @@ def sampled_gibbs_bound(
     >>> round(sampled - exact, 4)
     0.0009
     """
-    spent, left = for_sampling(delta)
+    spent, left = share_for_sampling(delta)
     risk = sampled_risk_bound(mean, n_values, spent, n_candidates=n_candidates)
     return gibbs_bound(risk, kl, n, left, n_candidates=n_candidates)
 
@@ -181,7 +180,7 @@ def sampled_gibbs_bound_frozen(
     >>> round(sampled_gibbs_bound_frozen(0.03, 24_600, 1230), 4)
     0.0481
     """
-    spent, left = for_sampling(delta)
+    spent, left = share_for_sampling(delta)
     risk = sampled_risk_bound(mean, n_values, spent, n_candidates=n_candidates)
     return gibbs_bound_frozen(risk, n, left, n_candidates=n_candidates)
 
@@ -205,7 +204,7 @@ def sampled_tandem_bound(
     >>> round(sampled_tandem_bound(0.002, 12_300, 0.0, 1230), 4)
     0.0563
     """
-    spent, left = for_sampling(delta)
+    spent, left = share_for_sampling(delta)
     tandem = sampled_risk_bound(pair_mean, n_pairs, spent, n_candidates=n_candidates)
     return tandem_bound(tandem, nonnegative("kl", kl), n, left, n_candidates=n_candidates)
 
@@ -227,6 +226,6 @@ def sampled_tandem_bound_frozen(
     >>> round(sampled_tandem_bound_frozen(0.002, 12_300, 1230), 4)
     0.0387
     """
-    spent, left = for_sampling(delta)
+    spent, left = share_for_sampling(delta)
     tandem = sampled_risk_bound(pair_mean, n_pairs, spent, n_candidates=n_candidates)
     return tandem_bound_frozen(tandem, n, left, n_candidates=n_candidates)

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from abnet.bounds.binomial import OUTWARD, clopper_pearson_bound
+from abnet.bounds.confidence import OUTWARD, clopper_pearson_bound, share_of_an_order
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_upper, xi
 from abnet.bounds.in_advance import drawn_network_bound
-from abnet.bounds.shares import of_an_order
 from abnet.records import Check, apply, count, exactly, level, nonnegative, one_of, probability, real, tally
 
 __all__ = [
@@ -115,8 +114,8 @@ def vote_bound(
 ) -> float:
     r"""Smaller of :func:`twice_gibbs_bound` and :func:`tandem_bound`, each at δ/2.
 
-    The halves of δ (`abnet.bounds.shares`) cover taking the smaller one after having seen both. Twice Gibbs wins for a
-    confident network, tandem for a diverse one.
+    The halves of δ (`abnet.bounds.confidence`) cover taking the smaller one after having seen both. Twice Gibbs wins
+    for a confident network, tandem for a diverse one.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def vote_bound(
     >>> round(vote_bound(0.03, 0.002, 0.0, 1230), 4)
     0.0462
     """
-    share = of_an_order(delta)
+    share = share_of_an_order(delta)
     first = twice_gibbs_bound(empirical_risk, kl, n, share, n_candidates=n_candidates)
     return min(first, tandem_bound(empirical_tandem, kl, n, share, n_candidates=n_candidates))
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.certificate_file import write_record
+from abnet.bounds.confidence import clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import (

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.binomial import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.confidence import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import (
     confidence,

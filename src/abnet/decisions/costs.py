@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import betting_bound, least_betting_bound, random_order
-from abnet.bounds.binomial import round_up
 from abnet.bounds.certificate_file import write_record
+from abnet.bounds.confidence import round_up
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
 from abnet.decisions.thresholds import called, cuts_between

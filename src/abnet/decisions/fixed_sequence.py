@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from abnet.bounds.binomial import binomial_tail
+from abnet.bounds.confidence import binomial_tail
 from abnet.records import count, level, probability
 
 __all__ = ["error_free_rows", "fixed_sequence", "rows_needed"]

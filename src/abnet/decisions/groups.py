@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import betting_bound, random_order, row_weighted_betting_bound
-from abnet.bounds.binomial import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate, Expected
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.certify import assemble
+from abnet.bounds.confidence import clopper_pearson_bound, shares_by_count
 from abnet.bounds.grouped import GroupCounts, group_totals, number_groups
 from abnet.bounds.rules import ExactRisk, SampledRisk, Terms, VoteErrors
-from abnet.bounds.shares import by_count
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import (
     confidence,
@@ -382,7 +381,7 @@ def errors_by(
 
 def _counted(rows: Sequence[tuple[str, int, int]], delta: float, n_candidates: int) -> PopulationErrors:
     """The bounds of populations with their numbers of rows and errors."""
-    shares = by_count([n for _, n, _ in rows], delta)
+    shares = shares_by_count([n for _, n, _ in rows], delta)
     parts = (
         PopulationError(value, n, k, share, clopper_pearson_bound(k, n, share, n_candidates=n_candidates) if n else 1.0)
         for (value, n, k), share in zip(rows, shares, strict=True)

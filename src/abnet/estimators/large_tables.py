@@ -21,12 +21,12 @@ from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.mixture_fit import warn_of_unknown
 from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, settings_of
 from abnet.labels import losses_of, winners
-from abnet.predictors.coded_rows import CodedRows
 from abnet.predictors.predictor import Predictor
-from abnet.threads import cores
+from abnet.rows import CodedRows, cores
 
 if TYPE_CHECKING:
     import polars
@@ -294,22 +294,6 @@ def learn_all(classifier: Any, part: Learning) -> None:
         fit_and_hold(classifier, part)
     finally:
         classifier.set_params(prior_fraction=share)
-
-
-def fit_and_hold(
-    classifier: Any, part: Learning, groups: NDArray[Any] | None = None
-) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-    """Fit a classifier to a part; its rows as they were prepared, first part and bound part, if it has them all.
-
-    If it does, the frame of the part is empty afterwards.
-    """
-    classifier._holds_rows = True
-    try:
-        classifier.fit(part.X, part.y, **({} if groups is None else {"groups": groups}))
-        held: Any = classifier.__dict__.pop("_held_rows", None)
-    finally:
-        del classifier._holds_rows
-    return held
 
 
 def scores_are_exact(classifier: Any) -> bool:

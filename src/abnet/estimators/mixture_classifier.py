@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,13 @@ from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.records import check_choice, check_hidden, check_positive
-from abnet.threads import cores, mapped, threads_for
+from abnet.rows import cores, mapped, threads_for
 from abnet.training.teachers import TEACHERS
 
-__all__ = ["MixtureClassifier"]
+if TYPE_CHECKING:
+    from abnet.data.tables.reading import Learning
+
+__all__ = ["MixtureClassifier", "fit_and_hold"]
 
 
 class MixtureClassifier(AggregatedClassifier):
@@ -419,3 +422,19 @@ def _is_typed_number(column: Any) -> bool:
         for value, gap in zip(column.to_list(), column.isna(), strict=True)
         if not gap
     )
+
+
+def fit_and_hold(
+    classifier: Any, part: "Learning", groups: NDArray[Any] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+    """Fit a classifier to a part; its rows as they were prepared, first part and bound part, if it has them all.
+
+    If it does, the frame of the part is empty afterwards.
+    """
+    classifier._holds_rows = True
+    try:
+        classifier.fit(part.X, part.y, **({} if groups is None else {"groups": groups}))
+        held: Any = classifier.__dict__.pop("_held_rows", None)
+    finally:
+        del classifier._holds_rows
+    return held

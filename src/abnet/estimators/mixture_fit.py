@@ -22,7 +22,7 @@ from abnet.labels import Labels, losses_of, winners
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 from abnet.records import number_of
-from abnet.threads import cores, return_memory
+from abnet.rows import cores, return_memory
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from scipy.special import erf
 from abnet.bam import BAM
 from abnet.cube import multilinear
 from abnet.labels import winners
-from abnet.predictors.coded_rows import over_norms
 from abnet.predictors.predictor import (
     ModelInfo,
     Predictor,
@@ -26,6 +25,7 @@ from abnet.predictors.predictor import (
     weighted_sums,
 )
 from abnet.records import check_array, check_names, check_table
+from abnet.rows import over_norms
 
 __all__ = ["CompactABNet", "CompactMAP"]
 

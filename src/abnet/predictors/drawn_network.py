@@ -13,10 +13,10 @@ from abnet.bounds.vote import DrawnCertificate
 from abnet.codebook import nearest_word
 from abnet.cube import erf, namespace
 from abnet.labels import Labels
-from abnet.predictors.coded_rows import CodedLayer, CodedRows
 from abnet.predictors.paths import checked_layers, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
 from abnet.records import check_array, check_names
+from abnet.rows import CodedLayer, CodedRows
 
 __all__ = [
     "DrawnNetwork",

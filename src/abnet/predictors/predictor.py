@@ -21,9 +21,8 @@ from abnet.bounds.vote import DrawnCertificate
 from abnet.codebook import code_words, words_from_text
 from abnet.labels import Labels, winners
 from abnet.lazy import offered
-from abnet.predictors.coded_rows import MANY_CODED, CodedRows, over_norms
 from abnet.records import check_array
-from abnet.threads import mapped
+from abnet.rows import MANY_CODED, CodedRows, mapped, over_norms
 
 __all__ = [
     "Calibration",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.binomial import clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.confidence import clopper_pearson_bound, clopper_pearson_lower
 from abnet.data.fingerprint import count_seen
 from abnet.decisions.answers import sureness
 from abnet.labels import winners

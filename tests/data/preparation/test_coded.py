@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet.data.preparation import StandardMap, preparation_from_dict, stored_form
 from abnet.data.preparation.coded import CodedMap, midpoints, thresholds_of
-from abnet.threads import MANY
+from abnet.rows import MANY
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ from abnet.data.fingerprint import BACKGROUND
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables.reading import Learning, TableSource, without
 from abnet.decisions.groups import group_averaged_bound
-from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_exact, settle
+from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
+from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.recipe import prior_share
 from abnet.files import save
 

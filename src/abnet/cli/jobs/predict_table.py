@@ -20,7 +20,7 @@ from abnet.files.model_file import kind_of
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
 from abnet.records import atomic_path
-from abnet.threads import cores
+from abnet.rows import cores
 
 if TYPE_CHECKING:
     import polars

@@ -54,7 +54,7 @@ from abnet.data.tables.series import (
 )
 from abnet.errors import NamesParameters, Parameter
 from abnet.records import number_of
-from abnet.threads import mapped, threads_for
+from abnet.rows import mapped, threads_for
 
 __all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "settled_mark"]
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import records
-from abnet.predictors.coded_rows import CodedRows
 from abnet.records import take, text
-from abnet.threads import MANY, mapped, threads_for
+from abnet.rows import MANY, CodedRows, mapped, threads_for
 
 __all__ = [
     "CodedMap",

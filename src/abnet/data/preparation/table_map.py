@@ -17,7 +17,7 @@ from abnet.data.tables.cells import Note, TableError, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
 from abnet.records import number_of
-from abnet.threads import mapped, threads_for
+from abnet.rows import mapped, threads_for
 
 __all__ = ["Column", "TableMap", "column_from_dict"]
 
