@@ -80,7 +80,9 @@ def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -
 def return_memory() -> None:
     """Let the system have what was freed: the C library of Linux keeps what threads had, for others like them."""
     import ctypes
+    import gc
 
+    gc.collect()  # arrays that JAX was given may be in a circle with what it made of them
     with suppress(AttributeError, OSError, TypeError):  # other systems have no such function, or no such library
         ctypes.CDLL(None).malloc_trim(0)
 

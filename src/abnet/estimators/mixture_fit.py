@@ -178,6 +178,7 @@ def _wider_if_asked(
         return recipe, outcome
     wide = replace(recipe, hidden_layer_sizes=WIDE_NEURONS, n_estimators=WIDE_MEMBERS, aggregation="ancestral")
     for share, may_leave in ((TRIAL, LESS), (1.0, CLEARLY_LESS)):
+        return_memory()
         other = learned(wide, share)
         if other.watched is None or unlearned(targets[other.watched], min(other.curve)) > may_leave * gap:
             return recipe, outcome
