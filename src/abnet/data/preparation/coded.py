@@ -137,7 +137,7 @@ def _least_reaching(thresholds: tuple[float, ...]) -> NDArray[np.float32]:
     exact = np.array(thresholds, np.float64)
     with np.errstate(over="ignore"):
         rounded = exact.astype(np.float32)
-    return np.where(rounded < exact, np.nextafter(rounded, np.float32(np.inf)), rounded)
+        return np.where(rounded < exact, np.nextafter(rounded, np.float32(np.inf)), rounded)
 
 
 def _distinct(column: NDArray[Any]) -> NDArray[Any]:
