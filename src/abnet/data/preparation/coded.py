@@ -8,7 +8,7 @@ preparation, and model files hold every preparation as plain values, never as a 
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -131,7 +131,7 @@ BLOCK = 8192
 """Rows whose codes are counted at a time: what they are compared with should stay in the cache."""
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _least_reaching(thresholds: tuple[float, ...]) -> NDArray[np.float32]:
     """The least float32 that reaches each threshold: a float32 is below the one where it is below the other."""
     exact = np.array(thresholds, np.float64)
