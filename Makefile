@@ -18,7 +18,8 @@ test: lint
 	$(MAKE) test-wheel
 
 test-long: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -q tests/long --override-ini addopts="--import-mode=importlib"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q tests/long \
+	  --override-ini addopts="--import-mode=importlib"
 
 # The wheel is what users get: build it, unpack it beside nothing else of ours, and run tests against it.
 test-wheel: $(VENV)/.ready-dev
