@@ -116,3 +116,5 @@ def test_the_area_under_the_curve_of_several_classes_is_the_mean_against_the_res
     assert auc(proba, np.arange(4), np.zeros(300)) is None
     two, score = labels % 2, proba[:, 0] - proba[:, 1]
     assert auc(score, np.arange(2), two) == pytest.approx(roc_auc_score(two, score), abs=1e-12)
+    sure = rng.random(300) ** 60  # 1 - p rounds to 1 for many
+    assert auc(np.stack([1 - sure, sure], axis=1), np.arange(2), two) == roc_auc_score(two, sure)

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet import ABNetClassifier, fit_table
@@ -149,6 +150,21 @@ def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFram
 def test_what_needs_all_rows_in_memory_is_refused(frame: pl.DataFrame, settings: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="takes all rows into memory"):
         fit_table(frame, "y", estimator=ABNetClassifier(**SMALL, **settings), max_learn_rows=MOST)
+
+
+class Relative(TablePreparation):
+    """Numbers relative to the other rows: what is counted in blocks is not what `predict` says of a row."""
+
+    def transform(self, X: Any) -> Any:
+        features = super().transform(X)
+        return features - features.mean(axis=0)
+
+
+@pytest.mark.parametrize("preprocessor", [StandardScaler(), Relative()])
+def test_what_may_not_map_row_by_row_is_refused_where_rows_are_counted(frame: pl.DataFrame, preprocessor: Any) -> None:
+    given = ABNetClassifier(**SMALL, preprocessor=preprocessor)
+    with pytest.raises(ParameterError, match=r"preprocessor must be 'auto', .* may not map each row by itself"):
+        fit_table(frame, "y", estimator=given, max_learn_rows=MOST)
 
 
 def test_wrong_use(frame: pl.DataFrame) -> None:

@@ -113,3 +113,24 @@ def test_weights_of_rows_are_heeded(rings: tuple[np.ndarray, np.ndarray]) -> Non
 def test_rows_that_are_all_alike_have_the_shares_of_their_classes() -> None:
     said = KernelTeacher().fit(np.ones((30, 2)), np.arange(30) % 3).predict_proba(np.ones((2, 2)))
     np.testing.assert_allclose(said, 1 / 3, atol=1e-6)
+
+
+def test_rows_that_are_mostly_equal_are_fitted_all_the_same() -> None:
+    """Rounding may leave a distance between equal rows; it must not become the scale of the kernel."""
+    rng = np.random.default_rng(3)
+    X = np.zeros((300, 64)) + 0.1
+    some = rng.random(300) < 0.2
+    X[some] += rng.poisson(0.3, (int(some.sum()), 64))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert (squared_distances(X[~some], X[~some]) == 0).all()
+    teacher = KernelTeacher().fit(X, rng.integers(0, 3, 300))
+    assert teacher._scale > 1.0
+    assert np.isfinite(teacher.oob_decision_function_).all()
+
+
+def test_a_ridge_that_is_too_small_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_teacher, "RIDGES", (1e-300,))
+    X = np.repeat(np.arange(3.0), 20)[:, None]
+    teacher = KernelTeacher().fit(X, np.repeat([0, 1, 2], 20))
+    assert teacher._ridge > 1e-20
+    np.testing.assert_array_equal(teacher.predict_proba(X).argmax(axis=1), np.repeat([0, 1, 2], 20))

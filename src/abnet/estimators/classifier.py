@@ -16,7 +16,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from abnet.data.preparation.transformers import check_preprocessor, check_size, hint_at_scales, with_advice
+from abnet.data.preparation.transformers import (
+    TablePreparation,
+    ThermometerCodes,
+    check_preprocessor,
+    check_size,
+    hint_at_scales,
+    with_advice,
+)
 from abnet.data.tables.cells import CellError
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.errors import Parameter, ParameterError
@@ -364,6 +371,17 @@ def training_bar(verbose: int) -> Iterator[Any]:
         yield report
 
 
+def is_our_own(preprocessor: Any) -> bool:
+    """Whether rows are prepared by a map of our own: it works row by row, as tests show. A subclass may not.
+
+    Examples
+    --------
+    >>> is_our_own("auto"), is_our_own(TablePreparation()), is_our_own(np.asarray)
+    (True, True, False)
+    """
+    return type(preprocessor) in (type(None), str, TablePreparation, ThermometerCodes)
+
+
 def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: Any) -> bool:
     """Whether a preprocessor leaves a certificate; a warning says why it does not.
 
@@ -384,11 +402,7 @@ def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: An
     >>> allows_certificate(None, np.asarray, np.eye(3))
     True
     """
-    from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
-
-    # Maps of our own work row by row, which their tests show; a subclass may compute otherwise.
-    ours = (type(None), str, TablePreparation, ThermometerCodes)
-    if type(preprocessor) in ours:
+    if is_our_own(preprocessor):
         return True
     from abnet.data.preparation.unseen import UnseenWarning
 

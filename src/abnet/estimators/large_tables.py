@@ -21,6 +21,7 @@ from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.classifier import is_our_own
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.mixture_fit import warn_of_unknown
 from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, settings_of
@@ -179,7 +180,13 @@ def certify_counted(tally: Tally, *, delta: float, n_candidates: int = 1) -> Cer
 
 
 def check_streamable(estimator: Any) -> None:
-    """Refuse settings under which the bound rows would have to be in memory."""
+    """Refuse settings under which the bound rows would have to be in memory, or the count would prove nothing."""
+    if not is_our_own(estimator.preprocessor):
+        raise ParameterError(
+            "{} must be 'auto', 'table' or a TablePreparation where a table has more than {} rows: another may not map "
+            "each row by itself, and the rows that are counted come in blocks.",
+            Parameter("preprocessor"), Parameter("max_learn_rows"),
+        )  # fmt: skip
     wrong = {
         "objective": ("loss", "bound"), "prior": ("init", "split"), "posterior": ("train", "frozen"),
     }  # fmt: skip

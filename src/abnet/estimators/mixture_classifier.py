@@ -228,6 +228,7 @@ class MixtureClassifier(AggregatedClassifier):
         K = len(self.classes_)
         n_codes = max(K, int(codes.max()) + 1)
         base, prepared = self._prepare(X, self._marked(codes), self.other_rows_)
+        covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
         first, bound = self.other_rows_, self.bound_rows_
         if self._groups is None:
             warn_of_copies(prepared, codes, self.classes_)
@@ -263,7 +264,6 @@ class MixtureClassifier(AggregatedClassifier):
                 known = learn[members.watched]
                 known = known if coded is None else coded.rows(known)
                 terms["expected"] = expected_figures(prior, known, codes[first][members.watched])
-            covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
             self.certificate_, self.bound_estimate_ = None, None
             certificate = None
             try:
@@ -434,7 +434,7 @@ def fit_and_hold(
     classifier._holds_rows = True
     try:
         classifier.fit(part.X, part.y, **({} if groups is None else {"groups": groups}))
-        held: Any = classifier.__dict__.pop("_held_rows", None)
     finally:
         del classifier._holds_rows
+        held: Any = classifier.__dict__.pop("_held_rows", None)
     return held

@@ -153,7 +153,7 @@ def _pool(jobs: int, tasks: Iterator[Task]) -> Iterator[TaskOutcome]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Keep Ctrl-C waiting, here and in the processes started here.
+    """Keep Ctrl-C from the processes that this thread starts, and from the thread meanwhile.
 
     A terminal sends it to the workers too. The driver ends them: on their own they would say only where they were.
     """

@@ -24,6 +24,8 @@ SHARPNESSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """Tried for t in the probabilities ``p_j ∝ exp(t f_j)``."""
 LEAST_WEIGHT = 1e-9
 """Of a row, as a multiple of the mean."""
+NOTHING = 1e-12
+"""Share of two rows' squares below which their distance is rounding."""
 BLOCK = 2_000
 """Rows that are answered at a time: 64 MB of distances."""
 
@@ -67,7 +69,12 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         self._scale, self._ridge, self._sharpness = _chosen(rows[tried], codes[tried], weights[tried], self._classes())
         kernel = np.exp(-squared_distances(self._rows, self._rows) / self._scale)
         targets = _centred_targets(codes[kept], self._classes())
-        self._weights, without = left_out(kernel, targets, self._ridge, weights[kept])
+        while True:
+            try:
+                self._weights, without = left_out(kernel, targets, self._ridge, weights[kept])
+                break
+            except np.linalg.LinAlgError:  # too small a ridge for so many rows that are nearly equal
+                self._ridge *= 10.0
         answers = np.empty((len(rows), self._classes()))
         answers[kept] = _softmax(self._sharpness * without)
         others = np.setdiff1d(np.arange(len(rows)), kept)
@@ -127,7 +134,10 @@ def squared_distances(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray
     """
     from sklearn.metrics.pairwise import euclidean_distances
 
-    return np.asarray(euclidean_distances(A, B, squared=True))
+    distances = np.asarray(euclidean_distances(A, B, squared=True))
+    squares = np.square(A).sum(axis=1)[:, None] + np.square(B).sum(axis=1)
+    distances[distances <= NOTHING * squares] = 0.0  # of equal rows: what rounding leaves of them is no distance
+    return distances
 
 
 def _chosen(
@@ -141,7 +151,10 @@ def _chosen(
     for scale in SCALES:
         kernel = np.exp(-distances / (scale * unit))
         for ridge in RIDGES:
-            _, without = left_out(kernel, targets, ridge, weights)
+            try:
+                _, without = left_out(kernel, targets, ridge, weights)
+            except np.linalg.LinAlgError:  # too small for rows that are nearly equal
+                continue
             for sharpness in SHARPNESSES:
                 chances = _softmax(sharpness * without)[np.arange(len(codes)), codes]
                 loss = -float(np.average(np.log(np.maximum(chances, 1e-12)), weights=weights))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abnet.data.tables import TableError, batches, read_table
+from abnet.data.tables import TableError, batches, csv_files, read_table
 from abnet.data.tables.csv_files import regular_frame
 
 
@@ -92,6 +92,23 @@ def test_bad_files_are_one_line_errors_that_name_the_file(tmp_path: Path, conten
         read_table(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_rows_before_the_damage_of_a_gzip_file_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but those of the block with the damage."""
+    monkeypatch.setattr(csv_files, "BLOCK", 1 << 16)
+    numbers = np.random.default_rng(0).integers(0, 10**9, (60_000, 2)).tolist()
+    text = "".join(["a,b\n", *(f"{a},{b}\n" for a, b in numbers)]).encode()
+    packed = gzip.compress(text)
+    damaged = packed[: len(packed) // 2]
+    source, lines = csv_files.ByteSource(io.BytesIO(damaged), "t.csv.gz"), list[int]()
+    with pytest.raises(TableError, match="not a whole gzip file"):
+        lines.extend(block.count(b"\n") for block in iter(lambda: source.block(1 << 10), b""))
+    frames, rows = csv_files.csv_frames(csv_files.ByteSource(io.BytesIO(damaged), "t.csv.gz")), list[int]()
+    with pytest.raises(TableError, match="not a whole gzip file"):
+        rows.extend(frame.height for frame in frames)
+    lines_of_a_block = csv_files.BLOCK / (len(text) / len(numbers))
+    assert sum(lines) > sum(rows) > sum(lines) - lines_of_a_block
 
 
 def test_damaged_gzip_files_are_errors(tmp_path: Path) -> None:

@@ -135,8 +135,8 @@ def auc(scores: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]
     """
     from sklearn.metrics import roc_auc_score
 
-    by_class = (scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1)).T
-    cases = [(labels == label, own) for label, own in zip(classes, by_class, strict=True)]
+    by_class = scores.T if len(classes) > 2 else scores.T.reshape(-1, len(scores))[-1:]  # of two, the second's
+    cases = [(labels == label, own) for label, own in zip(classes[-len(by_class) :], by_class, strict=True)]
     areas = [roc_auc_score(hit, own) for hit, own in cases if hit.any() and not hit.all()]
     return float(np.mean(areas)) if areas else None
 

@@ -133,16 +133,20 @@ def _block_frames(
     with ThreadPoolExecutor(2) as pool:
         block, reading = begun()
         while block:
-            following = begun()
+            try:
+                following: Any = begun()
+            except TableError:
+                following = None  # damage is told of after the rows before it
             frame = reading.result()
-            if frame is None:
-                source.give_back(following[0])
-                yield _exact_frames(source, block, names, separator, tabs)
-                following = begun()
-            else:
+            if frame is not None:
                 source.lines += _count(block, b"\n")
                 yield [frame]
-            block, reading = following
+            else:
+                if following:
+                    source.give_back(following[0])
+                    following = None
+                yield _exact_frames(source, block, names, separator, tabs)
+            block, reading = following or begun()
 
 
 def _exact_frames(
