@@ -1,4 +1,4 @@
-"""Settings for every test: JAX is strict, and one variable shifts all seeds."""
+"""Settings for every test: JAX is strict, and one variable shifts all seeds and draws new cases for properties."""
 
 import os
 from collections.abc import Iterator
@@ -6,10 +6,13 @@ from collections.abc import Iterator
 import jax
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from abnet.bam import BAM
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+settings.register_profile("abnet", derandomize="ABNET_TEST_SEED" not in os.environ, deadline=None)
+settings.load_profile("abnet")
 
 
 @pytest.fixture

@@ -156,6 +156,11 @@ def test_any_other_record_is_refused_or_read_as_it_is(record: Any) -> None:
     assert labels.to_dict() == record
 
 
+def test_a_label_that_is_too_large_for_its_type_is_refused() -> None:
+    with pytest.raises(ValueError, match="do not fit the type <f4"):
+        Labels.from_dict({"dtype": "<f4", "values": [0.0, 3.4028235677973366e38]})
+
+
 def test_many_wide_labels_from_a_small_file_are_refused() -> None:
     values = [str(i) for i in range(1000)]
     with pytest.raises(ValueError, match="more memory"):

@@ -245,7 +245,8 @@ def _exactly(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if len(values) * dtype.itemsize > MOST_BYTES:
         raise ValueError(f"{len(values)} class labels of type {dtype.str} take more memory than is given to labels.")
     try:
-        classes = np.array(values, dtype)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told apart below
+            classes = np.array(values, dtype)
     except OverflowError:
         classes = None
     if classes is None or classes.tolist() != values:
