@@ -21,9 +21,9 @@ from abnet.bam import BAM
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.mixture import CompactMixture
 from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Span, compiled_epoch, open_runs, pad_rows
+from abnet.training.loop import Limits, Span, open_runs, pad_rows
 from abnet.training.mixture_trainer import MixtureLearner, start_mixture
-from abnet.training.trainer import new_keys, stack
+from abnet.training.trainer import compiled_epoch, new_keys, stack
 from measure import Row, at_most, best_times
 
 BATCH, STEPS = 128, 150

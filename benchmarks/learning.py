@@ -11,8 +11,8 @@ from sklearn.neural_network import MLPClassifier
 from abnet import ABNetClassifier
 from abnet.bam import BAM
 from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Span, compiled_epoch, epoch, open_runs
-from abnet.training.trainer import lifted_rows, new_keys, stack
+from abnet.training.loop import Limits, Span, epoch, open_runs
+from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, stack
 from measure import Row, at_least, at_most, best_times, stated
 
 SIZES = (784, 4, 4, 4, 1)

@@ -16,8 +16,8 @@ import optax
 from abnet.aggregation import ancestral, exact, uniform
 from abnet.bam import BAM
 from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Span, compiled_epoch, open_runs
-from abnet.training.trainer import lifted_rows, new_keys, stack
+from abnet.training.loop import Limits, Span, open_runs
+from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, stack
 from measure import Row, at_most, best_times
 
 SIZES = (784, 100, 100, 1)

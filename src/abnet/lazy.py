@@ -1,11 +1,13 @@
-"""Names of a package that are imported when they are first used, so that importing the package is cheap."""
+"""Names of a package, and modules, that are imported when they are first used, so that importing is cheap."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-__all__ = ["lazy_names", "offer", "offered"]
+__all__ = ["lazy_names", "offer", "offered", "put_off"]
 
 
 def lazy_names(
@@ -65,3 +67,36 @@ def offered(name: str) -> Any:
     '[1]'
     """
     return getattr(import_module(_OFFERED[name]), name)
+
+
+class _StandIn(ModuleType):
+    """Has the name of a module, and loads it when it is asked for anything else."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+@contextmanager
+def put_off(module: str) -> Iterator[None]:
+    """Load a module not when it is imported meanwhile, but when it is first used, then or later.
+
+    For what another library imports at its top and hardly ever uses. Afterwards all is as if it had not been imported.
+
+    Examples
+    --------
+    >>> with put_off("json.tool"):
+    ...     import json.tool as tool
+    >>> "json.tool" in sys.modules, tool.main.__module__, "json.tool" in sys.modules
+    (False, 'json.tool', True)
+    """
+    if module in sys.modules:
+        yield
+        return
+    stand_in = sys.modules[module] = _StandIn(module)
+    try:
+        yield
+    finally:
+        if sys.modules.get(module) is stand_in:
+            del sys.modules[module]

@@ -1,4 +1,4 @@
-"""Many rows at once: shared among cores, and kept as thermometer codes, with what a first layer sums up of those.
+"""Many rows at once: drawn in two parts, shared among cores, kept as thermometer codes that a first layer sums up.
 
 A code is one of count + 1 sign vectors, r times +1 and then -1. So its part of a neuron's weighted sum has count + 1
 values, which are summed up once; a row looks them up. That is a tenth of the additions of a product with the signs, and
@@ -13,17 +13,24 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "CodedLayer",
     "CodedRows",
     "MANY_CODED",
+    "bucket",
     "cores",
+    "held_rows",
     "mapped",
+    "number_groups",
     "over_norms",
+    "padded",
     "return_memory",
+    "scaled",
+    "scaled_weights",
     "threads_for",
+    "two_parts",
 ]
 
 MOST = 8
@@ -228,3 +235,150 @@ def _sums_of_signs(W: NDArray[np.float64]) -> NDArray[np.float64]:
     first = np.concatenate([nothing, np.cumsum(W.T, axis=0)])
     others = np.concatenate([nothing, np.cumsum(W.T[::-1], axis=0)])[::-1]
     return np.ascontiguousarray(first - others)
+
+
+def number_groups(groups: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Each row's group as a number: 0 for the group that appears first, and so on.
+
+    Examples
+    --------
+    >>> number_groups(["b", "a", "b"], 3)
+    array([0, 1, 0])
+    """
+    column = np.asarray(groups)
+    if column.shape != (n,):
+        raise ValueError(f"groups must name one group for each of the {n} rows, got the shape {column.shape}")
+    values = column.tolist() if column.dtype.kind in "OU" else []
+    missing = [row for row, name in enumerate(values) if _is_none(name)] or np.flatnonzero(column != column).tolist()
+    if missing:
+        named = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        raise ValueError(
+            f"groups must name a group for every row; {len(missing)} of {n} have none (row {named}, counted from 0). "
+            "Rows without a name are not one group: give each its own name if it stands alone, or leave them out"
+        )
+    column = np.array([str(name) for name in values]) if column.dtype.kind == "O" else column
+    _, first, where = np.unique(column, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[where])
+
+
+def _is_none(name: Any) -> bool:
+    """Whether a cell names nothing: None, NaN, a missing value of pandas, which is not even comparable, or blank."""
+    if isinstance(name, str):
+        return not name.strip()
+    try:
+        return name is None or bool(name != name)
+    except TypeError:
+        return True
+
+
+def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | None:
+    """Sample weights scaled to mean 1 in either part, so that only their proportions count.
+
+    Each part by itself: the weights of the bound rows must not reach what is learned from the first `first` rows.
+
+    Examples
+    --------
+    >>> scaled_weights(np.array([1.0, 3.0, 8.0]), 2)
+    array([0.5, 1.5, 1. ])
+    """
+    if weights is None:
+        return None
+    parts = (weights[:first], weights[first:])
+    return np.concatenate([scaled(part) for part in parts])
+
+
+def held_rows(groups: NDArray[Any], fraction: float) -> int:
+    """How many rows the last groups have, a `fraction` of all groups; rows of a group lie together.
+
+    Examples
+    --------
+    >>> held_rows(np.array([4, 4, 4, 1, 7, 7]), 0.4)
+    2
+    """
+    where = number_groups(groups, len(groups))
+    count = int(where.max(initial=-1)) + 1
+    return int(np.sum(where >= count - round(fraction * count)))
+
+
+def two_parts(
+    n: int, fraction: float, rng: np.random.Generator, groups: Any = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row numbers of a first part of about ``fraction · n`` rows and of the rest, by a uniform random permutation.
+
+    Never stratified (that would tie the label counts of the parts together) and never by position (files are often
+    sorted): a certificate on one part needs it to be an independent sample given the other. Each part has at least one
+    row. Where rows come in groups, whole groups are drawn: about ``fraction`` of them, their rows one group after the
+    other.
+
+    Examples
+    --------
+    >>> first, second = two_parts(10, 0.7, np.random.default_rng(0))
+    >>> len(first), len(second)
+    (7, 3)
+    >>> two_parts(5, 0.5, np.random.default_rng(0), ["a", "b", "a", "a", "b"])
+    (array([0, 2, 3]), array([1, 4]))
+    """
+    if groups is not None:
+        return _two_parts_of_groups(number_groups(groups, n), fraction, rng)
+    if n < 2:
+        raise ValueError(f"{n} rows cannot be split in two parts: at least 2 are needed.")
+    order = rng.permutation(n)
+    size = min(max(round(fraction * n), 1), n - 1)
+    return order[:size], order[size:]
+
+
+def _two_parts_of_groups(
+    groups: NDArray[np.int64], fraction: float, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    sizes = np.bincount(groups)
+    if len(sizes) < 2:
+        raise ValueError(f"{len(sizes)} group cannot be split in two parts: at least 2 are needed.")
+    first, second = two_parts(len(sizes), fraction, rng)
+    rank = np.empty(len(sizes), np.intp)
+    rank[np.concatenate([first, second])] = np.arange(len(sizes))
+    order = np.argsort(rank[groups], kind="stable")
+    size = int(sizes[first].sum())
+    return order[:size], order[size:]
+
+
+def scaled(weights: NDArray[Any]) -> NDArray[np.float64]:
+    """Weights with mean 1 over the rows that have any, the rows that are `counted`.
+
+    Examples
+    --------
+    >>> scaled(np.array([1.0, 0.0, 3.0]))
+    array([0.5, 0. , 1.5])
+    """
+    shares = weights / max(weights.max(initial=0.0), np.finfo(np.float64).tiny)
+    return np.asarray(shares * (np.count_nonzero(shares) / max(shares.sum(), np.finfo(np.float64).tiny)))
+
+
+def bucket(n: int, *, least: int = 256) -> int:
+    """The number that n rows (or columns) are padded to: `least`, or the next of 1, 1.25, 1.5, 1.75 powers of two.
+
+    Examples
+    --------
+    >>> [bucket(n) for n in (10, 300, 455, 456, 52_500)]
+    [256, 320, 512, 512, 57344]
+    """
+    if n <= least:
+        return least
+    quarter = 2 ** (int(n - 1).bit_length() - 3)
+    return -(-n // quarter) * quarter
+
+
+def padded(array: NDArray[Any], total: int) -> NDArray[np.float32]:
+    """The rows with rows of zeros below them, `total` in all, in float32.
+
+    Examples
+    --------
+    >>> padded(np.ones((1, 2)), 2).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
+    if len(array) == total and array.dtype == np.float32:
+        return array
+    rows = np.zeros((total, *array.shape[1:]), np.float32)
+    rows[: len(array)] = array
+    return rows

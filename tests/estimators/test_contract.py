@@ -178,7 +178,7 @@ def test_a_grid_over_learning_rates_compiles_once(
 def spied_programs(monkeypatch: pytest.MonkeyPatch) -> set[Any]:
     """The compiled epochs that training asks for from now on."""
     from abnet.training import trainer
-    from abnet.training.loop import compiled_epoch
+    from abnet.training.trainer import compiled_epoch
 
     programs: set[Any] = set()
 
@@ -202,7 +202,7 @@ def test_ctrl_c_keeps_the_best_network_so_far(
     classifier: Any, blobs: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from abnet.training import trainer
-    from abnet.training.loop import compiled_epoch
+    from abnet.training.trainer import compiled_epoch
 
     X, y = blobs
     calls = [0]

@@ -20,7 +20,7 @@ from abnet.experiments.multiclass import (
     read_digits,
     results_to_csv,
 )
-from abnet.training.trainer import two_parts
+from abnet.rows import two_parts
 
 TINY = DigitsRecipe("raw", 16, 2, code_length=6, paths=5, copies=1, epochs=6, batch_size=32, prior_fraction=0.5)
 RESULTS = Path(__file__).parents[2] / "results" / "multiclass.csv"

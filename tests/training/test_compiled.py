@@ -9,11 +9,11 @@ import pytest
 
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
-from abnet.training import loop
+from abnet.training import trainer
 from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Span, compiled_epoch, epoch, open_runs
+from abnet.training.loop import Limits, Span, epoch, open_runs
 from abnet.training.mixture_trainer import MixtureLearner
-from abnet.training.trainer import lifted_rows, new_keys, stack
+from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, stack
 
 NARROW, WIDE = AggregationLearner((5, 3, 3, 1)), AggregationLearner((5, 40, 1), "uniform", 10)
 
@@ -91,24 +91,24 @@ def test_the_networks_are_the_same_up_to_rounding(learner: AggregationLearner) -
 
 @pytest.fixture
 def fresh_choice() -> Iterator[None]:
-    loop._epoch.cache_clear()
+    trainer._epoch.cache_clear()
     yield
-    loop._epoch.cache_clear()
+    trainer._epoch.cache_clear()
 
 
 @pytest.mark.usefixtures("fresh_choice")
 def test_an_xla_without_such_choices_compiles_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "NO_LIBRARY", {"xla_cpu_no_such_choice": ""})
+    monkeypatch.setattr(trainer, "NO_LIBRARY", {"xla_cpu_no_such_choice": ""})
     assert compiled_epoch((WIDE,)) is epoch
 
 
 @on_cpu
 def test_choices_that_xla_knows_are_kept_beside_one_that_it_does_not() -> None:
     known = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
-    assert loop._available({"xla_cpu_no_such_choice": "", **known}) == known
+    assert trainer._available({"xla_cpu_no_such_choice": "", **known}) == known
 
 
 @on_cpu
 def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_disable_hlo_passes=fusion")
-    assert set(loop._available(loop.IN_SEQUENCE)) == {"xla_cpu_scheduler_type"}
+    assert set(trainer._available(trainer.IN_SEQUENCE)) == {"xla_cpu_scheduler_type"}

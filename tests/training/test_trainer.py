@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
+from abnet.rows import scaled_weights, two_parts
 from abnet.training import trainer as learning
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import Limits, Rows, Span, epoch, open_runs
@@ -18,9 +19,7 @@ from abnet.training.trainer import (
     lifted_rows,
     new_keys,
     prior_spans,
-    scaled_weights,
     stack,
-    two_parts,
 )
 
 SIZES = (3, 2, 1)

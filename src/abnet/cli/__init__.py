@@ -9,9 +9,13 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; the entry point of the `abnet` program."""
+    import atexit
+    import gc
+
     from abnet.cli.console import install_handler
 
     install_handler()
+    atexit.register(gc.freeze)  # the program ends: nothing that still lives is looked through for garbage
     _check_streams()
     from abnet.cli.app import app
 

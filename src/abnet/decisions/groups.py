@@ -18,7 +18,7 @@ from abnet.bounds.certificate import Certificate, Expected
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.certify import assemble
 from abnet.bounds.confidence import clopper_pearson_bound, shares_by_count
-from abnet.bounds.grouped import GroupCounts, group_totals, number_groups
+from abnet.bounds.grouped import GroupCounts, group_totals
 from abnet.bounds.rules import ExactRisk, SampledRisk, Terms, VoteErrors
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import (
@@ -28,6 +28,7 @@ from abnet.decisions.monitor import (
     percent_up,
 )
 from abnet.records import count, exactly, level, list_of, number_of, tally, text
+from abnet.rows import number_groups
 
 __all__ = [
     "PopulationErrors",

@@ -46,6 +46,7 @@ from abnet.labels import signs_of
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.records import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
+from abnet.rows import held_rows, number_groups, scaled_weights, two_parts
 
 __all__ = ["AggregatedClassifier"]
 
@@ -232,8 +233,6 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _draw_parts(self, n: int, rng: np.random.Generator) -> None:
         """Set ``other_rows_`` and ``bound_rows_``, before anything is decided."""
-        from abnet.training.trainer import two_parts
-
         split = self._has_split()
         self.other_rows_, self.bound_rows_ = np.arange(0), np.arange(n)
         if split or self.objective == "loss":
@@ -254,9 +253,6 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _hold_groups(self, n: int) -> None:
         """Check the groups, and count the rows of the whole groups that early stopping watches in the first part."""
-        from abnet.bounds.grouped import number_groups
-        from abnet.training.trainer import held_rows
-
         self._n_held: int | None = None
         if self._groups is not None:
             number_groups(self._groups, n)
@@ -272,7 +268,7 @@ class AggregatedClassifier(BinaryClassifier):
         other, bound = Span(0, rows.n_other), Span(rows.n_other, n - rows.n_other)
         learner = AggregationLearner(start.sizes, way.method, way.training_samples or self.n_samples)
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
-        lifted = learning.lifted_rows(rows.X, rows.signs, learning.scaled_weights(rows.weights, rows.n_other))
+        lifted = learning.lifted_rows(rows.X, rows.signs, scaled_weights(rows.weights, rows.n_other))
         with compilation_cache(), training_bar(self.verbose) as report:
             draws = None if rows.groups is None else rows.n_draws
             trainer = learning.Trainer(learner, lifted, self._batch(n), self.delta, limits, rng, report, draws)

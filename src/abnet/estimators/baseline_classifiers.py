@@ -61,7 +61,7 @@ class BaselineClassifier(BinaryClassifier):
         """The batch size of "auto" for n training rows."""
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
-        from abnet.training.trainer import two_parts
+        from abnet.rows import two_parts
 
         hidden = self._check_parameters()
         split_rng, init_rng, train_rng = seeds(self.random_state, 3)
@@ -87,8 +87,9 @@ class BaselineClassifier(BinaryClassifier):
     def _train(
         self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
     ) -> tuple[Any, Any]:
+        from abnet.rows import scaled_weights
         from abnet.training.loop import Limits, Span, compilation_cache, open_runs, pad_rows
-        from abnet.training.trainer import NEVER, best_of, new_keys, run_stage, scaled_weights, stack
+        from abnet.training.trainer import NEVER, best_of, new_keys, run_stage, stack
 
         X, y, weights = rows
         learner, n = self._learner(), len(y) - n_watched

@@ -96,7 +96,7 @@ def learn_prior_members(
     groups : array (n,), optional
         The rows' groups, one after the other: whole groups are watched, or left out by a teacher.
     """
-    from abnet.training.loop import scaled
+    from abnet.rows import scaled
     from abnet.training.mixture_trainer import MixtureLearner, learn_members
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
@@ -227,8 +227,8 @@ def _taught(
 
 def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
     """Rows of the last groups, about an eighth of all: they say which epoch to keep. None if there is one group."""
+    from abnet.rows import held_rows
     from abnet.training.mixture_trainer import WATCHED
-    from abnet.training.trainer import held_rows
 
     held = held_rows(groups, min(1 / 8, WATCHED / len(groups)))
     held = held or held_rows(groups, 1 / len(np.unique(groups)))
@@ -301,7 +301,7 @@ def bound_weights(
     estimator: Any, weights: NDArray[np.float64] | None, codes: NDArray[np.intp], learned: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
     """Weights of bound rows with these codes: their own, times those of their classes by the first part's counts."""
-    from abnet.training.loop import scaled
+    from abnet.rows import scaled
 
     classes = _class_weights(estimator.class_weight, learned, estimator.classes_)
     if weights is None and classes is None:

@@ -125,7 +125,7 @@ def measure_digits(
     from abnet.estimators.classifier import seeds
     from abnet.estimators.recipe import Recipe
     from abnet.labels import Labels
-    from abnet.training.trainer import two_parts
+    from abnet.rows import two_parts
 
     begin = time.perf_counter()
     split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)

@@ -19,16 +19,23 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
 from functools import cache, partial
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
+
+from abnet.records import atomic_path
+from abnet.rows import bucket, padded
 
 __all__ = [
     "Aggregating",
@@ -38,17 +45,15 @@ __all__ = [
     "Run",
     "STATIC",
     "Span",
-    "bucket",
     "compilation_cache",
-    "compiled_epoch",
     "counted",
     "epoch",
     "evaluate",
+    "kept_epoch",
     "one_epoch",
     "open_runs",
     "outputs",
     "pad_rows",
-    "scaled",
 ]
 
 
@@ -128,32 +133,10 @@ class Run(NamedTuple):
     active: Any
 
 
-def bucket(n: int, *, least: int = 256) -> int:
-    """The number that n rows (or columns) are padded to: `least`, or the next of 1, 1.25, 1.5, 1.75 powers of two.
-
-    Examples
-    --------
-    >>> [bucket(n) for n in (10, 300, 455, 456, 52_500)]
-    [256, 320, 512, 512, 57344]
-    """
-    if n <= least:
-        return least
-    quarter = 2 ** (int(n - 1).bit_length() - 3)
-    return -(-n // quarter) * quarter
-
-
 def pad_rows(inputs: NDArray[Any], targets: NDArray[Any], weights: NDArray[Any] | None = None) -> Rows:
     """Rows padded with zeros to their bucket, in float32; inputs may have been padded before."""
     given = (inputs, targets, np.ones(len(targets)) if weights is None else weights)
-    return Rows(*jax.device_put(tuple(_padded(array, bucket(len(targets))) for array in given)))
-
-
-def _padded(array: NDArray[Any], total: int) -> NDArray[np.float32]:
-    if len(array) == total and array.dtype == np.float32:
-        return array
-    padded = np.zeros((total, *array.shape[1:]), np.float32)
-    padded[: len(array)] = array
-    return padded
+    return Rows(*jax.device_put(tuple(padded(array, bucket(len(targets))) for array in given)))
 
 
 def open_runs(states: Any, rates: Any, keys: Any) -> Run:
@@ -287,8 +270,6 @@ def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
 
 STATIC = ("learners", "batch_size", "mesh", "seen")
 """Arguments of an epoch that are compiled in."""
-epoch = jax.jit(one_epoch, static_argnames=STATIC)
-"""`one_epoch`, compiled as XLA likes."""
 
 
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
@@ -322,48 +303,9 @@ def _select(condition: Any, yes: Any, no: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
-NO_LIBRARY = {"xla_cpu_experimental_ynn_fusion_type": ""}
-IN_SEQUENCE = {
-    "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",  # kernels reuse memory, so each waits for the last
-    "xla_disable_hlo_passes": "cpu-parallel-task-assigner",  # no loop is split among cores
-}
-
-
-def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
-    """`abnet.training.loop.epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
-    aggregating = [learner for learner in learners if isinstance(learner, Aggregating)]
-    if len(aggregating) < len(learners) or all(learner.by_library for learner in aggregating):
-        return epoch
-    return _epoch(in_sequence=all(learner.in_sequence for learner in aggregating))
-
-
-@cache
-def _epoch(*, in_sequence: bool) -> Any:
-    options = _available(NO_LIBRARY | IN_SEQUENCE if in_sequence else NO_LIBRARY)
-    return jax.jit(one_epoch, static_argnames=STATIC, compiler_options=options) if options else epoch
-
-
-def _available(options: dict[str, str]) -> dict[str, str]:
-    """The options that this XLA knows and the user has not set."""
-    if jax.default_backend() != "cpu":
-        return {}
-    flags = os.environ.get("XLA_FLAGS", "")
-    free = {name: value for name, value in options.items() if name not in flags}
-    return free if _known(free) else {name: value for name, value in free.items() if _known({name: value})}
-
-
-def _known(options: dict[str, str]) -> bool:
-    try:
-        jax.jit(lambda x: x).lower(0.0).compile(compiler_options=dict(options))
-    except jax.errors.JaxRuntimeError as error:
-        if "INVALID_ARGUMENT" not in str(error):
-            raise
-        return False
-    return True
-
-
 _lock = threading.Lock()
 _depth = 0
+_SET_HERE = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
 
 
 @contextmanager
@@ -374,7 +316,7 @@ def compilation_cache() -> Iterator[None]:
     none.
     """
     folder = _folder()
-    if folder is None or (_depth == 0 and _read("jax_compilation_cache_dir") is not None):
+    if folder is None or (_depth == 0 and _read(_SET_HERE[0]) is not None):
         yield
         return
     saved = _enter(folder)
@@ -410,9 +352,9 @@ def _enter(folder: Path) -> float:
     global _depth
     with _lock:
         _depth += 1
-        saved = float(_read("jax_persistent_cache_min_compile_time_secs"))
-        jax.config.update("jax_compilation_cache_dir", str(folder))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+        saved = float(_read(_SET_HERE[1]))
+        jax.config.update(_SET_HERE[0], str(folder))
+        jax.config.update(_SET_HERE[1], 0.05)
     return saved
 
 
@@ -422,9 +364,9 @@ def _leave(saved: float) -> None:
     global _depth
     with _lock:
         _depth -= 1
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", saved)
+        jax.config.update(_SET_HERE[1], saved)
         if _depth == 0:
-            jax.config.update("jax_compilation_cache_dir", None)
+            jax.config.update(_SET_HERE[0], None)
             reset_cache()
 
 
@@ -437,13 +379,69 @@ def counted(weights: Any) -> Any:
     return jnp.count_nonzero(weights).astype(weights.dtype)
 
 
-def scaled(weights: NDArray[Any]) -> NDArray[np.float64]:
-    """Weights with mean 1 over the rows that have any, the rows that are `counted`.
+def kept_epoch(
+    learners: tuple[Learner, ...],
+    runs: tuple[Run, ...],
+    rows: Rows,
+    order: Any,
+    count: Any,
+    watch: Any,
+    limits: Limits,
+    *,
+    batch_size: int,
+    mesh: Mesh | None = None,
+    seen: bool = False,
+) -> tuple[Run, ...]:
+    """`one_epoch`, whose operations are kept on disk: tracing it in Python takes longer than a small fit."""
+    compiled_in: dict[str, Any] = {"batch_size": batch_size, "mesh": mesh, "seen": seen}
+    given = (runs, rows, order, count, watch, limits)
+    leaves, tree = jax.tree.flatten(given)
+    shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
+    file = _kept_file(learners, f"{compiled_in} {tree} {shapes}") if mesh is None else None
+    if file is None:
+        return one_epoch(learners, *given, **compiled_in)
 
-    Examples
-    --------
-    >>> scaled(np.array([1.0, 0.0, 3.0]))
-    array([0.5, 0. , 1.5])
-    """
-    shares = weights / max(weights.max(initial=0.0), np.finfo(np.float64).tiny)
-    return np.asarray(shares * (np.count_nonzero(shares) / max(shares.sum(), np.finfo(np.float64).tiny)))
+    def flat(*leaves: Any) -> list[Any]:
+        return jax.tree.leaves(one_epoch(learners, *jax.tree.unflatten(tree, leaves), **compiled_in))
+
+    content = _read_kept(file)
+    if content is None:
+        content = bytes(jax.export.export(jax.jit(flat))(*shapes).serialize())
+        with suppress(OSError), atomic_path(file) as target:
+            target.write_bytes(sha256(content).digest() + content)
+    # Read back even where it was just written: so all processes compile the same, and one compilation serves them.
+    updated = jax.export.deserialize(bytearray(content)).call(*leaves)
+    return tuple(jax.tree.unflatten(jax.tree.structure(runs), updated))
+
+
+epoch = jax.jit(kept_epoch, static_argnames=STATIC)
+"""`one_epoch`, compiled as XLA likes."""
+
+
+def _kept_file(learners: tuple[Learner, ...], arguments: str) -> Path | None:
+    """Where the operations are kept, by all that they depend on; None if that is not known, or nothing is kept."""
+    ours = all(is_dataclass(learner) and type(learner).__module__.startswith("abnet.") for learner in learners)
+    if not (ours and _depth and jax.default_backend() == "cpu"):
+        return None
+    settings = {name: getattr(jax.config, name, value) for name, value in sorted(jax.config.values.items())}
+    for name in _SET_HERE:
+        del settings[name]
+    versions = (version(name) for name in ("jax", "jaxlib", "optax", "numpy"))
+    told = f"{learners} {arguments} {settings} {' '.join(versions)} {_source()}"
+    return Path(_read(_SET_HERE[0])) / f"epoch-{sha256(told.encode()).hexdigest()}"
+
+
+@cache
+def _source() -> str:
+    """A digest of the package's own files."""
+    files = sorted(Path(__file__).parents[1].rglob("*.py"))
+    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+
+
+def _read_kept(file: Path) -> bytes | None:
+    """What a file holds; None if it is missing or damaged."""
+    try:
+        digest, content = file.read_bytes()[:32], file.read_bytes()[32:]
+    except OSError:
+        return None
+    return content if sha256(content).digest() == digest else None

@@ -7,8 +7,10 @@ one device and on many: examples and weights are on all of them, minibatches are
 adds the exchange of gradients. With `jax.distributed` the devices may belong to several processes.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import jax
@@ -18,9 +20,21 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.bounds.grouped import number_groups
+from abnet.rows import bucket
 from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Learner, Limits, Rows, Run, Span, compiled_epoch, open_runs, scaled
+from abnet.training.loop import (
+    STATIC,
+    Aggregating,
+    Learner,
+    Limits,
+    Rows,
+    Run,
+    Span,
+    epoch,
+    kept_epoch,
+    open_runs,
+    pad_rows,
+)
 
 __all__ = [
     "NEVER",
@@ -32,7 +46,7 @@ __all__ = [
     "Trainer",
     "batch_mesh",
     "best_of",
-    "held_rows",
+    "compiled_epoch",
     "learn_linear",
     "learn_posterior",
     "learn_prior",
@@ -41,9 +55,7 @@ __all__ = [
     "new_keys",
     "prior_spans",
     "run_stage",
-    "scaled_weights",
     "stack",
-    "two_parts",
 ]
 
 
@@ -78,7 +90,7 @@ class Stack:
         chosen = np.sort(np.argsort(~self.active, kind="stable")[:count])
         key = self.run.key[chosen] if count else self.run.key
         kept = jax.tree.map(lambda leaf: np.asarray(leaf)[chosen], self.run._replace(key=None))
-        self.run, self.places = kept._replace(key=key), self.places[chosen]
+        self.run, self.places = _placed(kept._replace(key=key)), self.places[chosen]
 
     def all_runs(self) -> Run:
         """Every run as it stands."""
@@ -199,13 +211,19 @@ def batch_mesh(batch_size: int) -> Mesh | None:
 
 
 def _replicate(mesh: Mesh | None, tree: Any) -> Any:
-    """Arrays of the host on all devices of the mesh."""
+    """Arrays of the host on all devices of the mesh, or on the one that JAX takes."""
     if mesh is None:
-        return tree
+        return _placed(tree)
     sharding = NamedSharding(mesh, PartitionSpec())
     if jax.process_count() == 1:
         return jax.device_put(tree, sharding)
     return jax.tree.map(lambda leaf: _from_every_process(sharding, leaf), tree)
+
+
+def _placed(tree: Any) -> Any:
+    """Arrays bound to the device that JAX takes, as an epoch leaves them: else its second call would compile again."""
+    (device,) = jax.device_put(0).devices()
+    return jax.device_put(tree, device)
 
 
 def _from_every_process(sharding: NamedSharding, leaf: Any) -> Any:
@@ -364,78 +382,47 @@ def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) 
     """Prepared inputs lifted, padded and on the device."""
     from abnet.aggregation.exact import lift
     from abnet.jax_helpers import zero_rows
-    from abnet.training.loop import bucket, pad_rows
 
     padded = zero_rows((bucket(len(y)), X.shape[1] + 1))
     lift(np.asarray(X, np.float32), out=padded[: len(y)])
     return pad_rows(padded, y, weights)
 
 
-def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | None:
-    """Sample weights scaled to mean 1 in either part, so that only their proportions count.
-
-    Each part by itself: the weights of the bound rows must not reach what is learned from the first `first` rows.
-
-    Examples
-    --------
-    >>> scaled_weights(np.array([1.0, 3.0, 8.0]), 2)
-    array([0.5, 1.5, 1. ])
-    """
-    if weights is None:
-        return None
-    parts = (weights[:first], weights[first:])
-    return np.concatenate([scaled(part) for part in parts])
+NO_LIBRARY = {"xla_cpu_experimental_ynn_fusion_type": ""}
+IN_SEQUENCE = {
+    "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",  # kernels reuse memory, so each waits for the last
+    "xla_disable_hlo_passes": "cpu-parallel-task-assigner",  # no loop is split among cores
+}
 
 
-def held_rows(groups: NDArray[Any], fraction: float) -> int:
-    """How many rows the last groups have, a `fraction` of all groups; rows of a group lie together.
-
-    Examples
-    --------
-    >>> held_rows(np.array([4, 4, 4, 1, 7, 7]), 0.4)
-    2
-    """
-    where = number_groups(groups, len(groups))
-    count = int(where.max(initial=-1)) + 1
-    return int(np.sum(where >= count - round(fraction * count)))
+def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
+    """`abnet.training.loop.epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
+    aggregating = [learner for learner in learners if isinstance(learner, Aggregating)]
+    if len(aggregating) < len(learners) or all(learner.by_library for learner in aggregating):
+        return epoch
+    return _epoch(in_sequence=all(learner.in_sequence for learner in aggregating))
 
 
-def two_parts(
-    n: int, fraction: float, rng: np.random.Generator, groups: Any = None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row numbers of a first part of about ``fraction · n`` rows and of the rest, by a uniform random permutation.
-
-    Never stratified (that would tie the label counts of the parts together) and never by position (files are often
-    sorted): a certificate on one part needs it to be an independent sample given the other. Each part has at least one
-    row. Where rows come in groups, whole groups are drawn: about ``fraction`` of them, their rows one group after the
-    other.
-
-    Examples
-    --------
-    >>> first, second = two_parts(10, 0.7, np.random.default_rng(0))
-    >>> len(first), len(second)
-    (7, 3)
-    >>> two_parts(5, 0.5, np.random.default_rng(0), ["a", "b", "a", "a", "b"])
-    (array([0, 2, 3]), array([1, 4]))
-    """
-    if groups is not None:
-        return _two_parts_of_groups(number_groups(groups, n), fraction, rng)
-    if n < 2:
-        raise ValueError(f"{n} rows cannot be split in two parts: at least 2 are needed.")
-    order = rng.permutation(n)
-    size = min(max(round(fraction * n), 1), n - 1)
-    return order[:size], order[size:]
+@cache
+def _epoch(*, in_sequence: bool) -> Any:
+    options = _available(NO_LIBRARY | IN_SEQUENCE if in_sequence else NO_LIBRARY)
+    return jax.jit(kept_epoch, static_argnames=STATIC, compiler_options=options) if options else epoch
 
 
-def _two_parts_of_groups(
-    groups: NDArray[np.int64], fraction: float, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    sizes = np.bincount(groups)
-    if len(sizes) < 2:
-        raise ValueError(f"{len(sizes)} group cannot be split in two parts: at least 2 are needed.")
-    first, second = two_parts(len(sizes), fraction, rng)
-    rank = np.empty(len(sizes), np.intp)
-    rank[np.concatenate([first, second])] = np.arange(len(sizes))
-    order = np.argsort(rank[groups], kind="stable")
-    size = int(sizes[first].sum())
-    return order[:size], order[size:]
+def _available(options: dict[str, str]) -> dict[str, str]:
+    """The options that this XLA knows and the user has not set."""
+    if jax.default_backend() != "cpu":
+        return {}
+    flags = os.environ.get("XLA_FLAGS", "")
+    free = {name: value for name, value in options.items() if name not in flags}
+    return free if _known(free) else {name: value for name, value in free.items() if _known({name: value})}
+
+
+def _known(options: dict[str, str]) -> bool:
+    try:
+        jax.jit(lambda x: x).lower(0.0).compile(compiler_options=dict(options))
+    except jax.errors.JaxRuntimeError as error:
+        if "INVALID_ARGUMENT" not in str(error):
+            raise
+        return False
+    return True

@@ -79,7 +79,7 @@ def two_random_parts(
     n: int, fraction: float, seed: int, groups: NDArray[Any] | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Numbers of about ``fraction · n`` rows at random, and of the rest; of whole groups, where there are any."""
-    from abnet.training.trainer import two_parts
+    from abnet.rows import two_parts
 
     return two_parts(n, fraction, np.random.default_rng([seed, 1]), groups)
 
