@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,8 @@ def untraceable(*given: Any, **options: Any) -> Any:
 @on_cpu
 @pytest.mark.parametrize(
     "learner",
-    [AggregationLearner((3, 3, 1)), MixtureLearner((3, 3, 1), 2), AggregationLearner((3, 3, 1), "ancestral", 4)],
-    ids=["exact", "mixture", "ancestral"],
+    [AggregationLearner((3, 3, 1), "ancestral", 4), MixtureLearner((3, 3, 1), 2)],
+    ids=["ancestral", "mixture"],
 )
 def test_what_is_kept_learns_the_same_bits(learner: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = train(learner)
@@ -84,7 +85,9 @@ def test_what_is_kept_learns_the_same_bits(learner: Any, folder: Path, monkeypat
 
 
 @on_cpu
-def test_a_damaged_file_is_written_anew_and_no_process_compiles_twice(folder: Path) -> None:
+def test_a_damaged_file_is_written_anew_and_no_process_compiles_twice(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     learner = AggregationLearner((3, 3, 1))
     first = train(learner, epochs=4)
     (file,), names, whole = kept(folder), sorted(folder.iterdir()), file_bytes(folder)
@@ -96,6 +99,9 @@ def test_a_damaged_file_is_written_anew_and_no_process_compiles_twice(folder: Pa
     np.testing.assert_array_equal(train(learner, epochs=4), first)
     assert loop._read_kept(file) is not None
     assert sorted(folder.iterdir()) == names
+    jax.clear_caches()
+    monkeypatch.setenv("ABNET_CACHE", "")
+    np.testing.assert_array_equal(train(learner, epochs=4), first)  # nor does it matter that it was kept
 
 
 @on_cpu
@@ -144,6 +150,6 @@ def test_the_digest_covers_the_whole_package() -> None:
     import abnet
 
     files = sorted(Path(abnet.__file__).parent.rglob("*.py"))
-    digests = b"".join(loop.sha256(file.read_bytes()).digest() for file in files)
-    assert loop._source() == loop.sha256(digests).hexdigest()
+    digests = b"".join(sha256(file.read_bytes()).digest() for file in files)
+    assert loop._source() == sha256(digests).hexdigest()
     assert len(files) > 100
