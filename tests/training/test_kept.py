@@ -15,7 +15,7 @@ from abnet.training import loop
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import Limits, Span, compilation_cache, open_runs
 from abnet.training.mixture_trainer import MixtureLearner, start_mixture
-from abnet.training.trainer import lifted_rows, new_keys, run_stage, stack
+from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, run_stage, stack
 
 NARROW = AggregationLearner((4, 3, 1))
 MIXTURE = MixtureLearner((4, 3, 1), 2)
@@ -27,9 +27,15 @@ on_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="kept on a CP
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache, as a new process finds it; nothing traced before is in force."""
     monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
-    jax.clear_caches()
+    forget()
     yield tmp_path / "compiled"
-    jax.clear_caches()
+    forget()
+
+
+def forget() -> None:
+    """Leave every epoch to be traced and compiled again."""
+    for learner in (NARROW, AggregationLearner((3, 3, 1), "ancestral")):
+        compiled_epoch((learner,)).clear_cache()
 
 
 def kept(folder: Path) -> list[Path]:
@@ -46,7 +52,7 @@ def train(learner: Any, *, epochs: int = 2) -> np.ndarray:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(40, 3)).astype(np.float32)
     rows = lifted_rows(X, np.where(X[:, 0] > 0, 1.0, -1.0), None)
-    nets = [BAM.init(rng, (3, 3, 1)) for _ in range(2)]
+    nets = (BAM.init(rng, (3, 3, 1)), BAM.init(rng, (3, 3, 1)))
     state = (
         start_mixture(nets, nets, Objective.LOG, 40, 0.05)
         if isinstance(learner, MixtureLearner)
@@ -74,11 +80,11 @@ def untraceable(*given: Any, **options: Any) -> Any:
 def test_what_is_kept_learns_the_same_bits(learner: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = train(learner)
     assert len(kept(folder)) == 1
-    jax.clear_caches()
+    forget()
     with monkeypatch.context() as patch:
         patch.setattr(loop, "one_epoch", untraceable)
         np.testing.assert_array_equal(train(learner), first)
-    jax.clear_caches()
+    forget()
     monkeypatch.setenv("ABNET_CACHE", "")
     np.testing.assert_array_equal(train(learner), first)
     assert np.abs(first - train(learner, epochs=0)).max() > 1e-3  # something was learnt
@@ -95,11 +101,11 @@ def test_a_damaged_file_is_written_anew_and_no_process_compiles_twice(
     for damaged in (b"", whole[:10], whole[:-1], whole[:-1] + bytes([whole[-1] ^ 1])):
         file.write_bytes(damaged)
         assert loop._read_kept(file) is None
-    jax.clear_caches()
+    forget()
     np.testing.assert_array_equal(train(learner, epochs=4), first)
     assert loop._read_kept(file) is not None
     assert sorted(folder.iterdir()) == names
-    jax.clear_caches()
+    forget()
     monkeypatch.setenv("ABNET_CACHE", "")
     np.testing.assert_array_equal(train(learner, epochs=4), first)  # nor does it matter that it was kept
 
