@@ -48,11 +48,13 @@ bench: $(VENV)/.ready-dev
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	$(BIN)/python -m compileall -q src
 	touch $@
 
 $(VENV)/.ready-dev: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -c constraints.txt setuptools -e '.[dev]'
+	$(BIN)/python -m compileall -q src
 	touch $@ $(VENV)/.ready
 
 clean:
