@@ -140,6 +140,13 @@ def test_rules_from_elsewhere_are_not_kept() -> None:
 
 @on_cpu
 @pytest.mark.usefixtures("folder")
+def test_without_sources_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "_source", lambda: "")
+    assert place(NARROW) is None
+
+
+@on_cpu
+@pytest.mark.usefixtures("folder")
 def test_all_that_a_program_depends_on_tells_files_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     places = {place(NARROW), place(MIXTURE), place(AggregationLearner((4, 3, 1), "uniform")), place(NARROW, "shapes")}
     assert place(NARROW) in places

@@ -421,7 +421,7 @@ epoch = jax.jit(kept_epoch, static_argnames=STATIC)
 def _kept_file(learners: tuple[Learner, ...], arguments: str) -> Path | None:
     """Where the operations are kept, by all that they depend on; None if that is not known, or nothing is kept."""
     ours = all(is_dataclass(learner) and type(learner).__module__.startswith("abnet.") for learner in learners)
-    if not (ours and _depth and jax.default_backend() == "cpu"):
+    if not (ours and _depth and _source() and jax.default_backend() == "cpu"):
         return None
     settings = {name: getattr(jax.config, name, value) for name, value in sorted(jax.config.values.items())}
     for name in _SET_HERE:
@@ -433,9 +433,9 @@ def _kept_file(learners: tuple[Learner, ...], arguments: str) -> Path | None:
 
 @cache
 def _source() -> str:
-    """A digest of the package's own files."""
+    """A digest of the package's own files; empty if they are not at hand."""
     files = sorted(Path(__file__).parents[1].rglob("*.py"))
-    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest() if files else ""
 
 
 def _read_kept(file: Path) -> bytes | None:
