@@ -120,6 +120,16 @@ def test_where_nothing_can_be_written_training_goes_on(folder: Path, monkeypatch
     assert not kept(folder)
 
 
+@on_cpu
+def test_what_cannot_be_written_down_is_traced_as_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unable(*given: Any) -> Any:
+        raise NotImplementedError("serialization of this custom call")
+
+    monkeypatch.setattr(jax.export, "export", unable)
+    assert np.isfinite(train(AggregationLearner((3, 3, 1)))).all()
+    assert not kept(folder)
+
+
 @dataclass(frozen=True)
 class Strange(AggregationLearner):
     """Rules from elsewhere, which may change while their name stays."""

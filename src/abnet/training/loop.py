@@ -8,17 +8,13 @@ the others go on.
 Nothing that varies between fits is compiled in: rows are padded to a bucket, and their number, the learning rate, the
 tolerances and the keys are arguments. So one program serves every fold, learning rate and seed of an architecture.
 
-Compiled programs are kept in a cache on disk. On a CPU, XLA by itself takes kernels from a library, splits loops among
-cores and runs kernels side by side. The library's sums over tables of 2^d representations are slow, and steps of a
-tenth of a millisecond lose more by waking another core than they gain. So aggregations are compiled without the
-library, and narrow exact ones (ABNet, PBGNet) with one kernel after the other. The networks are the same up to
-rounding.
+Programs are kept in a cache on disk, as they were traced and as they were compiled.
 """
 
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from functools import cache, partial
@@ -404,13 +400,10 @@ def kept_epoch(
     def flat(*leaves: Any) -> list[Any]:
         return jax.tree.leaves(one_epoch(learners, *jax.tree.unflatten(tree, leaves), **compiled_in))
 
-    content = _read_kept(file)
-    if content is None:
-        content = bytes(jax.export.export(jax.jit(flat))(*shapes).serialize())
-        with suppress(OSError), atomic_path(file) as target:
-            target.write_bytes(sha256(content).digest() + content)
-    # Read back even where it was just written: so all processes compile the same, and one compilation serves them.
-    updated = jax.export.deserialize(bytearray(content)).call(*leaves)
+    try:
+        updated = _kept(file, flat, shapes).call(*leaves)
+    except (NotImplementedError, TypeError, ValueError):  # JAX cannot write this down, or the fault is in the learner
+        return one_epoch(learners, *given, **compiled_in)
     return tuple(jax.tree.unflatten(jax.tree.structure(runs), updated))
 
 
@@ -421,11 +414,10 @@ epoch = jax.jit(kept_epoch, static_argnames=STATIC)
 def _kept_file(learners: tuple[Learner, ...], arguments: str) -> Path | None:
     """Where the operations are kept, by all that they depend on; None if that is not known, or nothing is kept."""
     ours = all(is_dataclass(learner) and type(learner).__module__.startswith("abnet.") for learner in learners)
-    if not (ours and _depth and _source() and jax.default_backend() == "cpu"):
+    if not (ours and _depth and _source() and hasattr(jax.config, "values") and jax.default_backend() == "cpu"):
         return None
-    settings = {name: getattr(jax.config, name, value) for name, value in sorted(jax.config.values.items())}
-    for name in _SET_HERE:
-        del settings[name]
+    known = jax.config.values.items()
+    settings = sorted((name, getattr(jax.config, name, value)) for name, value in known if name not in _SET_HERE)
     versions = (version(name) for name in ("jax", "jaxlib", "optax", "numpy"))
     told = f"{learners} {arguments} {settings} {' '.join(versions)} {_source()}"
     return Path(_read(_SET_HERE[0])) / f"epoch-{sha256(told.encode()).hexdigest()}"
@@ -438,10 +430,23 @@ def _source() -> str:
     return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest() if files else ""
 
 
+def _kept(file: Path, function: Callable[..., Any], shapes: list[Any]) -> Any:
+    """What the file holds, or what the function does, which the file then holds: read back in either case.
+
+    So all processes compile the same, and one compilation serves them.
+    """
+    content = _read_kept(file)
+    if content is None:
+        content = bytes(jax.export.export(jax.jit(function))(*shapes).serialize())
+        with suppress(OSError), atomic_path(file) as target:
+            target.write_bytes(sha256(content).digest() + content)
+    return jax.export.deserialize(bytearray(content))
+
+
 def _read_kept(file: Path) -> bytes | None:
     """What a file holds; None if it is missing or damaged."""
     try:
-        digest, content = file.read_bytes()[:32], file.read_bytes()[32:]
+        content = file.read_bytes()
     except OSError:
         return None
-    return content if sha256(content).digest() == digest else None
+    return content[32:] if sha256(content[32:]).digest() == content[:32] else None

@@ -5,6 +5,11 @@ A stage is training from the host's side: shuffle, dispatch compiled epochs, rep
 Runs of one learner form a `Stack`: they train in one program and may leave it as they stop. The program is the same on
 one device and on many: examples and weights are on all of them, minibatches are split among them, and JAX's compiler
 adds the exchange of gradients. With `jax.distributed` the devices may belong to several processes.
+
+On a CPU, XLA by itself takes kernels from a library, splits loops among cores and runs kernels side by side. The
+library's sums over tables of 2^d representations are slow, and steps of a tenth of a millisecond lose more by waking
+another core than they gain. So aggregations are compiled without the library, and narrow exact ones (ABNet, PBGNet)
+with one kernel after the other. The networks are the same up to rounding.
 """
 
 import os
