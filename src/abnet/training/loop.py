@@ -431,10 +431,7 @@ def _source() -> str:
 
 
 def _kept(file: Path, function: Callable[..., Any], shapes: list[Any]) -> Any:
-    """What the file holds, or what the function does, which the file then holds: read back in either case.
-
-    So all processes compile the same, and one compilation serves them.
-    """
+    """What the file holds, or else the function does: read back even then, so that all processes compile the same."""
     content = _read_kept(file)
     if content is None:
         content = bytes(jax.export.export(jax.jit(function))(*shapes).serialize())
