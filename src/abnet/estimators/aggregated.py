@@ -243,11 +243,10 @@ class AggregatedClassifier(BinaryClassifier):
     def _rows_in_order(self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None) -> TrainingRows:
         """Fit the preparation where it may be, put the rows in the order of use."""
         split = self._has_split()
-        preparation, prepared = self._prepare(X, signs_of(codes), self.other_rows_ if split else None)
         order = np.concatenate([self.other_rows_, self.bound_rows_])
+        preparation, ordered = self._prepare(X, signs_of(codes), self.other_rows_ if split else None, order)
         weights = None if weights is None else weights[order]
         untouched = preparation is None or (split and allows_certificate(self.preprocessor, preparation.transform, X))
-        ordered = np.take(prepared, order, axis=0)
         groups = None if self._groups is None else self._groups[self.bound_rows_]
         return TrainingRows(ordered, codes[order], weights, len(self.other_rows_), preparation, untouched, groups)
 

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from abnet.data.preparation.transformers import (
+    PlainNumbers,
     TablePreparation,
     ThermometerCodes,
     check_preprocessor,
@@ -25,11 +26,13 @@ from abnet.data.preparation.transformers import (
     with_advice,
 )
 from abnet.data.tables.cells import CellError
+from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import warn_of_unsaved
 from abnet.labels import Labels, check_labelled
 from abnet.predictors.predictor import Predictor
+from abnet.rows import mapped, threads_for
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
@@ -135,22 +138,32 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         rows = validate_data(self, X, reset=False, **given)
         return rows if self.preprocessor_ is None else _full(rows)
 
-    def _prepare(self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None) -> tuple[Any, Any]:
-        """Fit ``preprocessor_`` on the given rows and their targets only; its stored form, and dense float32 rows."""
+    def _prepare(
+        self, X: Any, y: NDArray[np.float64], fit_rows: NDArray[np.intp] | None, order: NDArray[np.intp] | None = None
+    ) -> tuple[Any, Any]:
+        """Fit ``preprocessor_`` on the given rows and their targets only; its stored form, and dense float32 rows.
+
+        All rows as they come, or in an order in which each is named once.
+        """
         self.preprocessor_: Any = None
         wanted = self._preprocessor_for(X)
         if wanted is None:
             rows = _dense(X)
             hint_at_scales(rows)
-            return None, rows
+            return None, _ordered(rows, order)
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else check_size(_full(X))
+        fresh = _transformer(wanted)
+        if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
+            X = as_table(X).shared()
         try:
-            self.preprocessor_ = _transformer(wanted).fit(take_rows(X, fit_rows), take_rows(y, fit_rows))
+            self.preprocessor_ = fresh.fit(take_rows(X, fit_rows), take_rows(y, fit_rows))
         except CellError as error:  # it counts the rows of the part
             raise error if fit_rows is None else error.taken_from(fit_rows) from None
         stored = _stored(self.preprocessor_)
-        return stored, _dense(stored.transform(X))
+        if isinstance(X, Table):
+            return stored, stored.transform(X, places=None if order is None else _places(order))
+        return stored, _ordered(_dense(stored.transform(X)), order)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
@@ -286,11 +299,30 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def _places(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where each row stands in an order of all of them."""
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def _ordered(rows: NDArray[Any], order: NDArray[np.intp] | None) -> NDArray[Any]:
+    if order is None:
+        return rows
+    out, threads = np.empty((len(order), *rows.shape[1:]), rows.dtype), threads_for(len(order))
+    pairs = zip(np.array_split(order, threads), np.array_split(out, threads), strict=True)
+    mapped(lambda pair: np.take(rows, pair[0], axis=0, out=pair[1], mode="clip"), pairs, threads)
+    return out
+
+
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Rows of an array, a sparse matrix or a frame."""
+    """Rows of an array, a sparse matrix, a frame or a table."""
     from sklearn.utils import _safe_indexing
 
-    return X if rows is None else _safe_indexing(X, rows)
+    if rows is None or isinstance(X, Table):
+        return X if rows is None else X.part(rows)
+    # A frame of Polars in one piece: out of many, rows are taken several times as slowly.
+    return _safe_indexing(X.rechunk() if hasattr(X, "rechunk") else X, rows)
 
 
 def _transformer(preprocessor: Any) -> Any:

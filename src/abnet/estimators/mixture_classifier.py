@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,7 +29,7 @@ from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.records import check_choice, check_hidden, check_positive
-from abnet.rows import cores, mapped, threads_for
+from abnet.rows import cores
 from abnet.training.teachers import TEACHERS
 
 if TYPE_CHECKING:
@@ -227,13 +227,16 @@ class MixtureClassifier(AggregatedClassifier):
     ) -> Predictor:
         K = len(self.classes_)
         n_codes = max(K, int(codes.max()) + 1)
-        base, prepared = self._prepare(X, self._marked(codes), self.other_rows_)
-        covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
         first, bound = self.other_rows_, self.bound_rows_
-        if self._groups is None:
-            warn_of_copies(prepared, codes, self.classes_)
-        learn, judge = mapped(partial(np.take, prepared, axis=0), (first, bound), threads_for(len(codes)))
-        del prepared
+        order = np.concatenate([first, bound])
+        base, prepared = self._prepare(X, self._marked(codes), first, order)
+        covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
+        ordered = codes[order]
+        with ThreadPoolExecutor(1) as aside:  # neither can be shared out, so they go side by side
+            name = aside.submit(fingerprint_of_parts, [prepared], ordered.astype(np.float64))
+            if self._groups is None:
+                warn_of_copies(prepared, ordered, self.classes_)
+        learn, judge = prepared[: len(first)], prepared[len(first) :]
         if self.__dict__.get("_holds_rows"):
             self._hand_over(X, learn, judge)
         coded, recipe = self._coded(base, learn)
@@ -280,7 +283,8 @@ class MixtureClassifier(AggregatedClassifier):
                 certificate.empirical_gibbs_risk, certificate.kl, draws, self.delta, n_candidates=self.n_candidates
             )
         self._keep(members, recipe)
-        info = self._mixture_info(recipe, members, base if coded is None else coded, (learn, judge), codes)
+        preparation = base if coded is None else coded
+        info = self._mixture_info(recipe, members, preparation, prepared, ordered, name.result())
         self.drawn_network_ = _draw_member(
             self.networks_, self.priors_, inputs, codes[bound], info, streams.single,
             covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
@@ -336,9 +340,10 @@ class MixtureClassifier(AggregatedClassifier):
             )
 
     def _mixture_info(
-        self, recipe: Recipe, members: mixture_fit.Members, preparation: Any, parts: Any, codes: NDArray[np.intp]
-    ) -> ModelInfo:
-        codes = codes[np.concatenate([self.other_rows_, self.bound_rows_])]
+        self, recipe: Recipe, members: mixture_fit.Members, preparation: Any, prepared: NDArray[np.float32],
+        codes: NDArray[np.intp], fingerprint: str,
+    ) -> ModelInfo:  # fmt: skip
+        """What goes with the predictor; rows and codes are in the order of use."""
         details: dict[str, Any] = {
             "estimator": type(self).__name__,
             "sizes": list(self.network_.sizes),
@@ -349,7 +354,7 @@ class MixtureClassifier(AggregatedClassifier):
             "prior": "split",
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(codes),
-            "data_fingerprint": fingerprint_of_parts(parts, codes.astype(np.float64)),
+            "data_fingerprint": fingerprint,
             **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
         }
         if len(self.classes_) > 2:
@@ -358,9 +363,8 @@ class MixtureClassifier(AggregatedClassifier):
             details["n_training_groups"] = len(np.unique(self._groups))
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
-        details |= background_detail(parts[0])
+        details |= background_detail(prepared[: len(self.other_rows_)])
         if len(codes) <= MOST_ROWS:
-            prepared = np.concatenate(parts)
             rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
             details["row_filter"] = row_filter(rows, self._marked(codes))
         return ModelInfo(

@@ -28,10 +28,12 @@ from abnet.data.fingerprint import BACKGROUND
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables.reading import Learning, TableSource, without
 from abnet.decisions.groups import group_averaged_bound
+from abnet.estimators.classifier import take_rows
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.recipe import prior_share
 from abnet.files import save
+from abnet.labels import counted
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 
@@ -243,10 +245,10 @@ def _fit_whole(
     if classifier._has_split():
         return fit_and_hold(classifier, part, groups)
     first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state, groups)
-    preparation = classifier.preprocessor.fit(part.X[first], part.y[first])
+    preparation = classifier.preprocessor.fit(take_rows(part.X, first), part.y[first])
     classifier.set_params(preprocessor=None)
     own = None if groups is None else groups[rest]
-    classifier.fit(preparation.transform(part.X[rest]), part.y[rest], groups=own)
+    classifier.fit(preparation.transform(take_rows(part.X, rest)), part.y[rest], groups=own)
     classifier.preprocessor_ = preparation
     info = replace(
         classifier.predictor_.info, preparation=preparation.map_, feature_names=tuple(part.X.columns)
@@ -289,7 +291,7 @@ def rivals_of(
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
         first, second = two_random_parts(len(data.y), 0.5, classifier.random_state, data.groups)
-        preparation = clone(preparation).fit(data.X[first], data.y[first])
+        preparation = clone(preparation).fit(take_rows(data.X, first), data.y[first])
     few = first[:LOGISTIC_ROWS]  # they are in random order
     groups = None if data.groups is None else data.groups[second]
     if prepared is not None:
@@ -297,11 +299,12 @@ def rivals_of(
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
-            learn, judge = (preparation.transform(data.X[rows]) for rows in (few, second))
-    same = frozen_network(classifier, judge, data.y[second], groups) if split else ()
+            learn, judge = (preparation.transform(take_rows(data.X, rows)) for rows in (few, second))
+    labels = data.y[second]
+    same = frozen_network(classifier, judge, labels, groups) if split else ()
     model = _learned_logistic(learn, data.y[few])
-    wrong = model.predict(judge) != data.y[second]
-    base = 1 - float(np.unique(data.y[second], return_counts=True)[1].max() / len(second))
+    wrong = model.predict(judge) != labels
+    base = 1 - float(counted(labels)[1].max() / len(second))
     found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier, groups))
     return tuple(replace(rival, base_rate=base) for rival in found)
 

@@ -69,10 +69,10 @@ class Labelled(NamedTuple):
 
 def take(data: Labelled, rows: Any) -> Labelled:
     """Some rows of a labelled table or array."""
-    from sklearn.utils import _safe_indexing
+    from abnet.estimators.classifier import take_rows
 
     groups = None if data.groups is None else data.groups[rows]
-    return Labelled(_safe_indexing(data.X, rows), data.y[rows], groups)
+    return Labelled(take_rows(data.X, rows), data.y[rows], groups)
 
 
 def two_random_parts(

@@ -110,8 +110,33 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
     ((), (1.5, 3.5))
     """
     rows = np.asarray(X)
-    found = mapped(lambda column: midpoints(column, most), rows.T, threads_for(len(rows)))
+    found: list[NDArray[np.float64]] = []
+    for first in range(0, rows.shape[1], GROUP):
+        columns = in_columns(rows[:, first : first + GROUP])
+        found += mapped(lambda column: midpoints(column, most), columns, threads_for(len(rows)))
     return tuple(tuple(t.tolist()) if len(t) > 1 else () for t in found)
+
+
+GROUP = 32
+"""Columns that are put in one piece each at a time: all of them would take as much memory again as the rows."""
+
+
+def in_columns(rows: NDArray[Any]) -> NDArray[Any]:
+    """The columns of rows, each in one piece; column by column, all rows would come from memory once for each.
+
+    Examples
+    --------
+    >>> in_columns(np.array([[1, 2], [3, 4]]))
+    array([[1, 3],
+           [2, 4]])
+    """
+    out = np.empty(rows.shape[::-1], rows.dtype)
+
+    def turn(start: int) -> None:
+        out[:, start : start + BLOCK] = rows[start : start + BLOCK].T
+
+    mapped(turn, range(0, len(rows), BLOCK), threads_for(len(rows)))
+    return out
 
 
 def midpoints(column: NDArray[Any], most: int) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """How a column of numbers, booleans, text or dates becomes features."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -59,7 +60,7 @@ def numbers(table: Table, name: str, form: NumberForm = PLAIN) -> NDArray[np.flo
 def checked(table: Table, name: str, cells: Cells, found: Numbers) -> NDArray[np.float64]:
     """Numbers that were found in a column, if all are of reasonable size."""
     x, strange = found
-    wrong = strange | (np.abs(x) > LARGEST)
+    wrong = strange | (x > LARGEST) | (x < -LARGEST)
     if wrong.any():
         first = int(wrong.argmax())
         raise CellError(
@@ -109,10 +110,11 @@ class NumericColumn:
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row, and no unseen values."""
-        x = self.raw(table)
+        return _by_blocks(self._features, self.raw(table), len(self.features)), {}
+
+    def _features(self, x: NDArray[np.float64]) -> list[NDArray[Any]]:
         value = [] if self.scale is None else [scaled(x, self.fill, self.mean, self.scale)]
-        absent = [np.isnan(x)] if self.indicator else []
-        return _stacked([*value, *absent]), {}
+        return [*value, *([np.isnan(x)] if self.indicator else [])]
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "NumericColumn":
@@ -127,10 +129,17 @@ class NumericColumn:
         return cls(**fields)
 
 
-def _stacked(columns: list[NDArray[Any]]) -> Features:
-    out = np.empty((len(columns[0]), len(columns)), np.float32)
-    for place, column in enumerate(columns):
-        out[:, place] = column
+BLOCK = 8192
+"""Rows of a column worked on at a time: what is computed on the way should stay in the cache."""
+
+
+def _by_blocks(features: Callable[[NDArray[Any]], list[NDArray[Any]]], x: NDArray[Any], count: int) -> Features:
+    """So many features of every number of a column, side by side."""
+    out = np.empty((len(x), count), np.float32)
+    for start in range(0, len(x), BLOCK):
+        rows = slice(start, start + BLOCK)
+        for place, feature in enumerate(features(x[rows])):
+            out[rows, place] = feature
     return out
 
 
@@ -285,9 +294,11 @@ class DateColumn:
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; anything but a date or a missing value is reported, and counts as missing."""
         t, strange = days(table.cells(self.name), self.order)
+        return _by_blocks(self._features, t, len(self.features)), strange
+
+    def _features(self, t: NDArray[np.float64]) -> list[NDArray[Any]]:
         value = [] if self.scale is None else [scaled(t, self.fill, self.mean, self.scale)]
-        absent = [np.isnan(t)] if self.indicator else []
-        return _stacked([*value, *(_season(t) if self.season else []), *absent]), strange
+        return [*value, *(_season(t) if self.season else []), *([np.isnan(t)] if self.indicator else [])]
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "DateColumn":

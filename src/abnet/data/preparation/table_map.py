@@ -73,7 +73,7 @@ class TableMap:
         """Names of the features, in order."""
         return np.array([feature for column in self.columns for feature in column.features], object)
 
-    def transform(self, X: Any, *, unseen: str = "warn") -> NDArray[np.float32]:
+    def transform(self, X: Any, *, unseen: str = "warn", places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
         """Features (n, d) of a table.
 
         Parameters
@@ -82,22 +82,26 @@ class TableMap:
         unseen : {"warn", "error"}
             New categories and dates that cannot be read: an `UnseenWarning` per column, or a `TableError` that names
             the first of them.
+        places : array (n,), optional
+            Where each row goes; they stay in their order if left out.
         """
         if unseen not in ("warn", "error"):
             raise ValueError(f"unseen must be one of 'warn', 'error'; got {unseen!r}.")
         table = self._table(X)
-        features, reports = self.transform_reporting(table)
+        features, reports = self.transform_reporting(table, places=places)
         if unseen == "error":
             refuse_unseen(table, reports)
         for report in reports:
             warnings.warn(str(report), UnseenWarning, stacklevel=2)
         return features
 
-    def transform_reporting(self, X: Any, *, before: int = 0) -> tuple[NDArray[np.float32], list[Unseen]]:
+    def transform_reporting(
+        self, X: Any, *, before: int = 0, places: NDArray[np.intp] | None = None
+    ) -> tuple[NDArray[np.float32], list[Unseen]]:
         """Features (n, d) of a table and a report per column with new categories or unreadable dates.
 
         Columns are found by name; their order and further columns do not matter. A missing one is an error. `before`
-        is the number of rows that came before those of X, for the words of an error.
+        is the number of rows that came before those of X, for the words of an error; `places` as in `transform`.
         """
         table = self._table(X, before)
         threads = threads_for(table.n_rows)
@@ -107,7 +111,7 @@ class TableMap:
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
             if unseen
         ]
-        return _beside([features for features, _ in encoded], table.n_rows), reports
+        return _beside([features for features, _ in encoded], table.n_rows, places), reports
 
     def _table(self, X: Any, before: int = 0) -> Table:
         """A table that has all columns."""
@@ -166,15 +170,18 @@ BLOCK = 4096
 """Rows put together at a time: column by column over all rows, every row would come from memory once per column."""
 
 
-def _beside(parts: list[NDArray[np.float32]], n: int) -> NDArray[np.float32]:
-    """Features of all columns side by side."""
+def _beside(parts: list[NDArray[np.float32]], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
+    """Features of all columns side by side, the rows in their order or each in its place."""
     ends = np.cumsum([part.shape[1] for part in parts])
     out = np.empty((n, ends[-1]), np.float32)
 
     def write(first: int) -> None:
         rows = slice(first, first + BLOCK)
+        block = out[rows] if places is None else np.empty_like(out[rows])
         for part, end in zip(parts, ends, strict=True):
-            out[rows, end - part.shape[1] : end] = part[rows]
+            block[:, end - part.shape[1] : end] = part[rows]
+        if places is not None:
+            out[places[rows]] = block
 
     mapped(write, range(0, n, BLOCK), threads_for(n))
     return out

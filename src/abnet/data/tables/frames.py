@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,8 @@ from abnet.data.tables.cells import (
     row_name,
     to_text,
 )
-from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, factorised
+from abnet.data.tables.parts import TextPart, marked_rows
+from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells
 from abnet.records import number_of
 
 __all__ = ["Split", "Table", "as_table", "cells_of", "label_codes", "split_target"]
@@ -46,14 +47,39 @@ class Table:
         """Some rows, by their positions."""
         return Table({name: _gathered(column, rows) for name, column in self.columns.items()}, len(rows))
 
+    def shared(self) -> "Table":
+        """The same table, of which every number in text is read once, for all rows and their parts."""
+        return replace(self, columns={name: _read_once(column) for name, column in self.columns.items()})
+
+    def part(self, rows: NDArray[np.intp]) -> "Table":
+        """`take`, but numbers that are read once of a shared table are not read again, nor their text copied."""
+        if not any(isinstance(column, TextCells) for column in self.columns.values()):
+            return self.take(rows)
+        among = marked_rows(rows, self.n_rows)
+        columns = {
+            name: TextPart(column, rows, among) if isinstance(column, TextCells) else _gathered(column, rows)
+            for name, column in self.columns.items()
+        }
+        return Table(columns, len(rows))
+
     def row(self, position: int) -> str:
         """Words for a row."""
         return row_name(self.index, position)
 
 
+def _read_once(column: Any) -> Any:
+    """A column of text in a Polars series as its cells, any other as it is."""
+    library = type(column).__module__.partition(".")[0]
+    return TextCells(column) if library == "polars" and str(column.dtype) == "String" else column
+
+
 def _gathered(column: Any, rows: NDArray[np.intp]) -> Any:
+    if isinstance(column, Cells):
+        return column.at(rows)
     if hasattr(column, "iloc"):
         return column.iloc[rows]
+    if hasattr(column, "rechunk"):  # out of many pieces rows are taken several times as slowly
+        return column.rechunk().gather(rows)
     return [column[row] for row in rows.tolist()] if isinstance(column, list | tuple) else column[rows]
 
 
@@ -111,6 +137,8 @@ def cells_of(column: Any, name: str = "") -> Cells:
     >>> cells_of([True, None]).cell(0), cells_of(np.array([1.5, 2.5])).cell(1)
     (True, 2.5)
     """
+    if isinstance(column, Cells):
+        return column
     library = type(column).__module__.partition(".")[0]
     if library == "polars":
         return _polars(column, name)
@@ -181,6 +209,28 @@ def _polars(series: Any, name: str) -> Cells:
         micro = series.cast(pl.Duration("us")).dt.total_microseconds()
         return NumberCells((micro / 1_000_000).cast(pl.Float64).to_numpy())
     return DistinctCells(factorised(series.to_list(), name))
+
+
+def factorised(values: list[Any], name: str) -> Distinct:
+    """The distinct values of a list; None and NaN are missing.
+
+    Examples
+    --------
+    >>> factorised(["b", "a", "b", None], "letters")
+    Distinct(codes=array([0, 1, 0, 2]), values=['b', 'a', None])
+    """
+    places: dict[Any, int] = {}
+    try:
+        # 1, 1.0 and True are equal to Python, but not written alike.
+        codes = [
+            -1 if value is None or value != value else places.setdefault((value.__class__, value), len(places))
+            for value in values
+        ]
+    except (TypeError, ValueError) as error:  # arrays and lists
+        raise TableError(f"column {name!r} holds lists or records; give every part its own column.") from error
+    kept = [value for _, value in places]
+    found = np.array(codes, np.intp).reshape(len(values))
+    return Distinct(np.where(found < 0, len(kept), found), [*kept, None])
 
 
 class Split(NamedTuple):
@@ -288,14 +338,14 @@ def _without(frame: Any, column: str) -> Any:
 
 def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
     distinct = table.cells(column).distinct()
-    blank = distinct.lookup(is_blank)
-    if blank.any():
+    rows = np.array(distinct.counts())
+    if any(map(is_blank, (value for value, count in zip(distinct.values, rows, strict=True) if count))):
+        blank = distinct.lookup(is_blank)
         first = table.row(int(blank.argmax()))
         raise TableError(
             f"column {column!r}: {number_of(int(blank.sum()), 'row')} without a label, the first is {first}; "
             "fill in the label or remove the row."
         )
-    rows = np.array(distinct.counts())
     present = np.flatnonzero(rows)
     converted, notes = _converted([distinct.values[place] for place in present.tolist()], column)
     classes, places = np.unique(converted, return_inverse=True)
@@ -303,9 +353,9 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
         counts = np.zeros(len(classes), np.intp)
         np.add.at(counts, places, rows[present])
         raise TableError(_wrong_number(column, classes.tolist(), counts.tolist()))
-    lookup = np.zeros(len(distinct.values), np.intp)
-    lookup[present] = np.arange(len(present))
-    return converted[lookup[distinct.codes]], notes
+    lookup = np.zeros(len(distinct.values), converted.dtype)
+    lookup[present] = converted
+    return lookup[distinct.codes], notes
 
 
 def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:

@@ -337,7 +337,7 @@ def learning_part(
                 chain(_emptied(first), stream), seed=seed, share=share, max_learn_rows=max_learn_rows
             )
             return Learning(*split_target(chosen.rechunk(), target), n_rows, draw)
-    whole = pl.concat(_emptied(first), rechunk=True)
+    whole = pl.concat(_emptied(first), rechunk=False)  # to copy all text takes longer than to read half of it
     return Learning(*split_target(whole, target), whole.height)
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from abnet.data.tables.cells import (
     MISSING,
+    PLAIN,
     NumberForm,
-    TableError,
     is_gap,
     is_missing,
     listed,
@@ -43,13 +43,13 @@ __all__ = [
     "Days",
     "Distinct",
     "DistinctCells",
+    "LOOK",
     "NumberCells",
     "Numbers",
     "ORDERS",
     "TextCells",
     "days",
     "days_of",
-    "factorised",
     "perhaps_no_text",
     "unreadable",
 ]
@@ -106,6 +106,11 @@ class Cells(ABC):
     @abstractmethod
     def numbers(self, form: NumberForm) -> Numbers:
         """Numbers written in a form."""
+
+    def at(self, rows: NDArray[np.intp]) -> "Cells":
+        """The cells of some rows, by their places."""
+        codes, values = self.distinct()
+        return DistinctCells(Distinct(codes[rows], values))
 
     def counts(self) -> dict[str, int]:
         """Rows of every text, in the order in which they come first."""
@@ -203,28 +208,6 @@ class DateCells(Cells):
         return np.where(absent, np.nan, in_days(np.where(absent, 0, stamps.astype(np.int64))))
 
 
-def factorised(values: list[Any], name: str) -> Distinct:
-    """The distinct values of a list; None and NaN are missing.
-
-    Examples
-    --------
-    >>> factorised(["b", "a", "b", None], "letters")
-    Distinct(codes=array([0, 1, 0, 2]), values=['b', 'a', None])
-    """
-    places: dict[Any, int] = {}
-    try:
-        # 1, 1.0 and True are equal to Python, but not written alike.
-        codes = [
-            -1 if value is None or value != value else places.setdefault((value.__class__, value), len(places))
-            for value in values
-        ]
-    except (TypeError, ValueError) as error:  # arrays and lists
-        raise TableError(f"column {name!r} holds lists or records; give every part its own column.") from error
-    kept = [value for _, value in places]
-    found = np.array(codes, np.intp).reshape(len(values))
-    return Distinct(np.where(found < 0, len(kept), found), [*kept, None])
-
-
 @dataclass(frozen=True)
 class DistinctCells(Cells):
     """A column of anything, as its distinct values."""
@@ -280,8 +263,14 @@ class TextCells(Cells):
     def _distinct(self) -> Distinct:
         import polars as pl
 
-        present = self.series.drop_nulls().unique(maintain_order=True)
-        codes = self.series.cast(pl.Enum(present)).to_physical().cast(pl.Int64).fill_null(len(present))
+        # The few texts that the first rows hold are often all there are: to look them up tells.
+        for rows in (self.series.head(LOOK), self.series):
+            present = rows.drop_nulls().unique(maintain_order=True)
+            if len(present) <= _FEW or len(rows) == len(self.series):
+                found = self.series.cast(pl.Enum(present), strict=False)
+                if found.null_count() == self.series.null_count():
+                    break
+        codes = found.to_physical().cast(pl.Int64).fill_null(len(present))
         return Distinct(codes.to_numpy(), [*present.to_list(), None])
 
     def distinct(self) -> Distinct:
@@ -300,21 +289,33 @@ class TextCells(Cells):
         """Rows of every text, in the order in which they come first."""
         return self._counts
 
+    def at(self, rows: NDArray[np.intp]) -> "TextCells":
+        """The cells of some rows; out of many pieces they would be taken several times as slowly."""
+        return TextCells(self.series.rechunk().gather(rows))
+
     def numbers(self, form: NumberForm) -> Numbers:
-        """Numbers written in a form: those that Polars reads at once, then the others one by one."""
+        """Numbers written in a form."""
+        return self._plain_numbers if form == PLAIN else self._numbers(form)
+
+    @cached_property
+    def _plain_numbers(self) -> Numbers:
+        return self._numbers(PLAIN)
+
+    def _numbers(self, form: NumberForm) -> Numbers:
+        """Those that Polars reads at once, then the others one by one."""
         fast = form.fast(self.series)
         x = fast.to_numpy(writable=True)
         strange = np.zeros(len(x), bool)
-        left = np.flatnonzero(fast.is_null().to_numpy())
-        if len(left):
-            rest = DistinctCells(TextCells(self.series.gather(left)).distinct()).numbers(form)
-            x[left], strange[left] = rest
+        if fast.null_count():
+            left = np.flatnonzero(fast.is_null().to_numpy())
+            x[left], strange[left] = DistinctCells(self.at(left).distinct()).numbers(form)
+        x.flags.writeable = False  # others may have them too
         return Numbers(x, strange)
 
     def dates(self) -> Dates:
         """Dates as they are written."""
-        head = self.series.head(_LOOK)
-        if head.n_unique() < _LOOK // 2 or len(self.series) < _LOOK:  # few distinct values: read each once
+        head = self.series.head(LOOK)
+        if head.n_unique() < LOOK // 2 or len(self.series) < LOOK:  # few distinct values: read each once
             return DistinctCells(self.distinct()).dates()
         text = self.series.fill_null("").str.strip_chars(_AROUND)
         size, width = text.str.len_bytes(), min(int(text.str.len_bytes().max() or 0), WIDTH)  # type: ignore[arg-type]
@@ -329,12 +330,14 @@ class TextCells(Cells):
 
     def any_match(self, pattern: str) -> bool:
         """Whether a pattern is found in a cell; where the first rows have it, the others are not searched."""
-        return any(part.str.contains(pattern).any() for part in (self.series.head(_LOOK), self.series[_LOOK:]))
+        return any(part.str.contains(pattern).any() for part in (self.series.head(LOOK), self.series[LOOK:]))
 
 
 _SAMPLE = 300
 """Texts looked at before a whole column is searched."""
-_LOOK = 4096
+_FEW = 256
+"""Different texts that are looked up before it is known that there are no others."""
+LOOK = 4096
 """Rows looked at to see whether texts repeat, or have what a column is searched for."""
 _AROUND = " \t\n\r\v\f\u00a0\u2009\u202f"
 """Blanks around a date: named, since Python and Polars know different ones."""
@@ -375,12 +378,8 @@ def unreadable(cells: Cells, wrong: NDArray[np.bool_]) -> dict[str, int]:
     """The rows of every text where something is wrong, those that are missing left out."""
     if not wrong.any():
         return {}
-    if isinstance(cells, TextCells):
-        rest: Cells = TextCells(cells.series.gather(np.flatnonzero(wrong)))
-    else:
-        codes, values = cells.distinct()
-        rest = DistinctCells(Distinct(codes[wrong], values))
-    return {text: count for text, count in rest.counts().items() if text.lower() not in MISSING}
+    counts = cells.at(np.flatnonzero(wrong)).counts()
+    return {text: count for text, count in counts.items() if text.lower() not in MISSING}
 
 
 _MOSTLY = 0.9
