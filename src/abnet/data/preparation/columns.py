@@ -27,6 +27,7 @@ __all__ = [
     "BooleanColumn",
     "Centre",
     "DateColumn",
+    "Encoded",
     "Features",
     "NumericColumn",
     "Rules",
@@ -37,6 +38,7 @@ __all__ = [
     "checked",
     "numbers",
     "scaled",
+    "written_out",
 ]
 
 
@@ -110,7 +112,12 @@ class NumericColumn:
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row, and no unseen values."""
-        return _by_blocks(self._features, self.raw(table), len(self.features)), {}
+        return written_out(self.encoded(table))
+
+    def encoded(self, table: Table) -> tuple["Encoded", UnseenRows]:
+        """`encode`, with features that are not written out."""
+        x = self.raw(table)
+        return Encoded(len(x), len(self.features), lambda rows: np.column_stack(self._features(x[rows]))), {}
 
     def _features(self, x: NDArray[np.float64]) -> list[NDArray[Any]]:
         value = [] if self.scale is None else [scaled(x, self.fill, self.mean, self.scale)]
@@ -129,18 +136,35 @@ class NumericColumn:
         return cls(**fields)
 
 
-BLOCK = 8192
-"""Rows of a column worked on at a time: what is computed on the way should stay in the cache."""
+BLOCK = 4096
+"""Rows worked on at a time: what is computed on the way should stay in the cache."""
 
 
-def _by_blocks(features: Callable[[NDArray[Any]], list[NDArray[Any]]], x: NDArray[Any], count: int) -> Features:
-    """So many features of every number of a column, side by side."""
-    out = np.empty((len(x), count), np.float32)
-    for start in range(0, len(x), BLOCK):
+class Encoded(NamedTuple):
+    """The features of a column, computed where they are wanted: written out they are larger than what they come from.
+
+    `block` gives those of some rows, (rows, width).
+    """
+
+    n_rows: int
+    width: int
+    block: Callable[[slice], NDArray[Any]]
+
+    @staticmethod
+    def looked_up(lookup: Features, distinct: Distinct) -> "Encoded":
+        """A row of a table for each distinct value."""
+        codes = distinct.codes
+        return Encoded(len(codes), lookup.shape[1], lambda rows: np.take(lookup, codes[rows], axis=0))
+
+
+def written_out(found: tuple[Encoded, UnseenRows]) -> tuple[Features, UnseenRows]:
+    """All features of a column, and what is unseen."""
+    encoded, unseen = found
+    out = np.empty((encoded.n_rows, encoded.width), np.float32)
+    for start in range(0, len(out), BLOCK):
         rows = slice(start, start + BLOCK)
-        for place, feature in enumerate(features(x[rows])):
-            out[rows, place] = feature
-    return out
+        out[rows] = encoded.block(rows)
+    return out, unseen
 
 
 def _form(where: str, value: Any) -> NumberForm:
@@ -178,12 +202,16 @@ class BooleanColumn:
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; anything but a boolean or a missing value is reported, and counts as missing."""
+        return written_out(self.encoded(table))
+
+    def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
+        """`encode`, with features that are not written out."""
         distinct = table.cells(self.name).distinct()
         found = [TRUTH.get(to_text(value).lower()) for value in distinct.values]
         signs = np.array([0 if truth is None else 2 * truth - 1 for truth in found], np.float32)
         lookup = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
         strange = [truth is None and not is_missing(value) for truth, value in zip(found, distinct.values, strict=True)]
-        return np.take(lookup, distinct.codes, axis=0), counted(distinct, strange)
+        return Encoded.looked_up(lookup, distinct), counted(distinct, strange)
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "BooleanColumn":
@@ -217,6 +245,10 @@ class TextColumn:
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row, and the categories that fitting never met."""
+        return written_out(self.encoded(table))
+
+    def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
+        """`encode`, with features that are not written out."""
         distinct = table.cells(self.name).distinct()
         other = len(self.categories) if self.rare != () else None
         places = {category: place for place, category in enumerate(self.categories)}
@@ -229,7 +261,7 @@ class TextColumn:
         strange = [
             self.rare is not None and not is_blank(value) and to_text(value) not in known for value in distinct.values
         ]
-        return np.take(lookup, distinct.codes, axis=0), counted(distinct, strange)
+        return Encoded.looked_up(lookup, distinct), counted(distinct, strange)
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "TextColumn":
@@ -293,8 +325,12 @@ class DateColumn:
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; anything but a date or a missing value is reported, and counts as missing."""
+        return written_out(self.encoded(table))
+
+    def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
+        """`encode`, with features that are not written out."""
         t, strange = days(table.cells(self.name), self.order)
-        return _by_blocks(self._features, t, len(self.features)), strange
+        return Encoded(len(t), len(self.features), lambda rows: np.column_stack(self._features(t[rows]))), strange
 
     def _features(self, t: NDArray[np.float64]) -> list[NDArray[Any]]:
         value = [] if self.scale is None else [scaled(t, self.fill, self.mean, self.scale)]

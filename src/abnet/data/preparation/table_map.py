@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import records
-from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.data.preparation.columns import BLOCK, BooleanColumn, DateColumn, Encoded, NumericColumn, TextColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import Note, TableError, listed
@@ -105,7 +105,7 @@ class TableMap:
         """
         table = self._table(X, before)
         threads = threads_for(table.n_rows)
-        encoded = mapped(lambda column: column.encode(table), self.columns, threads)
+        encoded = mapped(lambda column: column.encoded(table), self.columns, threads)
         reports = [
             Unseen(column.name, unseen, _order(column))
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
@@ -166,20 +166,19 @@ class TableMap:
         return cls(columns, fields["dropped"], fields.get("remarks", ()))
 
 
-BLOCK = 4096
-"""Rows put together at a time: column by column over all rows, every row would come from memory once per column."""
+def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
+    """Features of all columns side by side, the rows in their order or each in its place.
 
-
-def _beside(parts: list[NDArray[np.float32]], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
-    """Features of all columns side by side, the rows in their order or each in its place."""
-    ends = np.cumsum([part.shape[1] for part in parts])
+    Some rows at a time: column by column over all of them, every row would come from memory once per column.
+    """
+    ends = np.cumsum([part.width for part in parts])
     out = np.empty((n, ends[-1]), np.float32)
 
     def write(first: int) -> None:
         rows = slice(first, first + BLOCK)
         block = out[rows] if places is None else np.empty_like(out[rows])
         for part, end in zip(parts, ends, strict=True):
-            block[:, end - part.shape[1] : end] = part[rows]
+            block[:, end - part.width : end] = part.block(rows)
         if places is not None:
             out[places[rows]] = block
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from abnet import records
-from abnet.data.preparation.columns import Features, UnseenRows
+from abnet.data.preparation.columns import Encoded, Features, UnseenRows, written_out
 from abnet.data.tables.cells import is_blank, to_text
 from abnet.data.tables.frames import Table
 
@@ -74,6 +74,10 @@ class WordsColumn:
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; new words are nothing unusual, and not reported."""
+        return written_out(self.encoded(table))
+
+    def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
+        """`encode`, with features that are not written out."""
         distinct = table.cells(self.name).distinct()
         places = {word: place for place, word in enumerate(self.words)}
         lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
@@ -82,7 +86,7 @@ class WordsColumn:
                 lookup[row, len(self.words) :] = 1
             else:
                 lookup[row, [places[word] for word in words_of(to_text(value)) if word in places]] = 1
-        return lookup[distinct.codes], {}
+        return Encoded.looked_up(lookup, distinct), {}
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "WordsColumn":
@@ -145,6 +149,10 @@ class HashedColumn:
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
         """Features of every row; new words are nothing unusual, and not reported."""
+        return written_out(self.encoded(table))
+
+    def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
+        """`encode`, with features that are not written out."""
         distinct = table.cells(self.name).distinct()
         lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
         for row, value in enumerate(distinct.values):
@@ -152,7 +160,7 @@ class HashedColumn:
                 lookup[row, self.buckets :] = 1
             else:
                 lookup[row, [zlib.crc32(token.encode()) % self.buckets for token in tokens_of(to_text(value))]] = 1
-        return lookup[distinct.codes], {}
+        return Encoded.looked_up(lookup, distinct), {}
 
     @classmethod
     def from_dict(cls, record: Any, where: str, version: int) -> "HashedColumn":
