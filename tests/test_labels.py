@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as arrays
 from sklearn.preprocessing import LabelEncoder
 
-from abnet.labels import Labels, winners
+from abnet.labels import FEW, LOOK, Labels, counted, winners
 
 MANY: list[Any] = [
     ["no", "yes"],
@@ -166,3 +166,15 @@ def test_many_wide_labels_from_a_small_file_are_refused() -> None:
     with pytest.raises(ValueError, match="more memory"):
         Labels.from_dict({"dtype": "<U99999", "values": values})
     assert Labels.from_dict({"dtype": "<U3", "values": values}).n_classes == 1000
+
+
+@pytest.mark.parametrize("different", [1, 2, FEW, FEW + 1, 40])
+@pytest.mark.parametrize("late", [False, True])
+def test_labels_are_counted_as_numpy_counts_them(different: int, late: bool, rng: np.random.Generator) -> None:
+    y = rng.choice([f"class {i}" for i in range(different)], 3 * LOOK)
+    if late:
+        y[-3:] = ["a first", "class 0", "z last"]
+    for labels in (y, np.arange(len(y)) % 7, y[:0]):
+        for mine, theirs in zip(counted(labels), np.unique(labels, return_counts=True), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+            assert mine.dtype == theirs.dtype

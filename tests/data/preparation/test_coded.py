@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
 from abnet.data.preparation import StandardMap, preparation_from_dict, stored_form
-from abnet.data.preparation.coded import CodedMap, midpoints, thresholds_of
+from abnet.data.preparation.coded import GROUP, CodedMap, in_columns, midpoints, thresholds_of
 from abnet.rows import MANY
 
 
@@ -94,3 +94,10 @@ def test_many_rows_have_the_thresholds_of_their_distinct_values(rng: np.random.G
     for column in (X.astype(np.float32).T, X.T):
         for values in column:
             np.testing.assert_array_equal(midpoints(values, 32), midpoints(np.unique(values), 32))
+
+
+def test_columns_have_the_thresholds_that_each_has_alone(rng: np.random.Generator) -> None:
+    X = rng.integers(-9, 9, (MANY + 5, 2 * GROUP + 1)).astype(np.float32)
+    np.testing.assert_array_equal(in_columns(X), X.T)
+    alone = [tuple(midpoints(column, 32).tolist()) for column in X.T]
+    assert thresholds_of(X) == tuple(alone)

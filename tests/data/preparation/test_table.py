@@ -366,3 +366,21 @@ def test_many_columns_agree_with_a_scaler() -> None:
     X = TablePreparation().fit_transform(wide)
     expected = StandardScaler().fit_transform(wide.to_numpy(float))
     assert np.allclose(X, expected[:, expected.std(0) > 0], atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [50, 12_345])
+def test_every_row_goes_to_its_place(n: int, rng: np.random.Generator) -> None:
+    table = pl.DataFrame(
+        {
+            "x": [None if i % 9 == 0 else f"{i * 0.37:.2f}" for i in range(n)],
+            "day": (np.datetime64("2020-01-01") + rng.integers(0, 900, n)).astype(str),
+            "colour": rng.choice(["red", "blue", "green"], n),
+            "sold": rng.choice(["yes", "no", ""], n),
+            "note": [f"{a} {b} {i}" for i, (a, b) in enumerate(rng.choice(["good", "bad", "fair"], (n, 2)))],
+        }
+    )
+    map_ = TablePreparation().fit(table).map_
+    in_order, places = map_.transform(table), rng.permutation(n)
+    np.testing.assert_array_equal(map_.transform(table, places=places)[places], in_order)
+    each = [column.encode(map_._table(table))[0] for column in map_.columns]
+    np.testing.assert_array_equal(np.hstack(each), in_order)
