@@ -14,11 +14,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from abnet.data.preparation.transformers import (
     TablePreparation,
     ThermometerCodes,
+    as_frame,
     check_preprocessor,
     check_size,
     hint_at_scales,
@@ -103,6 +110,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return not (self.preprocessor is None or isinstance(self.preprocessor, str))
 
     def _check_training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        X = as_frame(X)
         check_labelled(y)
         if not self._takes_tables():
             given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_samples": 2}
@@ -112,7 +120,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
                 raise with_advice(error, self.preprocessor) from None
         else:
             X, y = validate_data(self, X, y, skip_check_array=True)
-            y = np.asarray(y)
+            y = column_or_1d(np.asarray(y), warn=True)
+            check_consistent_length(X, y)
         if y.ndim == 1 and y.dtype.kind == "U":  # text is never a quantity
             return X, y
         try:
@@ -128,6 +137,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self, "predictor_")
+        X = as_frame(X)
         if self._takes_tables():
             return validate_data(self, X, reset=False, skip_check_array=True)
         # The predictor refuses what is not finite: a pass over all rows beforehand would take half its time.

@@ -16,8 +16,8 @@ from abnet.data.preparation.choose import choose_all
 from abnet.data.preparation.coded import ThermometerMap, midpoints
 from abnet.data.preparation.columns import NumericColumn, Rules, numbers
 from abnet.data.preparation.table_map import TableMap
-from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
-from abnet.data.tables.frames import as_table
+from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed, refuse_repeated
+from abnet.data.tables.frames import as_table, is_plan
 from abnet.errors import Parameter, ParameterError
 
 __all__ = [
@@ -247,18 +247,25 @@ APART = 1000.0
 
 
 def as_frame(X: Any) -> Any:
-    """Columns by name in a plain mapping as a frame; anything else as it is.
+    """Columns by name in a plain mapping, or in a plan of Polars, as a frame; anything else as it is.
 
     Examples
     --------
     >>> as_frame({"age": [40, 50]}).columns
     ['age']
+    >>> as_frame({"age": [40, 50], "size": [1.8]})
+    Traceback (most recent call last):
+    abnet.data.tables.cells.TableError: the columns of a table must have as many rows; got [1, 2].
     """
+    if is_plan(X):
+        return X.collect()
+    if hasattr(X, "columns"):
+        refuse_repeated([str(name) for name in X.columns])
     if not isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "tocsr"):
         return X
     import polars
 
-    return polars.DataFrame(dict(X))
+    return polars.DataFrame(dict(as_table(X).columns))
 
 
 LARGEST = 1e150

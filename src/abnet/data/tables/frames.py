@@ -24,7 +24,7 @@ from abnet.data.tables.cells import (
 from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, factorised
 from abnet.records import number_of
 
-__all__ = ["Split", "Table", "as_table", "cells_of", "label_codes", "split_target"]
+__all__ = ["Split", "Table", "as_table", "cells_of", "is_plan", "label_codes", "split_target"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,11 @@ class Table:
     def row(self, position: int) -> str:
         """Words for a row."""
         return row_name(self.index, position)
+
+
+def is_plan(X: Any) -> bool:
+    """Whether it is a LazyFrame of Polars: a frame that is yet to be made."""
+    return hasattr(X, "collect") and hasattr(X, "collect_schema")
 
 
 def _gathered(column: Any, rows: NDArray[np.intp]) -> Any:
