@@ -39,6 +39,7 @@ from abnet.data.tables.cells import (
 )
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.date_shapes import FORMS, read_dates
+from abnet.data.tables.doubts import perhaps_no_text
 from abnet.data.tables.frames import Table
 from abnet.data.tables.series import (
     ORDERS,
@@ -49,7 +50,6 @@ from abnet.data.tables.series import (
     NumberCells,
     Numbers,
     days_of,
-    perhaps_no_text,
     unreadable,
 )
 from abnet.errors import NamesParameters, Parameter

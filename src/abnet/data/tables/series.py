@@ -10,7 +10,7 @@ Columns of dates as days since 1970-01-01.
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -25,13 +25,9 @@ from abnet.data.tables.cells import (
     TableError,
     is_gap,
     is_missing,
-    listed,
-    quoted,
-    to_number,
     to_text,
-    unit_of,
 )
-from abnet.data.tables.date_shapes import WIDTH, WrittenDates, in_days, matrix, read_dates, read_matrix
+from abnet.data.tables.date_shapes import WIDTH, WrittenDates, in_days, matrix, read_matrix
 
 if TYPE_CHECKING:
     import polars
@@ -50,7 +46,6 @@ __all__ = [
     "days",
     "days_of",
     "factorised",
-    "perhaps_no_text",
     "unreadable",
 ]
 
@@ -381,62 +376,3 @@ def unreadable(cells: Cells, wrong: NDArray[np.bool_]) -> dict[str, int]:
         codes, values = cells.distinct()
         rest = DistinctCells(Distinct(codes[wrong], values))
     return {text: count for text, count in rest.counts().items() if text.lower() not in MISSING}
-
-
-_MOSTLY = 0.9
-
-
-def perhaps_no_text(counts: Mapping[str, int]) -> str:
-    """Why a column of text, given as the rows of every text, was perhaps meant to be numbers or dates; often empty.
-
-    Examples
-    --------
-    >>> perhaps_no_text({"20-05-31": 1, "20-06-01": 2})
-    "dates such as '20-05-31' do not tell where the year stands; if they are dates, write all its digits"
-    """
-    looks = (_many_units, _nearly_numbers, _short_dates, _nearly_dates)
-    return next((told for look in looks if (told := look(counts, sum(counts.values())))), "")
-
-
-def _nearly_numbers(counts: Mapping[str, int], total: int) -> str:
-    units = Counter(unit for text in counts if (unit := unit_of(text)))
-    commonest = max(units, key=lambda unit: (units[unit], unit), default="")
-    words = {
-        text: count
-        for text, count in counts.items()
-        if to_number(text) is None and not (commonest and unit_of(text) == commonest)
-    }
-    if not words or 2 * sum(words.values()) > total:
-        return ""
-    example = max(words, key=lambda text: words[text])
-    return (
-        f"{sum(words.values())} of its {total} values cannot be read as numbers (such as {quoted(example)}); if it "
-        "should be numeric, correct these cells or leave them empty"
-    )
-
-
-def _many_units(counts: Mapping[str, int], total: int) -> str:
-    found = {text: unit_of(text) for text in counts}
-    units = sorted({unit for unit in found.values() if unit})
-    if not 2 <= len(units) <= 5 or sum(counts[text] for text, unit in found.items() if unit) < _MOSTLY * total:
-        return ""
-    return f"its numbers have several units ({listed(units)}); if it should be numeric, write all with one unit"
-
-
-def _short_dates(counts: Mapping[str, int], total: int) -> str:
-    short = [text for text in counts if re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}", text)]
-    if sum(counts[text] for text in short) < _MOSTLY * total:
-        return ""
-    return f"dates such as {short[0]!r} do not tell where the year stands; if they are dates, write all its digits"
-
-
-def _nearly_dates(counts: Mapping[str, int], total: int) -> str:
-    texts = list(counts)
-    odd = {text: counts[text] for text, form in zip(texts, read_dates(texts).form, strict=True) if form < 0}
-    if not odd or 2 * sum(odd.values()) > total:
-        return ""
-    example = max(odd, key=lambda text: odd[text])
-    return (
-        f"{sum(odd.values())} of its {total} values cannot be read as dates (such as {quoted(example)}); if it should "
-        "be a date, correct these cells or leave them empty"
-    )
