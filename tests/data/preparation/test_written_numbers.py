@@ -56,6 +56,10 @@ def read(values: list[str], **options: Any) -> tuple[list[float], list[str]]:
         (["1,5", "2,75", "3"], [1.5, 2.75, 3], "'2,75', read as 2.75"),
         (["1.234,5", "7,0"], [1234.5, 7], "'1.234,5', read as 1234.5"),
         (["-0,5", "1,0"], [-0.5, 1], "'-0,5', read as -0.5"),
+        (["0,126", "2,060", "3"], [0.126, 2.06, 3], "'0,126', read as 0.126"),
+        (["-0.126 kg", "2.060 kg", "3 kg"], [-0.126, 2.06, 3], "'-0.126 kg', read as -0.126"),
+        (["- 72", "37"], [-72, 37], "'- 72', read as -72"),
+        (["- 72.25", "37.5"], [-72.25, 37.5], "'- 72.25', read as -72.25"),
     ],
 )
 def test_marks_and_units_are_read_and_noted(values: list[str], expected: list[float], shown: str) -> None:
@@ -96,6 +100,17 @@ def test_other_columns_tell_the_decimal_mark(other: list[str], expected: float) 
     assert numbers(preparation, table) == [expected, 857]
     word = "point" if expected == 1.234 else "comma"
     assert f"column 'c' has numbers such as '1.234', read with a decimal {word} as" in str(preparation.notes_[0])
+
+
+@pytest.mark.parametrize(("other", "expected"), [(["0,126", "2,060"], 1234), (["0.126 kg", "2.060 kg"], 1.234)])
+def test_a_fraction_below_one_tells_the_decimal_mark(other: list[str], expected: float) -> None:
+    table = {"c": ["1.234", "857"], "o": other}
+    assert numbers(TablePreparation().fit(table), table) == [expected, 857]
+
+
+def test_marks_in_all_cells_are_asked_about_too() -> None:
+    with pytest.raises(TableError, match="column 'c': numbers such as '1,966' may have a decimal mark or one for"):
+        TablePreparation().fit({"c": ["1,966", "2,857"]})
 
 
 def test_columns_that_contradict_each_other_tell_nothing() -> None:

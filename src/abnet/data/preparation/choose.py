@@ -61,7 +61,7 @@ __all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "
 
 @dataclass(frozen=True)
 class Undecided:
-    """Numbers with a mark that may be the decimal one or one for thousands: such a cell, and one without the mark."""
+    """Numbers with a mark that may be the decimal one or one for thousands: such a cell, and one without, if any."""
 
     marked: str
     plain: str
@@ -74,6 +74,7 @@ _CODE = r"^[ \t]*[+-]?0[0-9]"
 _GROUP = r"[ \t]*[+-]?[1-9][0-9]{0,2}\.[0-9]{3}[ \t]*"
 _WHOLE = r"[ \t]*[+-]?[0-9]{1,3}[ \t]*"
 _FRACTION = r"^[ \t]*[+-]?(?:[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+|[0-9]{4,}\.[0-9]+)[ \t]*$"
+_BELOW_ONE = "(?:^|[^0-9.,])0[.,][0-9]"
 _ROOM = 12  # times the number of rows, for numbers that count the rows of a table of which a part is given
 _NEVER = 7  # chance may keep them apart with probability e^-7 at the most
 
@@ -130,8 +131,13 @@ def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | U
         for group in THOUSANDS
         if group != mark
     ]
+    # What the plain form reads is plain, and "- 5" is not.
+    candidates = [form for form in candidates if not form.plain]
     candidates = [form for form in candidates if all(re.fullmatch(form.pattern, text) for text in texts)]
     fitting = [form for form in candidates if cells.all_match(form.pattern)]
+    if cells.any_match(_BELOW_ONE):  # no group of thousands begins with zero
+        mark = "," if cells.any_match(_BELOW_ONE.replace("[.,]", ",")) else "."
+        fitting = [form for form in fitting if form.decimal == mark]
     if len({form.decimal for form in fitting}) < 2 or not cells.any_match("[0-9][.,][0-9]"):
         return fitting[0] if fitting else None
     point = next(form for form in fitting if form.decimal == ".")
@@ -140,7 +146,7 @@ def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | U
         return point
     marked = next(text for text in cells.counts() if re.search("[0-9][.,][0-9]", text))
     bare = (text for text in cells.counts() if re.fullmatch("[^.,]*[0-9][^.,]*", text))
-    return Undecided(marked, next(bare, marked))
+    return Undecided(marked, next(bare, ""))
 
 
 def _all_durations(cells: Cells, texts: list[str]) -> bool:
@@ -201,7 +207,7 @@ def settled_mark(cells: Cells, column: NumericColumn) -> str:
     if form.plain:
         return "." if cells.any_match(_FRACTION) else ""
     other = NumberForm("." if form.decimal == "," else ",", form.decimal, form.before, form.after)
-    return "" if cells.all_match(other.pattern) else form.decimal
+    return "" if cells.all_match(other.pattern) and not cells.any_match(_BELOW_ONE) else form.decimal
 
 
 MOSTLY = 0.9
@@ -311,10 +317,11 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
     marks = _marks(table, chosen) if undecided else set()
     for name, doubt in undecided.items():
         if len(marks) != 1:
+            beside = f" beside {doubt.plain!r}" if doubt.plain else ""
             raise DecimalMarkError(
-                "column {!r}: numbers such as {!r} beside {!r} may have a decimal mark or one for thousands, and no "
+                "column {!r}: numbers such as {!r}{} may have a decimal mark or one for thousands, and no "
                 "other column tells; say which mark is the decimal one with {} or {}.",
-                name, doubt.marked, doubt.plain, Parameter("decimal", "comma"), Parameter("decimal", "point"),
+                name, doubt.marked, beside, Parameter("decimal", "comma"), Parameter("decimal", "point"),
             )  # fmt: skip
         settled = _choose(name, table, replace(rules, decimal=next(iter(marks))))
         assert isinstance(settled, Chosen)  # with the mark given, nothing is undecided
