@@ -269,6 +269,8 @@ def fit_table(
             without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
             share=prior_share(classifier), seed=draw_seed(classifier.random_state),
         )  # fmt: skip
+        for note in part.notes:
+            warnings.warn(str(note), stacklevel=2)
         if part.draw is None:
             return classifier.fit(part.X, part.y)
         learn_all(classifier, part)

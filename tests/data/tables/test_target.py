@@ -35,6 +35,30 @@ def test_labels_stay_as_in_the_file(labels: list[object], expected: list[object]
     assert [type(value) for value in y.tolist()] == [type(value) for value in expected]
 
 
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["yes", "Yes", "no"], "has the labels 'Yes' and 'yes', which count as different classes; if they are one,"),
+        (["caf\u00e9", "cafe\u0301", "tea"], r"has the labels 'cafe\u0301' and 'caf\xe9', which count as different"),
+        (["yes", "yes\u200b", "no"], r"has the labels 'yes' and 'yes\u200b', which count"),
+        (["very  good", "very good", "bad"], "has the labels 'very  good' and 'very good', which count"),
+        (["yes", "no", "NA"], "has the label 'NA' (1 row), which counts as a class; if it stands for a missing label,"),
+        (["yes", "no", "?", "?"], "has the label '?' (2 rows), which counts as a class"),
+        (["yes", "no", "unknown"], "has the label 'unknown' (1 row), which counts as a class"),
+    ],
+)
+def test_labels_that_are_perhaps_one_class_or_none_are_noted(labels: list[object], told: str) -> None:
+    _, y, notes = split_target(table(labels), "label")
+    assert y.tolist() == labels
+    assert [told in note.text for note in notes] == [True]
+
+
+def test_a_column_whose_name_only_looks_the_same_is_spelled_out() -> None:
+    with pytest.raises(TableError) as caught:
+        split_target(pd.DataFrame({"a": [1, 2], "cafe\u0301": [0, 1]}), "caf\u00e9")
+    assert r"Did you mean 'cafe\u0301'?" in str(caught.value)
+
+
 def test_typed_labels_of_parquet_stay_as_they_are() -> None:
     for labels, kind in [
         (pd.array([1, 2], "Int64"), "i"),

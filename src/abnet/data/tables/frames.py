@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from abnet.data.tables.cells import (
     DOUBTFUL,
+    GAPS,
     Note,
     TableError,
     UnknownColumnError,
@@ -232,12 +234,17 @@ def split_target(frame: Any, column: str) -> Split:
     table = as_table(frame)
     if column not in table.columns:
         close = difflib.get_close_matches(column, list(table.columns), n=3)
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        spelled = ascii if _composed(column) in map(_composed, close) else repr  # look alike
+        hint = f" Did you mean {' or '.join(map(spelled, close))}?" if close else ""
         raise UnknownColumnError(f"no column {column!r} in the table.{hint} Its columns are {listed(table.columns)}.")
     if len(table.columns) == 1:
         raise TableError(f"{column!r} is the only column; the table needs at least one other to predict it from.")
     y, notes = _labels(table, column)
     return Split(_without(frame, column), y, notes)
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np.intp]:
@@ -308,6 +315,8 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
         counts = np.zeros(len(classes), np.intp)
         np.add.at(counts, places, rows[present])
         raise TableError(_wrong_number(column, classes.tolist(), counts.tolist()))
+    if converted.dtype.kind == "U":
+        notes = (*notes, *_label_doubts(dict(zip(converted.tolist(), rows[present].tolist(), strict=True)), column))
     lookup = np.zeros(len(distinct.values), np.intp)
     lookup[present] = np.arange(len(present))
     return converted[lookup[distinct.codes]], notes
@@ -329,6 +338,36 @@ def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note
         note = Note(column, f"has the labels {same}, which are one number and count as one class")
         return numbers.astype(np.int64) if whole else numbers, (note,)
     return np.array(texts), ()
+
+
+def _label_doubts(counts: Mapping[str, int], column: str) -> list[Note]:
+    """Remarks on labels that are perhaps one class, or none; two classes may well be called NA and EU.
+
+    Examples
+    --------
+    >>> for note in _label_doubts({"yes": 40, "Yes": 3, "no": 60, "?": 2}, "left"): print(note.text)
+    has the labels 'Yes' and 'yes', which count as different classes; if they are one, write them alike
+    has the label '?' (2 rows), which counts as a class; if it stands for a missing label, remove these rows
+    """
+    if len(counts) < 3:
+        return []
+    alike: dict[str, list[str]] = {}
+    for label in sorted(counts):
+        same = "".join(char for char in unicodedata.normalize("NFKC", label).casefold() if char.isprintable())
+        alike.setdefault(" ".join(same.split()), []).append(label)
+    notes = []
+    for labels in alike.values():
+        if len(labels) > 1:
+            spelled = repr if len(set(map(_composed, labels))) == len(labels) else ascii
+            shown = " and ".join(map(spelled, labels[:4]))
+            notes.append(f"has the labels {shown}, which count as different classes; if they are one, write them alike")
+    notes += [
+        f"has the label {label!r} ({number_of(count, 'row')}), which counts as a class; if it stands for a missing "
+        "label, remove these rows"
+        for label, count in counts.items()
+        if label.lower() in DOUBTFUL | GAPS
+    ]
+    return [Note(column, text) for text in notes[:3]]
 
 
 def _same_number(texts: list[str]) -> str:
