@@ -77,6 +77,8 @@ _FRACTION = r"^[ \t]*[+-]?(?:[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+|[0-9]{4
 _BELOW_ONE = "(?:^|[^0-9.,])0[.,][0-9]"
 _ROOM = 12  # times the number of rows, for numbers that count the rows of a table of which a part is given
 _NEVER = 7  # chance may keep them apart with probability e^-7 at the most
+_SOME = 0.05  # share of such numbers that may repeat all the same
+_STEPS = 1000  # numbers looked at before all are
 
 
 def choose_numbers(name: str, table: Table, cells: Cells, rules: Rules) -> Chosen | Undecided | None:
@@ -174,8 +176,10 @@ def _fitted_numbers(
     found = centre(x)
     if found.constant:
         return Chosen(None, f"constant ({to_text(found.fill + form.offset)})")
-    if name not in rules.use and _counts_rows(x):
+    counting, nearly = (False, "") if name in rules.use else _counts_rows(x)
+    if counting:
         return Chosen(None, f"whole numbers that never repeat, as if they counted the rows; use={name!r} takes it in")
+    remarks = (*remarks, nearly) if nearly else remarks
     return Chosen(NumericColumn(name, *found, form), remarks=remarks)
 
 
@@ -185,18 +189,34 @@ def _with_offset(cells: Cells, x: NDArray[np.float64], form: NumberForm) -> Numb
     return replace(form, offset=floor(Fraction(form.plain_text(cell) or 0) if isinstance(cell, str) else cell))
 
 
-def _counts_rows(x: NDArray[np.float64]) -> bool:
-    """Whether whole numbers never repeat though there is little room, as chance would have it.
+def _counts_rows(x: NDArray[np.float64]) -> tuple[bool, str]:
+    """Whether whole numbers never repeat though there is little room, and words where they nearly count the rows.
 
-    n draws from R values are all different with probability about ``exp(-n² / 2R)``. A part of the rows of a table has
-    a part of the numbers 1, 2, 3, …, so that the range may be some times the number of rows.
+    n draws from R values are all different with probability about ``exp(-n² / 2R)``, and repeat k times or less, where
+    r are expected, with ``exp(-(r - k + k ln(k / r)))`` at the most. A part of the rows of a table has a part of the
+    numbers 1, 2, 3, …, so that the range may be some times the number of rows. With repeats, gaps, or steps of ten or
+    a hundred they may also be something else.
     """
-    n, room = len(x), float(x.max() - x.min()) + 1  # NaN if a value is missing
-    if not (room <= _ROOM * n and n * n >= 2 * _NEVER * room) or np.any(x != np.rint(x)):
-        return False
+    some = x[:_STEPS]
+    if np.any(some != np.rint(some), where=~np.isnan(some)):
+        return False, ""  # most columns of fractions are spared the work
+    known = x[~np.isnan(x)]
+    steps = known - known.min()
+    if steps.max() >= 2**53 or np.any(steps != np.rint(steps)):
+        return False, ""
+    step = int(np.gcd.reduce(steps[:_STEPS].astype(np.int64)))
+    step = 1 if step == 1 else max(int(np.gcd.reduce(steps.astype(np.int64))), 1)
+    n, room = len(known), float(steps.max()) / step + 1
+    if not (room <= _ROOM * n and n * n >= 2 * _NEVER * room):
+        return False, ""
     seen = np.zeros(int(room), bool)
-    seen[(x - x.min()).astype(np.intp)] = True
-    return np.count_nonzero(seen) == n
+    seen[(steps / step).astype(np.intp)] = True
+    k, r = n - np.count_nonzero(seen), n - room * -np.expm1(-n / room)
+    if k and (k > _SOME * n or r - k + k * np.log(k / r) < _NEVER):
+        return False, ""
+    plain = not k and len(x) == n and float(steps.max()) + 1 <= _ROOM * n
+    told = f"has whole numbers that {'hardly ever' if k else 'never'} repeat, as if they counted the rows; if they do, "
+    return plain, told + "leave the column out"
 
 
 def settled_mark(cells: Cells, column: NumericColumn) -> str:

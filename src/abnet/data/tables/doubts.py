@@ -137,7 +137,7 @@ def _other_dates(counts: Mapping[str, int], total: int) -> str:
     def fits(text: str) -> bool:
         mine = [word.lower() for word in _WORD.findall(text)] if len(text) <= 60 else []
         rest, years = _YEAR.subn("", text, count=1)
-        dated = years and re.search("[0-9]", rest)
+        dated = years and re.search("(?<![0-9])[0-9]{1,2}(?![0-9])", rest)
         named = len(mine) == 1 and mine[0][:3] in months and re.search("[0-9]", text)
         if len(text) > 60 or len(mine) > 3 or not (dated or named):
             return False
