@@ -201,6 +201,22 @@ def test_codes_are_no_numbers_with_units(values: list[str]) -> None:
     assert [column.kind for column in TablePreparation().fit({"c": values}).map_.columns] == ["text"]
 
 
+@pytest.mark.parametrize(
+    ("values", "cell", "written"),
+    [
+        (["$1,966.5", "$857"], "1234.5", r" written as '\$1,234\.5'; correct"),
+        (["12,5 kg", "3 kg"], "12.5 kg", " written as '1234,5 kg'; correct"),
+        (["12.5", "3"], "12,5", r" written as '1234\.5'; correct"),
+        (["12.5", "3"], "many", "; correct the cell or leave it empty"),
+        (["01:30:00", "02:00:00"], "90", " written as '1:30:00'; correct"),
+    ],
+)
+def test_a_number_of_another_form_is_told_the_form_of_its_column(values: list[str], cell: str, written: str) -> None:
+    preparation = TablePreparation().fit({"c": values})
+    with pytest.raises(TableError, match=rf"data row 1: .* is not a finite number \(below 1e\+150\){written}"):
+        preparation.transform({"c": [cell]})
+
+
 def test_a_cell_that_is_not_written_so_is_named() -> None:
     table = {"c": ["12.3 kg", "4 kg"]}
     preparation = TablePreparation().fit(table)

@@ -295,6 +295,10 @@ def batches(
         yield from _of_stream(sys.stdin.buffer, rows)
         return
     path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise TableError(
+            f"{path} is no regular file; a pipe is read as {STDIN}, as in `abnet predict MODEL - < {path}`."
+        )
     ending = _ending(path)
     if ending not in _ENDINGS:
         raise TableError(f"{path}: unknown ending {ending!r}; tables end in {', '.join(_ENDINGS)}.")
