@@ -21,6 +21,7 @@ from abnet.data.preparation.columns import (
     checked,
 )
 from abnet.data.preparation.many_texts import Chosen, ManyTexts, many_texts, settle_texts
+from abnet.data.preparation.telling import telling
 from abnet.data.preparation.words import common_words
 from abnet.data.tables.cells import (
     BLANK,
@@ -268,10 +269,11 @@ def choose_dates(name: str, cells: Cells) -> Chosen | None:
         )
     short = dates.rows(dates.written.short) & np.isfinite(found.x)
     if short.any():
-        example = to_text(cells.cell(int(short.argmax())))
+        place = int(short.argmax())
+        example, day = to_text(cells.cell(place)), np.datetime64(int(np.floor(found.x[place])), "D")
         remarks.append(
-            f"has dates such as {example!r} with years of two digits, which are read as 1969 to 2068; if that is "
-            "wrong, write all digits"
+            f"has dates such as {example!r} with years of two digits, which are read as 1969 to 2068 (this one as "
+            f"{day}); if that is wrong, write all digits"
         )
     return _fitted_dates(name, cells, found, order, _in_words(form[np.isfinite(found.x)], order), remarks)
 
@@ -350,6 +352,8 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
         chosen[name] = replace(settled, remarks=(remark, *settled.remarks))
     if many := [choice for choice in found.values() if isinstance(choice, ManyTexts)]:
         chosen |= settle_texts(many, [choice.column for choice in chosen.values() if choice.column], table, y)
+    for name, remark in telling(table, [name for name, choice in chosen.items() if choice.column], y).items():
+        chosen[name] = replace(chosen[name], remarks=(*chosen[name].remarks, remark))
     return {name: chosen[name] for name in table.columns}
 
 

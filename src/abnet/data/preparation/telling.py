@@ -1,0 +1,62 @@
+"""Columns that tell the label by themselves: commonly they are written down after it, and new rows lack them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.data.tables.cells import is_missing
+from abnet.data.tables.frames import Table
+
+__all__ = ["telling"]
+
+_FIRST = 1000  # rows looked at before all are
+_ENOUGH = 20  # rows below which chance may do it
+
+
+def telling(table: Table, names: list[str], y: Any) -> dict[str, str]:
+    """Remarks on columns whose values are the labels under other names, or that have one exactly for some labels.
+
+    Parameters
+    ----------
+    table : Table
+    names : list of str
+    y : array (n,), optional
+        Labels.
+
+    Examples
+    --------
+    >>> from abnet.data.tables.frames import as_table
+    >>> table = as_table({"x": [1, 2, 3] * 8, "left": ["yes", "no"] * 12, "reason": ["rude", None] * 12})
+    >>> for name, text in telling(table, ["x", "left", "reason"], [1, 0] * 12).items(): print(name, text)
+    left has one value for each label in all 24 rows it was fitted on; if it is known only later, leave the column out
+    reason has one value for each label in all 24 rows it was fitted on; if it is known only later, leave the column out
+    """
+    labels, codes = np.unique(np.asarray([] if y is None else y), return_inverse=True)
+    if len(labels) < 2 or len(codes) < _ENOUGH or len(codes) != table.n_rows:
+        return {}
+    first = table.take(np.arange(min(table.n_rows, _FIRST)))
+    found = {name: said for name in names if (said := _said(first, name, codes[:_FIRST], len(labels)))}
+    if table.n_rows > _FIRST:
+        found = {name: said for name in found if (said := _said(table, name, codes, len(labels)))}
+    later = f"in all {table.n_rows:,} rows it was fitted on; if it is known only later, leave the column out"
+    return {name: f"{said} {later}" for name, said in found.items()}
+
+
+def _said(table: Table, name: str, codes: NDArray[np.intp], n_labels: int) -> str:
+    distinct = table.cells(name).distinct()
+    gaps = np.array([is_missing(value) for value in distinct.values])
+    values = np.where(gaps, len(gaps), np.arange(len(gaps)))  # all gaps are one value
+    if _one_to_one(values[distinct.codes], codes, n_labels):
+        return "has one value for each label"
+    empty = gaps[distinct.codes]
+    if n_labels == 2 and _one_to_one(empty.astype(np.intp), codes, n_labels):
+        return "is empty exactly where the label is one of the two"
+    return ""
+
+
+def _one_to_one(values: NDArray[np.intp], codes: NDArray[np.intp], n_labels: int) -> bool:
+    """Whether there are as many values as labels, and each stands beside one label only."""
+    if len(np.unique(values)) != n_labels:
+        return False
+    return len(np.unique(values * n_labels + codes)) == n_labels
