@@ -39,6 +39,22 @@ def test_all_contenders_are_there_with_all_figures(record: dict[str, Any]) -> No
         assert 0 <= contender["calibration_error"] <= 1
 
 
+def test_what_was_read_is_noted_on_stderr_and_in_json(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"${1000 + i:,}", rng.integers(9), rng.choice(["yes", "no", "Yes"])) for i in rng.integers(900, size=150)]
+    lines = [f'{number},"{price}",{x},{label}' for number, (price, x, label) in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("\n".join(["number,price,x,left", *lines]) + "\n")
+    result = run("compare", tmp_path / "t.csv", "--target", "left", "--json", *SMALL)
+    notes = json.loads(result.stdout)["notes"]
+    assert [f"note: {note}" for note in notes] == result.stderr.splitlines()
+    for told in (
+        "column 'left' has the labels 'Yes' and 'yes', which count as different classes",
+        "column 'number' is left out: whole numbers that never repeat, as if they counted the rows; --use number takes",
+        "column 'price' has numbers written as '$1,",
+    ):
+        assert any(note.startswith(told) for note in notes), (told, notes)
+
+
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
     methods = [contender["method"] for contender in record["contenders"]]
     assert methods[2:] == ["test set"] * 5

@@ -108,6 +108,13 @@ def test_a_fraction_below_one_tells_the_decimal_mark(other: list[str], expected:
     assert numbers(TablePreparation().fit(table), table) == [expected, 857]
 
 
+def test_two_decimal_marks_in_one_column_are_not_read() -> None:
+    values = [f"0.{i}26" if i % 2 else f"0,{i}26" for i in range(10)] * 3
+    preparation = TablePreparation().fit({"c": values, "d": range(30)})
+    assert preparation.map_.columns[0].kind == "text"
+    assert "15 of its 30 values cannot be read as numbers (such as '0,826')" in str(preparation.notes_)
+
+
 def test_marks_in_all_cells_are_asked_about_too() -> None:
     with pytest.raises(TableError, match="column 'c': numbers such as '1,966' may have a decimal mark or one for"):
         TablePreparation().fit({"c": ["1,966", "2,857"]})

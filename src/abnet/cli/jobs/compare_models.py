@@ -22,6 +22,7 @@ from abnet.cli.jobs.fit_table import PREPARATION_SHARE
 from abnet.cli.jobs.inputs import (
     Labelled,
     check_use,
+    in_options,
     make_estimator,
     read_labelled,
     take,
@@ -264,7 +265,7 @@ def judged(
     """A scikit-learn model learned from the first part, with the test-set bound from its errors on the second."""
     start = perf_counter()
     first, second = take(learn, parts.first), take(learn, parts.second)
-    prepare = _identity if parts.preparation is None else parts.preparation.transform
+    prepare = (lambda X: X) if parts.preparation is None else parts.preparation.transform
     _fit(model, prepare(first.X), first.y)
     found = judge_answers(second.y, model.predict(prepare(second.X)))
     certificate: Any = certify_judged(found, delta=delta, n_candidates=n_candidates, groups=second.groups)
@@ -279,10 +280,6 @@ def judged(
         log_loss=log_loss(proba, model.classes_, test.y), calibration_error=calibration_error(proba, ~wrong),
         certificate=certificate,
     )  # fmt: skip
-
-
-def _identity(X: Any) -> Any:
-    return X
 
 
 def _fit(model: Any, X: Any, y: Any) -> None:
@@ -307,6 +304,7 @@ class CompareOutcome:
     threads: int
     base_rate: float
     n_candidates: int = 1
+    notices: tuple[str, ...] = ()
 
     @property
     def winner(self) -> Contender | None:
@@ -422,9 +420,10 @@ def compare_table(
     threads = cpu_count()
     with threadpool_limits(threads):  # JAX takes as many by itself
         contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
+    read = () if contest.parts is None else contest.parts.preparation.notes_
     outcome = CompareOutcome(
         len(learn), len(test), settings["delta"], contenders, threads, _base_rate(contest.test.y),
-        contest.settings["n_candidates"],
+        contest.settings["n_candidates"], tuple(map(in_options, (*part.notes, *read))),
     )  # fmt: skip
     if save is not None and outcome.winner is not None and outcome.winner.certificate is not None:
         outcome.winner.certificate.save(save)

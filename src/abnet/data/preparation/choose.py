@@ -138,9 +138,9 @@ def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | U
     candidates = [form for form in candidates if not form.plain]
     candidates = [form for form in candidates if all(re.fullmatch(form.pattern, text) for text in texts)]
     fitting = [form for form in candidates if cells.all_match(form.pattern)]
-    if cells.any_match(_BELOW_ONE):  # no group of thousands begins with zero
-        mark = "," if cells.any_match(_BELOW_ONE.replace("[.,]", ",")) else "."
-        fitting = [form for form in fitting if form.decimal == mark]
+    for mark in ",.":  # no group of thousands begins with zero
+        if fitting and cells.any_match(_BELOW_ONE.replace("[.,]", f"[{mark}]")):
+            fitting = [form for form in fitting if form.decimal == mark]
     if len({form.decimal for form in fitting}) < 2 or not cells.any_match("[0-9][.,][0-9]"):
         return fitting[0] if fitting else None
     point = next(form for form in fitting if form.decimal == ".")
