@@ -17,6 +17,7 @@ from abnet.bounds.certify import assemble
 from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
 from abnet.data.preparation import Unseen
 from abnet.data.preparation.unseen import UnseenWarning, merge
+from abnet.data.tables.cells import CellError
 from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
@@ -301,6 +302,10 @@ def learn_all(classifier: Any, part: Learning) -> None:
     classifier.set_params(prior_fraction=ALL_LEARN)
     try:
         fit_and_hold(classifier, part)
+    except CellError as error:  # it counts the rows that learn
+        raise (
+            error if part.draw is None else error.taken_from(np.flatnonzero(part.draw.learns(0, part.n_rows)))
+        ) from None
     finally:
         classifier.set_params(prior_fraction=share)
 

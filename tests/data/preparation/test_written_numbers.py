@@ -115,6 +115,12 @@ def test_two_decimal_marks_in_one_column_are_not_read() -> None:
     assert "15 of its 30 values cannot be read as numbers (such as '0,826')" in str(preparation.notes_)
 
 
+def test_a_fraction_below_one_is_one_whatever_the_user_says() -> None:
+    x, notes = read(["0.112", "1.234", "3"], decimal="comma")
+    assert x == [0.112, 1.234, 3]
+    assert notes == ["column 'c' has numbers with a point that can only be decimal"]
+
+
 def test_marks_in_all_cells_are_asked_about_too() -> None:
     with pytest.raises(TableError, match="column 'c': numbers such as '1,966' may have a decimal mark or one for"):
         TablePreparation().fit({"c": ["1,966", "2,857"]})

@@ -110,7 +110,7 @@ def _plain(name: str, table: Table, cells: Cells, found: Numbers, rules: Rules) 
         return _fitted_numbers(name, cells, PLAIN, x, rules)
     thousands = NumberForm(",", ".")
     if rules.decimal == ",":
-        if not cells.all_match(thousands.pattern):
+        if not cells.all_match(thousands.pattern) or cells.any_match(_BELOW_ONE):
             return _fitted_numbers(name, cells, PLAIN, x, rules, ("has numbers with a point that can only be decimal",))
         numbers = checked(table, name, cells, cells.numbers(thousands))
         return _fitted_numbers(name, cells, thousands, numbers, rules, _shown(cells.sample(), thousands))

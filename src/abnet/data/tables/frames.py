@@ -4,7 +4,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,7 +198,7 @@ class Split(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def split_target(frame: Any, column: str) -> Split:
+def split_target(frame: Any, column: str, *, index: Any = None) -> Split:
     """Features and labels of a table.
 
     Labels stay as they are in the file: text from CSV becomes whole numbers or booleans only where these are written
@@ -212,6 +212,8 @@ def split_target(frame: Any, column: str) -> Split:
     frame : frame of Polars or pandas, or record of columns
     column : str
         Name of the column with the labels.
+    index : sequence of int, optional
+        Numbers of the rows in the table that they were taken from, from 0, for the words of an error.
 
     Returns
     -------
@@ -231,7 +233,7 @@ def split_target(frame: Any, column: str) -> Split:
     >>> list(X), y.tolist(), *map(str, notes)
     (['age'], [1, 0, 1], "column 'rich' has the labels '1' and '1.0', which are one number and count as one class")
     """
-    table = as_table(frame)
+    table = as_table(frame) if index is None else replace(as_table(frame), index=index)
     if column not in table.columns:
         close = difflib.get_close_matches(column, list(table.columns), n=3)
         spelled = ascii if _composed(column) in map(_composed, close) else repr  # look alike

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.csv_files import ByteSource, csv_frames
-from abnet.data.tables.frames import as_table, is_plan, split_target
+from abnet.data.tables.frames import Split, as_table, is_plan, split_target
 from abnet.data.tables.learning_draw import LearningDraw, learning_rows, stacked
 
 if TYPE_CHECKING:
@@ -406,10 +406,18 @@ def learning_part(
             chosen, draw, n_rows = learning_rows(
                 chain(_emptied(first), stream), seed=seed, share=share, max_learn_rows=max_learn_rows
             )
-            return Learning(*split_target(chosen.rechunk(), target), n_rows, draw)
+            return Learning(*_split(chosen.rechunk(), target, draw, n_rows), n_rows, draw)
     whole = stacked(first).rechunk()
     first.clear()
     return Learning(*split_target(whole, target), whole.height)
+
+
+def _split(chosen: "polars.DataFrame", target: str, draw: LearningDraw, n_rows: int) -> Split:
+    """Features and labels of the rows that learn; what is wrong is said of the row of the whole table."""
+    try:
+        return split_target(chosen, target)
+    except TableError:
+        return split_target(chosen, target, index=np.flatnonzero(draw.learns(0, n_rows)))
 
 
 def _emptied(frames: list[Any]) -> Iterator[Any]:
