@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from abnet.data.tables import TableError, split_target
+from abnet.data.tables.frames import as_table
 
 
 def table(labels: list[object], **columns: list[object]) -> pd.DataFrame:
@@ -57,6 +58,15 @@ def test_a_column_whose_name_only_looks_the_same_is_spelled_out() -> None:
     with pytest.raises(TableError) as caught:
         split_target(pd.DataFrame({"a": [1, 2], "cafe\u0301": [0, 1]}), "caf\u00e9")
     assert r"Did you mean 'cafe\u0301'?" in str(caught.value)
+
+
+def test_bytes_are_text() -> None:
+    frame = pl.DataFrame({"x": [b"u", b"v", None], "label": [b"0", b"1", b"1"]})
+    X, y, _ = split_target(frame, "label")
+    assert y.tolist() == [0, 1, 1]
+    assert [as_table(X).cells("x").cell(row) for row in range(3)] == ["u", "v", None]
+    with pytest.raises(TableError, match="column 'x' holds bytes that are no text in UTF-8; leave it out"):
+        as_table(pl.DataFrame({"x": [b"\xff"]})).cells("x")
 
 
 def test_typed_labels_of_parquet_stay_as_they_are() -> None:

@@ -187,6 +187,11 @@ def _polars(series: Any, name: str) -> Cells:
     if dtype in (pl.Duration, pl.Time):
         micro = series.cast(pl.Duration("us")).dt.total_microseconds()
         return NumberCells((micro / 1_000_000).cast(pl.Float64).to_numpy())
+    if dtype == pl.Binary:  # text, as some writers of Parquet have it
+        try:
+            return TextCells(series.cast(pl.String))
+        except pl.exceptions.PolarsError as error:
+            raise TableError(f"column {name!r} holds bytes that are no text in UTF-8; leave it out.") from error
     return DistinctCells(factorised(series.to_list(), name))
 
 
