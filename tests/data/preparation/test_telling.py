@@ -30,6 +30,13 @@ def test_a_column_that_only_one_label_has_is_noted() -> None:
         assert remarks(column) == [f"{told} later, leave the column out"]
 
 
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    order = np.argsort(Y, kind="stable")
+    for column in (Y, np.where(Y == "yes", X, np.nan)):
+        for rows in (order, order[::-1]):
+            assert len(remarks(column[rows], Y[rows])) == 1
+
+
 def test_one_row_that_differs_is_enough_to_say_nothing() -> None:
     for row in (5, 1499):
         other = Y.copy()

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.data.tables.cells import is_missing
-from abnet.data.tables.frames import Table
+from abnet.data.tables.frames import Table, cells_of
+from abnet.data.tables.series import Distinct, factorised
 
 __all__ = ["telling"]
 
-_FIRST = 1000  # rows looked at before all are
+_FIRST = (40, 1000)  # rows looked at before all are
 _ENOUGH = 20  # rows below which chance may do it
 
 
@@ -35,28 +36,28 @@ def telling(table: Table, names: list[str], y: Any) -> dict[str, str]:
     labels, codes = np.unique(np.asarray([] if y is None else y), return_inverse=True)
     if len(labels) < 2 or len(codes) < _ENOUGH or len(codes) != table.n_rows:
         return {}
-    first = table.take(np.arange(min(table.n_rows, _FIRST)))
-    found = {name: said for name in names if (said := _said(first, name, codes[:_FIRST], len(labels)))}
-    if table.n_rows > _FIRST:
-        found = {name: said for name in found if (said := _said(table, name, codes, len(labels)))}
+    for n in _FIRST:  # most columns are spared the work
+        names = [name for name in names if _said(_first(table.columns[name], n, name), codes[:n])]
+    found = {name: said for name in names if (said := _said(table.cells(name).distinct(), codes))}
     later = f"in all {table.n_rows:,} rows it was fitted on; if it is known only later, leave the column out"
     return {name: f"{said} {later}" for name, said in found.items()}
 
 
-def _said(table: Table, name: str, codes: NDArray[np.intp], n_labels: int) -> str:
-    distinct = table.cells(name).distinct()
+def _first(column: Any, n: int, name: str) -> Distinct:
+    cells = cells_of(column.iloc[:n] if hasattr(column, "iloc") else column[:n], name)
+    return factorised([cells.cell(place) for place in range(len(cells))], name)
+
+
+def _said(distinct: Distinct, codes: NDArray[np.intp]) -> str:
     gaps = np.array([is_missing(value) for value in distinct.values])
     values = np.where(gaps, len(gaps), np.arange(len(gaps)))  # all gaps are one value
-    if _one_to_one(values[distinct.codes], codes, n_labels):
+    if _one_to_one(values[distinct.codes], codes):
         return "has one value for each label"
-    empty = gaps[distinct.codes]
-    if n_labels == 2 and _one_to_one(empty.astype(np.intp), codes, n_labels):
+    if codes.max() <= 1 and _one_to_one(gaps[distinct.codes].astype(np.intp), codes):
         return "is empty exactly where the label is one of the two"
     return ""
 
 
-def _one_to_one(values: NDArray[np.intp], codes: NDArray[np.intp], n_labels: int) -> bool:
+def _one_to_one(values: NDArray[np.intp], codes: NDArray[np.intp]) -> bool:
     """Whether there are as many values as labels, and each stands beside one label only."""
-    if len(np.unique(values)) != n_labels:
-        return False
-    return len(np.unique(values * n_labels + codes)) == n_labels
+    return len(np.unique(values)) == len(np.unique(codes)) == len(np.unique(values * (codes.max() + 1) + codes))

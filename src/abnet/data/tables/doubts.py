@@ -16,6 +16,7 @@ __all__ = ["perhaps_no_text"]
 
 _MOSTLY = 0.9
 _FIRST = 300  # texts looked at before all are
+_SOME = 20_000  # texts that are enough to judge by their looks
 _FEW = 20  # values that are categories, whatever they look like: 18-25, 26-35, …
 
 
@@ -33,8 +34,9 @@ def perhaps_no_text(counts: Mapping[str, int]) -> str:
     >>> perhaps_no_text({"3. Mai 2020": 1, "31. Juli 2021": 1})
     "dates such as '31. Juli 2021' are not read; if they are dates, write them as 2020-12-31"
     """
-    total = sum(counts.values())
-    return next((told for look in _LOOKS if (told := look(counts, total))), "")
+    some = dict(islice(counts.items(), _SOME))
+    cases = ((look, some if look in _BY_LOOKS else counts) for look in _LOOKS)
+    return next((told for look, texts in cases if (told := look(texts, sum(texts.values())))), "")
 
 
 def _share(counts: Mapping[str, int], total: int, fits: Callable[[str], object]) -> float:
@@ -173,4 +175,5 @@ def _more_than_numbers(counts: Mapping[str, int], total: int) -> str:
     return f"values such as {example} are not read as numbers; if they measure something, write one plain number each"
 
 
+_BY_LOOKS = (_other_signs, _other_dates, _more_than_numbers)
 _LOOKS = (_many_units, _other_signs, _nearly_numbers, _short_dates, _nearly_dates, _other_dates, _more_than_numbers)
