@@ -34,8 +34,9 @@ def test_nothing_is_left_when_the_disk_fails(tmp_path: Path, monkeypatch: pytest
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left on device; nothing was written: make room there") as caught:
         save(predictor(), tmp_path / "model.abnet")
+    assert caught.value.filename == str(tmp_path / "model.abnet")
     assert not list(tmp_path.iterdir())
 
 

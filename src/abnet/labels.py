@@ -289,7 +289,8 @@ def check_labelled(y: Any) -> None:
     ValueError: y holds missing labels (None or NaN): remove those rows, or give them a label.
     """
     labels = np.asarray(y)
-    if labels.ndim and labels.dtype.kind == "O" and any(map(_is_missing, labels.flat)):
+    lost = labels.dtype.kind == "f" and bool(np.isnan(labels).any())
+    if lost or (labels.ndim and labels.dtype.kind == "O" and any(map(_is_missing, labels.flat))):
         raise ValueError("y holds missing labels (None or NaN): remove those rows, or give them a label.")
 
 

@@ -4,6 +4,7 @@ A check takes the name of a value and the value, and returns the value, converte
 ValueError that says by its name what is wrong. The name may be a whole path, such as ``table.columns[3].scale``.
 """
 
+import errno
 import math
 import operator
 import os
@@ -418,8 +419,16 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         _flush(temporary)
         temporary.replace(target)
+    except OSError as error:
+        if error.errno not in _FULL or error.filename:
+            raise
+        told = f"{error.strerror}; nothing was written: make room there, or name another place"
+        raise OSError(error.errno, told, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 def _flush(path: Path) -> None:

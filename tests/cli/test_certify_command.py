@@ -40,6 +40,8 @@ def test_our_model(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
     assert certificate["vote_error_bound"] == abnet.bounds.clopper_pearson_bound(wrong, 59, 0.05, n_candidates=3)
     assert certificate["class_names"] == ["good", "not so good", "so-so"]
     assert "left out: 1 row without a label" in result.stderr
+    told = "counted as errors: 1 row with labels that the model does not know ('so-so', not 'good', 'not so good')"
+    assert f"note: {told}" in result.stderr.splitlines()
     assert abnet.load_certificate(saved).to_dict() == certificate
     assert abnet.load_certificate(saved).describe() in run("inspect", saved).stdout
     assert json.loads(run("inspect", saved, "--json").stdout) == certificate

@@ -39,6 +39,38 @@ def test_all_contenders_are_there_with_all_figures(record: dict[str, Any]) -> No
         assert 0 <= contender["calibration_error"] <= 1
 
 
+def test_what_was_read_is_noted_on_stderr_and_in_json(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"${1000 + i:,}", rng.integers(9), rng.choice(["yes", "no", "Yes"])) for i in rng.integers(900, size=150)]
+    lines = [f'{number},"{price}",{x},{label}' for number, (price, x, label) in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("\n".join(["number,price,x,left", *lines]) + "\n")
+    result = run("compare", tmp_path / "t.csv", "--target", "left", "--json", *SMALL)
+    notes = json.loads(result.stdout)["notes"]
+    assert [f"note: {note}" for note in notes] == result.stderr.splitlines()
+    for told in (
+        "column 'left' has the labels 'Yes' and 'yes', which count as different classes",
+        "column 'number' is left out: whole numbers that never repeat, as if they counted the rows; --use number takes",
+        "column 'price' has numbers written as '$1,",
+    ):
+        assert any(note.startswith(told) for note in notes), (told, notes)
+
+
+@pytest.mark.parametrize("bad", [3, 77, 149])
+def test_a_bad_cell_is_an_error_that_names_its_row_in_the_file(failure: Failure, tmp_path: Path, bad: int) -> None:
+    cells = [str(i * 37 % 101) for i in range(150)]
+    cells[bad] = "inf"
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))
+    message = failure("compare", tmp_path / "t.csv", "--target", "y", *SMALL)
+    assert message.startswith(f"column 'x', data row {bad + 1}: 'inf' is not a finite number")
+
+
+def test_numbers_that_can_be_read_in_two_ways_are_asked_about_once(failure: Failure, tmp_path: Path) -> None:
+    rows = [f"{'1.234' if i % 3 else '857'};{i % 2}\n" for i in range(150)]
+    (tmp_path / "t.csv").write_text("x;y\n" + "".join(rows))
+    message = failure("compare", tmp_path / "t.csv", "--target", "y", *SMALL)
+    assert message.endswith("say which mark is the decimal one with --decimal comma or --decimal point.")
+
+
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
     methods = [contender["method"] for contender in record["contenders"]]
     assert methods[2:] == ["test set"] * 5

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import abnet
@@ -48,6 +49,29 @@ def test_chunks_do_not_matter(run: Run, model: Path, table: Path, monkeypatch: p
     whole = run("predict", model, table, "--proba").stdout
     monkeypatch.setattr(job, "ROWS", 7)
     assert run("predict", model, table, "--proba").stdout == whole
+
+
+def test_columns_without_any_value_are_noted(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "ROWS", 7)
+    preparation: Any = abnet.load(model).info.preparation
+    first = preparation.columns[0].name
+    frame = read_table(_written(tmp_path / "new.csv", csv_text())).with_columns(pl.lit("").alias(first))
+    told = f"note: no row has a value for {first!r}, which the model was trained on"
+    for path, noted in [("empty.csv", True), ("last.csv", False), ("few.csv", False)]:
+        rows = frame.head(9) if path == "few.csv" else frame
+        if path == "last.csv":
+            rows = pl.concat([frame, read_table(tmp_path / "new.csv").tail(1).select(frame.columns)])
+        rows.write_csv(tmp_path / path)
+        result = run("predict", model, tmp_path / path, "--output", tmp_path / "p.csv", "--json")
+        assert (told in result.stderr.splitlines()) == noted
+        assert (told.removeprefix("note: ") in json.loads(result.stdout)["notes"]) == noted
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
 
 
 def test_json_lines(run: Run, model: Path, table: Path) -> None:

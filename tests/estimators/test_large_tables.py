@@ -14,10 +14,12 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet import ABNetClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
+from abnet.data.fingerprint import CopiesInStream
 from abnet.data.preparation import TablePreparation, UnseenWarning
 from abnet.data.tables import LearningDraw, TableError
 from abnet.data.tables.reading import learning_part
 from abnet.errors import ParameterError
+from abnet.estimators import large_tables
 from abnet.estimators.mixture_classifier import fit_and_hold
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
@@ -120,6 +122,18 @@ def relabelled(frame: pl.DataFrame, label: str, count: int) -> tuple[pl.DataFram
     for row in rows:
         labels[row] = label
     return frame.with_columns(y=pl.Series(labels)), rows
+
+
+@pytest.mark.parametrize("most", [600, 10**6])
+def test_copies_are_told_though_the_rows_are_not_kept(
+    frame: pl.DataFrame, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Six copies of each row, in any order: of the rows that learn, some have one copy there and others three."""
+    monkeypatch.setattr(large_tables, "CopiesInStream", lambda: CopiesInStream(most))
+    repeated = pl.concat([frame.unique("x", maintain_order=True).head(500)] * 6)
+    table = repeated.sample(fraction=1.0, shuffle=True, seed=0)
+    with pytest.warns(UserWarning, match="Nearly every row of class down occurs 6 times: .* does not hold for copies"):
+        fit_table(pieces(table), "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
 
 
 def test_a_missing_label_among_the_counted_rows_is_named(frame: pl.DataFrame) -> None:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -308,8 +309,14 @@ def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None
         (np.array([["u", 0.0], ["v", 1.0]] * 9, object), [0, 1] * 9, "Give X as a frame"),
         (np.eye(2), ["no", None], "y holds missing labels"),
         (np.eye(2), pd.array([True, None], dtype="boolean"), "y holds missing labels"),
+        (np.eye(2), [1.0, np.nan], "y holds missing labels"),
+        (pd.DataFrame({"a": range(20)}), [0, 1] * 9, "inconsistent numbers of samples: .20, 18."),
+        (pl.DataFrame({"a": range(20)}), [0, 1] * 9, "inconsistent numbers of samples: .20, 18."),
+        (pd.DataFrame({"a": range(20)}), np.eye(20), "y should be a 1d array"),
+        (pd.DataFrame(np.eye(2), columns=["a", "a"]), [0, 1], "column names must differ, but 'a' repeat"),
+        ({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0]}, [0, 1], "must have as many rows; got .2, 3."),
     ],
-    ids=["huge", "NaN", "text", "no label", "NA"],
+    ids=["huge", "NaN", "text", "no label", "NA", "NaN label", "pandas", "polars", "wide y", "names", "uneven"],
 )
 def test_what_is_wrong_with_rows_and_labels_is_said(X: Any, y: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
@@ -321,6 +328,13 @@ def test_columns_in_a_plain_mapping_are_a_frame(rows: np.ndarray) -> None:
     clf = ABNetClassifier(teacher=None, **QUICK).fit(columns, two(rows))
     frame = pd.DataFrame(columns)
     np.testing.assert_array_equal(clf.predict(columns), clf.predict(frame))
+
+
+def test_a_plan_of_polars_is_a_frame(rows: np.ndarray) -> None:
+    frame = pl.DataFrame({f"column {j}": rows[:, j] for j in range(3)})
+    clf = ABNetClassifier(teacher=None, **QUICK).fit(frame.lazy(), two(rows))
+    again = ABNetClassifier(teacher=None, **QUICK).fit(frame, two(rows))
+    np.testing.assert_array_equal(clf.predict(frame.lazy()), again.predict(frame))
 
 
 def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> None:

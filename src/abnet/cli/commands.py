@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import UsageError, guarded, said
+from abnet.cli.console import UsageError, guarded, said, say
 
 __all__ = ["compare", "data", "demo", "export", "inspect"]
 
@@ -262,6 +262,8 @@ def compare(
         preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, save=save,
         verbose=not quiet,
     )  # fmt: skip
+    for notice in outcome.notices:
+        say(notice)
     if json:
         console.as_json({**outcome.to_dict(), "notes": said()})
         return

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 __all__ = [
     "BACKGROUND",
     "BACKGROUND_ROWS",
+    "CopiesInStream",
     "MOST_ROWS",
     "background_detail",
     "copies",
@@ -245,12 +246,17 @@ def copies(X: NDArray[Any]) -> int:
     # A class that was declared need not have a row.
     if not len(X) or any(X.shape[1] > 2 * look and _mostly_single(_some_marks(X, look)) for look in _LOOKS):
         return 1
-    often = np.unique(row_marks(X), return_counts=True)[1]
+    return _usual_count(row_marks(X))
+
+
+def _usual_count(marks: NDArray[np.uint64]) -> int:
+    """How often nearly every mark occurs; 1 if there are few, or if they occur in many numbers."""
+    often = np.unique(marks, return_counts=True)[1]
     if len(often) < FEWEST_DISTINCT:
         return 1
     rows_by_count = np.bincount(often, weights=often)
     usual = int(np.argmax(rows_by_count))
-    return usual if rows_by_count[usual] >= REGULAR * len(X) else 1
+    return usual if rows_by_count[usual] >= REGULAR * len(marks) else 1
 
 
 def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) -> None:
@@ -270,13 +276,48 @@ def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) 
         mine = places == code
         often = 1 if _mostly_single(first[mine]) else copies(X[mine])
         if often > 1:
-            warnings.warn(
-                f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or "
-                "grouped rows. The certificate takes every row for an independent draw, and does not hold for copies: "
-                "fit on the original rows (in Python, sample_weight can emphasise some).",
-                stacklevel=2,
-            )
+            warnings.warn(_told_of_copies(name, often), stacklevel=2)
             return
+
+
+def _told_of_copies(name: Any, often: int) -> str:
+    return (
+        f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or grouped "
+        "rows. The certificate takes every row for an independent draw, and does not hold for copies: fit on the "
+        "original rows (in Python, sample_weight can emphasise some)."
+    )
+
+
+class CopiesInStream:
+    """The same for rows that come in blocks and are not kept: of some distinct rows, drawn by their marks, all copies.
+
+    Examples
+    --------
+    >>> stream, rows = CopiesInStream(most=100), np.arange(3000.0).reshape(1000, 3)
+    >>> for _ in range(4): stream.add(rows, np.zeros(1000, np.intp))
+    >>> stream.told(["no"])[:45]
+    'Nearly every row of class no occurs 4 times: '
+    """
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most, self._limit = most, 2**64 - 1
+        self._marks, self._codes = np.empty(0, np.uint64), np.empty(0, np.int64)
+
+    def add(self, X: NDArray[Any], codes: NDArray[Any]) -> None:
+        """Take note of prepared rows and their classes."""
+        marks = row_marks(X)
+        self._marks, self._codes = np.append(self._marks, marks), np.append(self._codes, codes)
+        while True:
+            kept = self._marks <= np.uint64(self._limit)
+            self._marks, self._codes = self._marks[kept], self._codes[kept]
+            if len(self._marks) <= self._most or self._limit == 0:
+                return
+            self._limit //= 2
+
+    def told(self, classes: Sequence[Any]) -> str:
+        """What to say of copies; empty if there are none."""
+        found = {name: _usual_count(self._marks[self._codes == code]) for code, name in enumerate(classes)}
+        return next((_told_of_copies(name, often) for name, often in found.items() if often > 1), "")
 
 
 BACKGROUND = "background"

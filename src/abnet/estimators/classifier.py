@@ -14,12 +14,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from abnet.data.preparation.transformers import (
     PlainNumbers,
     TablePreparation,
     ThermometerCodes,
+    as_frame,
     check_preprocessor,
     check_size,
     hint_at_scales,
@@ -32,7 +39,7 @@ from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import warn_of_unsaved
 from abnet.labels import Labels, check_labelled
 from abnet.predictors.predictor import Predictor
-from abnet.rows import mapped, threads_for
+from abnet.rows import ordered, places_in
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
@@ -106,6 +113,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return not (self.preprocessor is None or isinstance(self.preprocessor, str))
 
     def _check_training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        X = as_frame(X)
         check_labelled(y)
         if not self._takes_tables():
             given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_samples": 2}
@@ -115,7 +123,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
                 raise with_advice(error, self.preprocessor) from None
         else:
             X, y = validate_data(self, X, y, skip_check_array=True)
-            y = np.asarray(y)
+            y = column_or_1d(np.asarray(y), warn=True)
+            check_consistent_length(X, y)
         if y.ndim == 1 and y.dtype.kind == "U":  # text is never a quantity
             return X, y
         try:
@@ -131,6 +140,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self, "predictor_")
+        X = as_frame(X)
         if self._takes_tables():
             return validate_data(self, X, reset=False, skip_check_array=True)
         # The predictor refuses what is not finite: a pass over all rows beforehand would take half its time.
@@ -150,7 +160,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if wanted is None:
             rows = _dense(X)
             hint_at_scales(rows)
-            return None, _ordered(rows, order)
+            return None, ordered(rows, order)
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = X if self._takes_tables() else check_size(_full(X))
         fresh = _transformer(wanted)
@@ -162,8 +172,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             raise error if fit_rows is None else error.taken_from(fit_rows) from None
         stored = _stored(self.preprocessor_)
         if isinstance(X, Table):
-            return stored, stored.transform(X, places=None if order is None else _places(order))
-        return stored, _ordered(_dense(stored.transform(X)), order)
+            return stored, stored.transform(X, places=None if order is None else places_in(order))
+        return stored, ordered(_dense(stored.transform(X)), order)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
@@ -297,22 +307,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = not self._takes_tables()
         tags.non_deterministic = False
         return tags
-
-
-def _places(order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Where each row stands in an order of all of them."""
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order))
-    return places
-
-
-def _ordered(rows: NDArray[Any], order: NDArray[np.intp] | None) -> NDArray[Any]:
-    if order is None:
-        return rows
-    out, threads = np.empty((len(order), *rows.shape[1:]), rows.dtype), threads_for(len(order))
-    pairs = zip(np.array_split(order, threads), np.array_split(out, threads), strict=True)
-    mapped(lambda pair: np.take(rows, pair[0], axis=0, out=pair[1], mode="clip"), pairs, threads)
-    return out
 
 
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:

@@ -15,8 +15,10 @@ from sklearn.base import clone
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certify import assemble
 from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
+from abnet.data.fingerprint import CopiesInStream
 from abnet.data.preparation import Unseen
 from abnet.data.preparation.unseen import UnseenWarning, merge
+from abnet.data.tables.cells import CellError
 from abnet.data.tables.frames import as_table, label_codes
 from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
@@ -56,6 +58,8 @@ class Tally:
         Errors of other models on the same rows.
     unseen : list of Unseen
         Values that the learning rows did not have.
+    copies : str
+        What is to be said of rows that occur several times; often empty.
     """
 
     classes: list[Any]
@@ -63,6 +67,7 @@ class Tally:
     errors: NDArray[np.int64] = field(init=False)
     other_errors: dict[str, int] = field(default_factory=dict)
     unseen: list[Unseen] = field(default_factory=list)
+    copies: str = ""
 
     def __post_init__(self) -> None:
         self.rows, self.errors = (np.zeros(len(self.classes) + 1, np.int64) for _ in range(2))
@@ -141,14 +146,15 @@ def count_rows(
     preparation: Any = predictor.info.preparation
     # Codes are not written out: the network need not read them so, and other models have the features alone.
     read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
-    tally, start = Tally(predictor.classes_.tolist()), 0
+    tally, stream, start = Tally(predictor.classes_.tolist()), CopiesInStream(), 0
     for frame in frames:
         counted = ~draw.learns(start, frame.height)
         table = as_table(frame, before=start)
         start += frame.height
-        codes = label_codes(table, target, tally.classes)[counted]
+        labels = label_codes(table, target, tally.classes)
         prepared, reports = read(table)
-        rows = prepared[counted]
+        stream.add(prepared.features if isinstance(prepared, CodedRows) else prepared, labels)
+        rows, codes = prepared[counted], labels[counted]
         tally.unseen = merge([*tally.unseen, *reports])
         if not len(codes):
             continue
@@ -158,6 +164,7 @@ def count_rows(
         for name, model in (others or {}).items():
             answers = model(rows.features if isinstance(rows, CodedRows) else rows)
             tally.other_errors[name] = tally.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
+    tally.copies = stream.told(tally.classes)
     return tally
 
 
@@ -269,6 +276,8 @@ def fit_table(
             without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
             share=prior_share(classifier), seed=draw_seed(classifier.random_state),
         )  # fmt: skip
+        for note in part.notes:
+            warnings.warn(str(note), stacklevel=2)
         if part.draw is None:
             return classifier.fit(part.X, part.y)
         learn_all(classifier, part)
@@ -299,6 +308,10 @@ def learn_all(classifier: Any, part: Learning) -> None:
     classifier.set_params(prior_fraction=ALL_LEARN)
     try:
         fit_and_hold(classifier, part)
+    except CellError as error:  # it counts the rows that learn
+        raise (
+            error if part.draw is None else error.taken_from(np.flatnonzero(part.draw.learns(0, part.n_rows)))
+        ) from None
     finally:
         classifier.set_params(prior_fraction=share)
 
@@ -312,6 +325,8 @@ def settle(classifier: Any, tally: Tally) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
     for report in tally.unseen:
         warnings.warn(str(report), UnseenWarning, stacklevel=3)
+    if tally.copies:
+        warnings.warn(tally.copies, stacklevel=3)
     warn_of_unknown(tally.n_unknown, classifier._labels)
     certificate = certify_counted(tally, delta=classifier.delta, n_candidates=classifier.n_candidates)
     drawn = getattr(classifier.certificate_, "drawn", "network")

@@ -116,9 +116,6 @@ class MixtureClassifier(AggregatedClassifier):
                 groups=groups,
             )  # fmt: skip
 
-    def _check_rows(self, X: Any) -> Any:
-        return super()._check_rows(as_frame(X))
-
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
             return bool(self.__dict__.get("_reads_frames", False))

@@ -240,3 +240,9 @@ def test_words_for_missing_values_among_dates_are_gaps_with_a_note() -> None:
         "column 'when' has 20 cells such as 'unknown' or 'missing' or 'n.a.', taken as missing"
     ]
     assert preparation.transform({"when": ["unknown"]})[0, -1] == 1
+
+
+def test_a_year_of_two_digits_shows_how_it_is_read() -> None:
+    """The year may have come first."""
+    (note,) = TablePreparation().fit({"day": ["22/09/03", "20/07/02", "22/07/14"] * 9}).notes_
+    assert "'22/09/03' with years of two digits, which are read as 1969 to 2068 (this one as 2003-09-22)" in note.text

@@ -63,6 +63,40 @@ def test_other_whole_numbers_are_kept() -> None:
     assert kept({"few": [1, 2, 3, 4, 5, 6]})[0] == ["few"]
 
 
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [
+        ([*range(59), None], "never"),
+        ([*map(str, range(58)), "", ""], "never"),
+        ([*range(59), 7], "hardly ever"),
+        ([*range(200), 7, 9, 11], "hardly ever"),
+        ([100 * i for i in range(60)], "never"),
+        ([1_600_000_000 + 60 * i for i in range(60)], "never"),
+    ],
+    ids=["a gap", "empty cells", "a repeat", "repeats", "hundreds", "once a minute"],
+)
+def test_what_nearly_counts_the_rows_is_kept_with_a_note(index: list[Any], said: str) -> None:
+    table = {"id": index, "x": [i * i % 17 for i in range(len(index))]}
+    told = (
+        f"column 'id' has whole numbers that {said} repeat, as if they counted the rows; if they do, leave the column"
+    )
+    assert kept(table) == (["id", "x"], [f"{told} out"])
+    assert kept(table, use="id") == (["id", "x"], [])
+
+
+def test_no_note_for_numbers_that_repeat_by_chance_or_design() -> None:
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(18, 90, 300),
+        "each five times": np.arange(300) // 5,
+        "large": rng.integers(10**6, size=300),
+        "wide": rng.integers(3600, size=300),
+        "salary": 100 * rng.integers(400, size=300),
+        "skewed": rng.poisson(9, 300),
+    }
+    assert kept(columns) == (list(columns), [])
+
+
 def test_text_that_differs_in_every_row_is_left_out_with_a_note() -> None:
     names, notes = kept({"id": [f"person-{i}" for i in range(60)], "x": X})
     assert names == ["x"]

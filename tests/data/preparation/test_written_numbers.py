@@ -56,6 +56,10 @@ def read(values: list[str], **options: Any) -> tuple[list[float], list[str]]:
         (["1,5", "2,75", "3"], [1.5, 2.75, 3], "'2,75', read as 2.75"),
         (["1.234,5", "7,0"], [1234.5, 7], "'1.234,5', read as 1234.5"),
         (["-0,5", "1,0"], [-0.5, 1], "'-0,5', read as -0.5"),
+        (["0,126", "2,060", "3"], [0.126, 2.06, 3], "'0,126', read as 0.126"),
+        (["-0.126 kg", "2.060 kg", "3 kg"], [-0.126, 2.06, 3], "'-0.126 kg', read as -0.126"),
+        (["- 72", "37"], [-72, 37], "'- 72', read as -72"),
+        (["- 72.25", "37.5"], [-72.25, 37.5], "'- 72.25', read as -72.25"),
     ],
 )
 def test_marks_and_units_are_read_and_noted(values: list[str], expected: list[float], shown: str) -> None:
@@ -98,6 +102,30 @@ def test_other_columns_tell_the_decimal_mark(other: list[str], expected: float) 
     assert f"column 'c' has numbers such as '1.234', read with a decimal {word} as" in str(preparation.notes_[0])
 
 
+@pytest.mark.parametrize(("other", "expected"), [(["0,126", "2,060"], 1234), (["0.126 kg", "2.060 kg"], 1.234)])
+def test_a_fraction_below_one_tells_the_decimal_mark(other: list[str], expected: float) -> None:
+    table = {"c": ["1.234", "857"], "o": other}
+    assert numbers(TablePreparation().fit(table), table) == [expected, 857]
+
+
+def test_two_decimal_marks_in_one_column_are_not_read() -> None:
+    values = [f"0.{i}26" if i % 2 else f"0,{i}26" for i in range(10)] * 3
+    preparation = TablePreparation().fit({"c": values, "d": range(30)})
+    assert preparation.map_.columns[0].kind == "text"
+    assert "15 of its 30 values cannot be read as numbers (such as '0,826')" in str(preparation.notes_)
+
+
+def test_a_fraction_below_one_is_one_whatever_the_user_says() -> None:
+    x, notes = read(["0.112", "1.234", "3"], decimal="comma")
+    assert x == [0.112, 1.234, 3]
+    assert notes == ["column 'c' has numbers with a point that can only be decimal"]
+
+
+def test_marks_in_all_cells_are_asked_about_too() -> None:
+    with pytest.raises(TableError, match="column 'c': numbers such as '1,966' may have a decimal mark or one for"):
+        TablePreparation().fit({"c": ["1,966", "2,857"]})
+
+
 def test_columns_that_contradict_each_other_tell_nothing() -> None:
     with pytest.raises(TableError, match=r"'1\.234' beside '857'"):
         TablePreparation().fit({"c": ["1.234", "857"], "o": ["0.5", "1.25"], "p": ["0,5", "1,25"]})
@@ -136,10 +164,70 @@ def test_what_stays_text_though_it_may_not_be_meant_so_is_noted(values: list[str
 
 
 @pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([f"({i}.50)" if i % 2 else f"{i}.25" for i in range(9)], "a minus as in '(7.50)' is not read"),
+        ([f"($1,{i}66)" if i % 2 else f"${i}" for i in range(9)], "if it should be numeric, write '-$1,766'"),
+        ([f"1.{i}66,10" + "-" * (i % 2) for i in range(9)], "a minus as in '1.766,10-' is not read"),
+        ([f"\u2212{i}.5" for i in range(9)], "if it should be numeric, write '-8.5'"),
+        ([f"{i} kg" if i % 2 else str(i) for i in range(9)], "its numbers have several units ('kg' and none)"),
+        ([f"{i}%" if i % 3 else f"0.{i}1" for i in range(9)], "several units ('%' and none)"),
+        (["$1.2k", "$3M", "$500", "$2.5k"], "its numbers have several units ('$', '$M', '$k')"),
+        ([f"{90 + i}/{60 + i}" for i in range(30)], "values such as '99/69' are not read as numbers"),
+        ([f"{90 + i} m2" for i in range(30)], "if they measure something, write one plain number each"),
+        ([f"5'{i}\"" for i in range(30)], "are not read as numbers"),
+        ([f"{i:03}.5" for i in range(30)], "values such as '029.5' are not read as numbers"),
+        ([f"{i}:30.5" for i in range(30)], "values such as '9:30.5' are not read as numbers"),
+        ([f"{i + 1}. Mai 2020" for i in range(30)], "dates such as '9. Mai 2020' are not read"),
+        ([f"{i + 1} février 2020" for i in range(28)], "if they are dates, write them as 2020-12-31"),
+        ([f"Wed, {i + 1} Jan 2019 10:30:00 GMT" for i in range(28)], "dates such as 'Wed, 9 Jan 2019 10:30:00 GMT'"),
+        ([f"2019-W{i + 10}" for i in range(28)], "dates such as '2019-W37' are not read"),
+        ([f"2020-{i % 31 + 1:02}-{i % 12 + 1:02}" for i in range(60)], "dates such as '2020-31-07' are not read"),
+        (["0000-00-00", *[f"2020-01-{i:02}" for i in range(10, 16)]], "2 of its 14 values cannot be read as dates"),
+        ([f"{i}/12/2020" for i in range(1, 31)] + [f"12/{i}/2020" for i in range(13, 31)], "36 of its 96 values"),
+    ],
+)  # fmt: skip
+def test_numbers_and_dates_that_are_not_read_are_noted(values: list[str], told: str) -> None:
+    table = {"c": [*values, *values], "d": range(2 * len(values))}
+    notes = [str(note) for note in TablePreparation(use="d").fit(table).notes_]
+    assert [told in note for note in notes] == [True], notes
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["18-25", "26-35", "36-45", "46+"], [f"{i:05}" for i in range(90, 140)], ["unknown", "n.a.", ""],
+        [f"{i} Main Street {chr(65 + i % 26)}{i}, {place}" for i, place in enumerate(["Ayr", "Rye", "Bath"] * 9)],
+        [f"A{i}" for i in range(40)], [f"{i:x}a{i:x}" for i in range(256, 300)], ["May", "June", "July"],
+    ],
+    ids=["classes", "codes", "gaps", "addresses", "rooms", "hexadecimal", "months"],
+)  # fmt: skip
+def test_categories_and_codes_are_not_doubted(values: list[str]) -> None:
+    table = {"c": [*values, *values], "d": range(2 * len(values))}
+    assert not any("since" in str(note) for note in TablePreparation(use="d").fit(table).notes_)
+
+
+@pytest.mark.parametrize(
     "values", [["A1", "A2"], ["Q1 2020", "Q2 2020"], ["1st", "2nd"], ["3-4", "5-6"], ["v1.2", "v1.3"]]
 )
 def test_codes_are_no_numbers_with_units(values: list[str]) -> None:
     assert [column.kind for column in TablePreparation().fit({"c": values}).map_.columns] == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("values", "cell", "written"),
+    [
+        (["$1,966.5", "$857"], "1234.5", r" written as '\$1,234\.5'; correct"),
+        (["12,5 kg", "3 kg"], "12.5 kg", " written as '1234,5 kg'; correct"),
+        (["12.5", "3"], "12,5", r" written as '1234\.5'; correct"),
+        (["12.5", "3"], "many", "; correct the cell or leave it empty"),
+        (["01:30:00", "02:00:00"], "90", " written as '1:30:00'; correct"),
+    ],
+)
+def test_a_number_of_another_form_is_told_the_form_of_its_column(values: list[str], cell: str, written: str) -> None:
+    preparation = TablePreparation().fit({"c": values})
+    with pytest.raises(TableError, match=rf"data row 1: .* is not a finite number \(below 1e\+150\){written}"):
+        preparation.transform({"c": [cell]})
 
 
 def test_a_cell_that_is_not_written_so_is_named() -> None:

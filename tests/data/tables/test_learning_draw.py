@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from abnet import ABNetClassifier, fit_table
 from abnet.data.tables import LearningDraw, TableError, batches, learning_rows
 
 N = 10_000
@@ -58,3 +59,17 @@ def test_wrong_use() -> None:
     for share, most in ((0.0, 5), (1.0, 5), (0.5, 0)):
         with pytest.raises(ValueError, match="share must lie between 0 and 1"):
             learning_rows(frames(100), seed=0, share=share, max_learn_rows=most)
+
+
+@pytest.mark.parametrize("bad", range(0, 300, 60))
+@pytest.mark.parametrize(("column", "cell"), [("x", "inf"), ("y", "")])
+def test_errors_name_the_row_of_the_file_whether_it_learns_or_is_counted(
+    tmp_path: Path, bad: int, column: str, cell: str
+) -> None:
+    rows = [{"x": str(i * 37 % 101), "z": str(i * 11 % 7), "y": "ab"[i % 2]} for i in range(300)]
+    rows[bad][column] = cell
+    lines = ["x,z,y", *(",".join(row.values()) for row in rows)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    small = ABNetClassifier((2,), max_iter=1, random_state=0)
+    with pytest.raises(TableError, match=rf"column '{column}'.*data row {bad + 1}\b"):
+        fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120)

@@ -11,8 +11,7 @@ from abnet.data.preparation.choose import choose_all
 from abnet.data.preparation.columns import Rules
 from abnet.data.tables.cells import PLAIN, CellError, NumberForm
 from abnet.data.tables.frames import as_table
-from abnet.data.tables.parts import TextPart
-from abnet.data.tables.series import LOOK, TextCells, unreadable
+from abnet.data.tables.series import LOOK, TextCells, TextPart, unreadable
 
 ROWS = np.array([7, 2, 5, 0, 3, 8])
 CELLS: dict[str, list[Any]] = {

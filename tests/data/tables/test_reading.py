@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,12 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(TableError, match=r"folder\.csv is a folder"):
         read_table(str(tmp_path / "folder.csv"))
+
+
+def test_pipes_are_refused_with_the_way_to_read_them(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(TableError, match=r"pipe\.csv is no regular file; a pipe is read as -, as in"):
+        read_table(tmp_path / "pipe.csv")
 
 
 def test_endings_may_be_in_capitals(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from abnet.data.tables import TableError, split_target
+from abnet.data.tables.frames import as_table
 
 
 def table(labels: list[object], **columns: list[object]) -> pd.DataFrame:
@@ -33,6 +34,39 @@ def test_labels_stay_as_in_the_file(labels: list[object], expected: list[object]
     assert list(X) == ["age"]
     assert y.tolist() == expected
     assert [type(value) for value in y.tolist()] == [type(value) for value in expected]
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["yes", "Yes", "no"], "has the labels 'Yes' and 'yes', which count as different classes; if they are one,"),
+        (["caf\u00e9", "cafe\u0301", "tea"], r"has the labels 'cafe\u0301' and 'caf\xe9', which count as different"),
+        (["yes", "yes\u200b", "no"], r"has the labels 'yes' and 'yes\u200b', which count"),
+        (["very  good", "very good", "bad"], "has the labels 'very  good' and 'very good', which count"),
+        (["yes", "no", "NA"], "has the label 'NA' (1 row), which counts as a class; if it stands for a missing label,"),
+        (["yes", "no", "?", "?"], "has the label '?' (2 rows), which counts as a class"),
+        (["yes", "no", "unknown"], "has the label 'unknown' (1 row), which counts as a class"),
+    ],
+)
+def test_labels_that_are_perhaps_one_class_or_none_are_noted(labels: list[object], told: str) -> None:
+    _, y, notes = split_target(table(labels), "label")
+    assert y.tolist() == labels
+    assert [told in note.text for note in notes] == [True]
+
+
+def test_a_column_whose_name_only_looks_the_same_is_spelled_out() -> None:
+    with pytest.raises(TableError) as caught:
+        split_target(pd.DataFrame({"a": [1, 2], "cafe\u0301": [0, 1]}), "caf\u00e9")
+    assert r"Did you mean 'cafe\u0301'?" in str(caught.value)
+
+
+def test_bytes_are_text() -> None:
+    frame = pl.DataFrame({"x": [b"u", b"v", None], "label": [b"0", b"1", b"1"]})
+    X, y, _ = split_target(frame, "label")
+    assert y.tolist() == [0, 1, 1]
+    assert [as_table(X).cells("x").cell(row) for row in range(3)] == ["u", "v", None]
+    with pytest.raises(TableError, match="column 'x' holds bytes that are no text in UTF-8; leave it out"):
+        as_table(pl.DataFrame({"x": [b"\xff"]})).cells("x")
 
 
 def test_typed_labels_of_parquet_stay_as_they_are() -> None:

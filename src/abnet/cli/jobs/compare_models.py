@@ -22,6 +22,7 @@ from abnet.cli.jobs.fit_table import PREPARATION_SHARE
 from abnet.cli.jobs.inputs import (
     Labelled,
     check_use,
+    in_options,
     make_estimator,
     read_labelled,
     take,
@@ -30,6 +31,8 @@ from abnet.cli.jobs.inputs import (
     usual_models,
 )
 from abnet.data.preparation import TablePreparation
+from abnet.data.preparation.choose import DecimalMarkError
+from abnet.data.tables.cells import CellError
 from abnet.data.tables.reading import TableSource
 from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.outside import judge_answers
@@ -207,6 +210,8 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
         warnings.simplefilter("ignore", UnseenWarning)  # every contender meets the same ones
         try:
             return run(name)
+        except (CellError, DecimalMarkError):
+            raise  # whoever learns from the table
         except ValueError as error:
             return Contender(name, note=f"{name} could not be learned: {error}")
 
@@ -264,7 +269,7 @@ def judged(
     """A scikit-learn model learned from the first part, with the test-set bound from its errors on the second."""
     start = perf_counter()
     first, second = take(learn, parts.first), take(learn, parts.second)
-    prepare = _identity if parts.preparation is None else parts.preparation.transform
+    prepare = (lambda X: X) if parts.preparation is None else parts.preparation.transform
     _fit(model, prepare(first.X), first.y)
     found = judge_answers(second.y, model.predict(prepare(second.X)))
     certificate: Any = certify_judged(found, delta=delta, n_candidates=n_candidates, groups=second.groups)
@@ -279,10 +284,6 @@ def judged(
         log_loss=log_loss(proba, model.classes_, test.y), calibration_error=calibration_error(proba, ~wrong),
         certificate=certificate,
     )  # fmt: skip
-
-
-def _identity(X: Any) -> Any:
-    return X
 
 
 def _fit(model: Any, X: Any, y: Any) -> None:
@@ -307,6 +308,7 @@ class CompareOutcome:
     threads: int
     base_rate: float
     n_candidates: int = 1
+    notices: tuple[str, ...] = ()
 
     @property
     def winner(self) -> Contender | None:
@@ -316,11 +318,9 @@ class CompareOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
+        names = ("n_learn", "n_test", "delta", "n_candidates", "threads", "base_rate")
         contenders = [contender.to_dict() for contender in self.contenders]
-        values = {
-            name: getattr(self, name) for name in ("n_learn", "n_test", "delta", "n_candidates", "threads", "base_rate")
-        }
-        return {**values, "contenders": contenders}
+        return {**{name: getattr(self, name) for name in names}, "contenders": contenders}
 
 
 @dataclass
@@ -421,19 +421,20 @@ def compare_table(
         contest.settings["n_candidates"] = len(_entries(contest))
     threads = cpu_count()
     with threadpool_limits(threads):  # JAX takes as many by itself
-        contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
+        try:
+            contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
+        except CellError:  # its row is one of a part; the whole table has the row of the file
+            contest.preparation().fit(*data[:2]).transform(data.X)
+            raise
+    read = () if contest.parts is None else contest.parts.preparation.notes_
+    commonest = np.unique(contest.test.y, return_counts=True)[1].max()
     outcome = CompareOutcome(
-        len(learn), len(test), settings["delta"], contenders, threads, _base_rate(contest.test.y),
-        contest.settings["n_candidates"],
+        len(learn), len(test), settings["delta"], contenders, threads, 1.0 - float(commonest / len(test)),
+        contest.settings["n_candidates"], tuple(map(in_options, (*part.notes, *read))),
     )  # fmt: skip
     if save is not None and outcome.winner is not None and outcome.winner.certificate is not None:
         outcome.winner.certificate.save(save)
     return outcome
-
-
-def _base_rate(labels: NDArray[Any]) -> float:
-    """Share of the rows on which always answering their commonest class errs."""
-    return 1.0 - float(np.unique(labels, return_counts=True)[1].max() / len(labels))
 
 
 def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:

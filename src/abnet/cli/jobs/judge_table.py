@@ -2,7 +2,7 @@
 
 import hashlib
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,6 +106,12 @@ class JudgedTable:
         notes = [fitted] * (self.fitted > max(1, rows // 500))
         silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
         notes += [f"counted as errors: {number_of(silent, 'row')} without an answer"] * (silent > 0)
+        if strange := Counter(label for label in self.truth if self.known and label not in self.known):
+            shown, known = listed(sorted(strange), most=3), listed(self.known, most=3)
+            rows_of = number_of(strange.total(), "row")
+            notes.append(
+                f"counted as errors: {rows_of} with labels that the model does not know ({shown}, not {known})"
+            )
         return [*map(str, self.unseen), *notes, *self.said]
 
     def check_alone(self, predictor: Predictor) -> None:

@@ -77,8 +77,19 @@ def unused_columns(model: Predictor, frame: Table) -> list[str]:
     return [name for name in extra if name not in known]
 
 
+def _empty_columns(model: Predictor, frame: Table, outcome: "PredictOutcome") -> list[str]:
+    """Columns that held no value so far, and hold none in these rows."""
+    preparation: Any = model.info.preparation
+    if (outcome.n_rows and not outcome.empty) or not hasattr(preparation, "empty_columns"):
+        return []
+    found: list[str] = preparation.empty_columns(frame, outcome.empty if outcome.n_rows else None)
+    return found
+
+
 ROWS = 50_000
 """Rows predicted at a time."""
+FEW = 10
+"""Rows of which all may lack a value by chance."""
 
 
 @dataclass
@@ -92,6 +103,7 @@ class PredictOutcome:
     tally: NDArray[np.intp] | int = 0
     unseen: list[Unseen] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
     silent: str = ""
 
     @property
@@ -106,6 +118,8 @@ class PredictOutcome:
     def notices(self) -> list[str]:
         """What the user should know about the table."""
         passed = [f"the model does not use the columns {listed(self.ignored)}"] if self.ignored else []
+        if self.empty and self.n_rows >= FEW:
+            passed.append(f"no row has a value for {listed(self.empty)}, which the model was trained on")
         return [*map(str, self.unseen), *passed, *([self.silent] if self.silent else [])]
 
     def to_dict(self) -> dict[str, Any]:
@@ -184,6 +198,7 @@ def _write(
         frame = as_table(batch, before=outcome.n_rows)
         if outcome.n_rows == 0:
             outcome.ignored = unused_columns(model, frame)
+        outcome.empty = _empty_columns(model, frame, outcome)
         rows, reports = prepared(model, frame, written=False)
         if wanted.refuse_unseen:
             refuse_unseen(frame, reports)

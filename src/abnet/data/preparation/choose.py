@@ -39,6 +39,7 @@ from abnet.data.tables.cells import (
 )
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.date_shapes import FORMS, read_dates
+from abnet.data.tables.doubts import perhaps_no_text
 from abnet.data.tables.frames import Table
 from abnet.data.tables.series import (
     ORDERS,
@@ -49,7 +50,6 @@ from abnet.data.tables.series import (
     NumberCells,
     Numbers,
     days_of,
-    perhaps_no_text,
     unreadable,
 )
 from abnet.errors import NamesParameters, Parameter
@@ -61,7 +61,7 @@ __all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "
 
 @dataclass(frozen=True)
 class Undecided:
-    """Numbers with a mark that may be the decimal one or one for thousands: such a cell, and one without the mark."""
+    """Numbers with a mark that may be the decimal one or one for thousands: such a cell, and one without, if any."""
 
     marked: str
     plain: str
@@ -74,8 +74,11 @@ _CODE = r"^[ \t]*[+-]?0[0-9]"
 _GROUP = r"[ \t]*[+-]?[1-9][0-9]{0,2}\.[0-9]{3}[ \t]*"
 _WHOLE = r"[ \t]*[+-]?[0-9]{1,3}[ \t]*"
 _FRACTION = r"^[ \t]*[+-]?(?:[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+|[0-9]{4,}\.[0-9]+)[ \t]*$"
+_BELOW_ONE = "(?:^|[^0-9.,])0[.,][0-9]"
 _ROOM = 12  # times the number of rows, for numbers that count the rows of a table of which a part is given
 _NEVER = 7  # chance may keep them apart with probability e^-7 at the most
+_SOME = 0.05  # share of such numbers that may repeat all the same
+_STEPS = 1000  # numbers looked at before all are
 
 
 def choose_numbers(name: str, table: Table, cells: Cells, rules: Rules) -> Chosen | Undecided | None:
@@ -106,7 +109,7 @@ def _plain(name: str, table: Table, cells: Cells, found: Numbers, rules: Rules) 
         return _fitted_numbers(name, cells, PLAIN, x, rules)
     thousands = NumberForm(",", ".")
     if rules.decimal == ",":
-        if not cells.all_match(thousands.pattern):
+        if not cells.all_match(thousands.pattern) or cells.any_match(_BELOW_ONE):
             return _fitted_numbers(name, cells, PLAIN, x, rules, ("has numbers with a point that can only be decimal",))
         numbers = checked(table, name, cells, cells.numbers(thousands))
         return _fitted_numbers(name, cells, thousands, numbers, rules, _shown(cells.sample(), thousands))
@@ -130,8 +133,13 @@ def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | U
         for group in THOUSANDS
         if group != mark
     ]
+    # What the plain form reads is plain, and "- 5" is not.
+    candidates = [form for form in candidates if not form.plain]
     candidates = [form for form in candidates if all(re.fullmatch(form.pattern, text) for text in texts)]
     fitting = [form for form in candidates if cells.all_match(form.pattern)]
+    for mark in ",.":  # no group of thousands begins with zero
+        if fitting and cells.any_match(_BELOW_ONE.replace("[.,]", f"[{mark}]")):
+            fitting = [form for form in fitting if form.decimal == mark]
     if len({form.decimal for form in fitting}) < 2 or not cells.any_match("[0-9][.,][0-9]"):
         return fitting[0] if fitting else None
     point = next(form for form in fitting if form.decimal == ".")
@@ -140,7 +148,7 @@ def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | U
         return point
     marked = next(text for text in cells.counts() if re.search("[0-9][.,][0-9]", text))
     bare = (text for text in cells.counts() if re.fullmatch("[^.,]*[0-9][^.,]*", text))
-    return Undecided(marked, next(bare, marked))
+    return Undecided(marked, next(bare, ""))
 
 
 def _all_durations(cells: Cells, texts: list[str]) -> bool:
@@ -168,8 +176,10 @@ def _fitted_numbers(
     found = centre(x)
     if found.constant:
         return Chosen(None, f"constant ({to_text(found.fill + form.offset)})")
-    if name not in rules.use and _counts_rows(x):
+    counting, nearly = (False, "") if name in rules.use else _counts_rows(x)
+    if counting:
         return Chosen(None, f"whole numbers that never repeat, as if they counted the rows; use={name!r} takes it in")
+    remarks = (*remarks, nearly) if nearly else remarks
     return Chosen(NumericColumn(name, *found, form), remarks=remarks)
 
 
@@ -179,18 +189,34 @@ def _with_offset(cells: Cells, x: NDArray[np.float64], form: NumberForm) -> Numb
     return replace(form, offset=floor(Fraction(form.plain_text(cell) or 0) if isinstance(cell, str) else cell))
 
 
-def _counts_rows(x: NDArray[np.float64]) -> bool:
-    """Whether whole numbers never repeat though there is little room, as chance would have it.
+def _counts_rows(x: NDArray[np.float64]) -> tuple[bool, str]:
+    """Whether whole numbers never repeat though there is little room, and words where they nearly count the rows.
 
-    n draws from R values are all different with probability about ``exp(-n² / 2R)``. A part of the rows of a table has
-    a part of the numbers 1, 2, 3, …, so that the range may be some times the number of rows.
+    n draws from R values are all different with probability about ``exp(-n² / 2R)``, and repeat k times or less, where
+    r are expected, with ``exp(-(r - k + k ln(k / r)))`` at the most. A part of the rows of a table has a part of the
+    numbers 1, 2, 3, …, so that the range may be some times the number of rows. With repeats, gaps, or steps of ten or
+    a hundred they may also be something else.
     """
-    n, room = len(x), float(x.max() - x.min()) + 1  # NaN if a value is missing
-    if not (room <= _ROOM * n and n * n >= 2 * _NEVER * room) or np.any(x != np.rint(x)):
-        return False
+    some = x[:_STEPS]
+    if np.any(some != np.rint(some), where=~np.isnan(some)):
+        return False, ""  # most columns of fractions are spared the work
+    known = x[~np.isnan(x)]
+    steps = known - known.min()
+    if steps.max() >= 2**53 or np.any(steps != np.rint(steps)):
+        return False, ""
+    step = int(np.gcd.reduce(steps[:_STEPS].astype(np.int64)))
+    step = 1 if step == 1 else max(int(np.gcd.reduce(steps.astype(np.int64))), 1)
+    n, room = len(known), float(steps.max()) / step + 1
+    if not (room <= _ROOM * n and n * n >= 2 * _NEVER * room):
+        return False, ""
     seen = np.zeros(int(room), bool)
-    seen[(x - x.min()).astype(np.intp)] = True
-    return np.count_nonzero(seen) == n
+    seen[(steps / step).astype(np.intp)] = True
+    k, r = n - np.count_nonzero(seen), n - room * -np.expm1(-n / room)
+    if k and (k > _SOME * n or r - k + k * np.log(k / r) < _NEVER):
+        return False, ""
+    plain = not k and len(x) == n and float(steps.max()) + 1 <= _ROOM * n
+    told = f"has whole numbers that {'hardly ever' if k else 'never'} repeat, as if they counted the rows; if they do, "
+    return plain, told + "leave the column out"
 
 
 def settled_mark(cells: Cells, column: NumericColumn) -> str:
@@ -201,7 +227,7 @@ def settled_mark(cells: Cells, column: NumericColumn) -> str:
     if form.plain:
         return "." if cells.any_match(_FRACTION) else ""
     other = NumberForm("." if form.decimal == "," else ",", form.decimal, form.before, form.after)
-    return "" if cells.all_match(other.pattern) else form.decimal
+    return "" if cells.all_match(other.pattern) and not cells.any_match(_BELOW_ONE) else form.decimal
 
 
 MOSTLY = 0.9
@@ -242,10 +268,11 @@ def choose_dates(name: str, cells: Cells) -> Chosen | None:
         )
     short = dates.rows(dates.written.short) & np.isfinite(found.x)
     if short.any():
-        example = to_text(cells.cell(int(short.argmax())))
+        place = int(short.argmax())
+        example, day = to_text(cells.cell(place)), np.datetime64(int(np.floor(found.x[place])), "D")
         remarks.append(
-            f"has dates such as {example!r} with years of two digits, which are read as 1969 to 2068; if that is "
-            "wrong, write all digits"
+            f"has dates such as {example!r} with years of two digits, which are read as 1969 to 2068 (this one as "
+            f"{day}); if that is wrong, write all digits"
         )
     return _fitted_dates(name, cells, found, order, _in_words(form[np.isfinite(found.x)], order), remarks)
 
@@ -311,10 +338,11 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
     marks = _marks(table, chosen) if undecided else set()
     for name, doubt in undecided.items():
         if len(marks) != 1:
+            beside = f" beside {doubt.plain!r}" if doubt.plain else ""
             raise DecimalMarkError(
-                "column {!r}: numbers such as {!r} beside {!r} may have a decimal mark or one for thousands, and no "
+                "column {!r}: numbers such as {!r}{} may have a decimal mark or one for thousands, and no "
                 "other column tells; say which mark is the decimal one with {} or {}.",
-                name, doubt.marked, doubt.plain, Parameter("decimal", "comma"), Parameter("decimal", "point"),
+                name, doubt.marked, beside, Parameter("decimal", "comma"), Parameter("decimal", "point"),
             )  # fmt: skip
         settled = _choose(name, table, replace(rules, decimal=next(iter(marks))))
         assert isinstance(settled, Chosen)  # with the mark given, nothing is undecided
@@ -400,7 +428,7 @@ def _text(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
     rare = ordered[len(kept) :]
     shared = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
     categories = TextColumn(name, tuple(sorted(kept)), shared, blanks)
-    perhaps = perhaps_no_text(counts)
+    perhaps = perhaps_no_text(counts) if any(re.search("[0-9]", text) for text in counts) else ""
     remarks = (f"is treated as text, since {perhaps}",) if perhaps else ()
     many = 2 * sum(counts[category] for category in kept) < total
     if rare and len(counts) == total and not wanted and not (many and common_words(counts)):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from abnet import records
 from abnet.data.tables.cells import (
+    MARKED,
     PLAIN,
     THOUSANDS,
     TRUTH,
@@ -56,19 +57,23 @@ CLIP = 1e6
 def numbers(table: Table, name: str, form: NumberForm = PLAIN) -> NDArray[np.float64]:
     """A column as numbers, NaN where missing; a cell that is no number of reasonable size is an error."""
     cells = table.cells(name)
-    return checked(table, name, cells, cells.numbers(form))
+    return checked(table, name, cells, cells.numbers(form), form)
 
 
-def checked(table: Table, name: str, cells: Cells, found: Numbers) -> NDArray[np.float64]:
+def checked(table: Table, name: str, cells: Cells, found: Numbers, form: NumberForm = PLAIN) -> NDArray[np.float64]:
     """Numbers that were found in a column, if all are of reasonable size."""
     x, strange = found
     wrong = strange | (x > LARGEST) | (x < -LARGEST)
     if wrong.any():
         first = int(wrong.argmax())
+        # A number of another form: say which one the column has.
+        written = (
+            f" written as {form.example!r}" if strange[first] and MARKED.fullmatch(to_text(cells.cell(first))) else ""
+        )
         raise CellError(
             name, first, table.row(first),
-            f"{quoted(cells.cell(first))} is not a finite number (below {LARGEST:g}); correct the cell or leave it "
-            "empty.",
+            f"{quoted(cells.cell(first))} is not a finite number (below {LARGEST:g}){written}; correct the cell or "
+            "leave it empty.",
         )  # fmt: skip
     return x
 

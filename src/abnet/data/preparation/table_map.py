@@ -2,7 +2,7 @@
 
 import dataclasses
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,10 @@ from abnet import records
 from abnet.data.preparation.columns import BLOCK, BooleanColumn, DateColumn, Encoded, NumericColumn, TextColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.data.preparation.words import HashedColumn, WordsColumn
-from abnet.data.tables.cells import Note, TableError, listed
+from abnet.data.tables.cells import Note, TableError, is_blank, listed
 from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
+from abnet.data.tables.series import Cells
 from abnet.records import number_of
 from abnet.rows import mapped, threads_for
 
@@ -130,6 +131,12 @@ class TableMap:
         known = {column.name for column in self.columns} | set(self.dropped)
         return [name for name in as_table(X).columns if name not in known and _old_name(name) not in known]
 
+    def empty_columns(self, X: Any, among: Sequence[str] | None = None) -> list[str]:
+        """Columns that hold no value in any row of a table, all or `among` some; those that have one cost nothing."""
+        table = self._table(X)
+        names = [column.name for column in self.columns if among is None or column.name in among]
+        return [name for name in names if _is_empty(table.cells(name))]
+
     def describe(self) -> list[str]:
         """A line per column, for a person."""
         remarks: dict[str, str] = {}
@@ -184,6 +191,10 @@ def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None
 
     mapped(write, range(0, n, BLOCK), threads_for(n))
     return out
+
+
+def _is_empty(cells: Cells) -> bool:
+    return len(cells) == 0 or (is_blank(cells.cell(0)) and all(map(is_blank, cells.counts())))
 
 
 def _old_name(name: str) -> str:

@@ -16,8 +16,9 @@ from abnet.data.preparation.choose import choose_all
 from abnet.data.preparation.coded import ThermometerMap, midpoints
 from abnet.data.preparation.columns import NumericColumn, Rules, numbers
 from abnet.data.preparation.table_map import TableMap
-from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
-from abnet.data.tables.frames import as_table
+from abnet.data.tables.cells import Note, TableError, UnknownColumnError, is_missing, listed, refuse_repeated
+from abnet.data.tables.frames import Table, as_table, is_plan
+from abnet.data.tables.series import Distinct
 from abnet.errors import Parameter, ParameterError
 
 __all__ = [
@@ -133,6 +134,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(dropped.items())[:5])
             raise TableError(f"no column is of use in {table.n_rows} rows: {reasons}; add columns that vary.")
         remarks = tuple(Note(name, text) for name, choice in choices.items() for text in choice.remarks)
+        remarks += tuple(telling(table, [column.name for column in columns], y))
         self.map_ = TableMap(columns, dropped, remarks)
         self.notes_ = self.map_.notes
         self.n_features_in_ = len(table.columns)
@@ -247,18 +249,25 @@ APART = 1000.0
 
 
 def as_frame(X: Any) -> Any:
-    """Columns by name in a plain mapping as a frame; anything else as it is.
+    """Columns by name in a plain mapping, or in a plan of Polars, as a frame; anything else as it is.
 
     Examples
     --------
     >>> as_frame({"age": [40, 50]}).columns
     ['age']
+    >>> as_frame({"age": [40, 50], "size": [1.8]})
+    Traceback (most recent call last):
+    abnet.data.tables.cells.TableError: the columns of a table must have as many rows; got [1, 2].
     """
+    if is_plan(X):
+        return X.collect()
+    if hasattr(X, "columns"):
+        refuse_repeated([str(name) for name in X.columns])
     if not isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "tocsr"):
         return X
     import polars
 
-    return polars.DataFrame(dict(X))
+    return polars.DataFrame(dict(as_table(X).columns))
 
 
 LARGEST = 1e150
@@ -342,3 +351,54 @@ def hint_at_scales(X: NDArray[Any]) -> None:
             "will drown the others: scale them, for instance with preprocessor='standardise'.",
             stacklevel=6,
         )
+
+
+_FIRST = (40, 1000)  # rows looked at before all are
+_ENOUGH = 20  # rows below which chance may do it
+
+
+def telling(table: Table, names: list[str], y: Any) -> list[Note]:
+    """Remarks on columns that tell the label by themselves: commonly they are written after it, and new rows lack them.
+
+    Their values are the labels under other names, or they have one exactly for some labels.
+
+    Parameters
+    ----------
+    table : Table
+    names : list of str
+    y : array (n,), optional
+        Labels.
+
+    Examples
+    --------
+    >>> table = as_table({"x": [1, 2, 3] * 8, "left": ["yes", "no"] * 12})
+    >>> for note in telling(table, ["x", "left"], [1, 0] * 12): print(note.column, note.text)
+    left has one value for each label in all 24 rows it was fitted on; if it is known only later, leave the column out
+    """
+    labels = np.asarray([] if y is None else y)
+    if len(labels) < _ENOUGH or len(labels) != table.n_rows:
+        return []
+    for n in _FIRST:  # most columns are spared the work
+        first = np.arange(min(n, len(labels)))
+        names = [name for name in names if _said(table.cells(name).at(first).distinct(), labels[first])]
+    found = {name: said for name in names if (said := _said(table.cells(name).distinct(), labels, least=2))}
+    later = f"in all {table.n_rows:,} rows it was fitted on; if it is known only later, leave the column out"
+    return [Note(name, f"{said} {later}") for name, said in found.items()]
+
+
+def _said(distinct: Distinct, labels: NDArray[Any], *, least: int = 1) -> str:
+    known, codes = np.unique(labels, return_inverse=True)
+    gaps = np.array([is_missing(value) for value in distinct.values])
+    values = np.where(gaps, len(gaps), np.arange(len(gaps)))  # all gaps are one value
+    if len(known) < least:
+        return ""
+    if _one_to_one(values[distinct.codes], codes):
+        return "has one value for each label"
+    if len(known) <= 2 and _one_to_one(gaps[distinct.codes].astype(np.intp), codes):
+        return "is empty exactly where the label is one of the two"
+    return ""
+
+
+def _one_to_one(values: NDArray[np.intp], codes: NDArray[np.intp]) -> bool:
+    """Whether there are as many values as labels, and each stands beside one label only."""
+    return len(np.unique(values)) == len(np.unique(codes)) == len(np.unique(values * (codes.max() + 1) + codes))

@@ -351,6 +351,18 @@ class NumberForm:
         """Whether numbers are written as in most programming languages."""
         return self.decimal == "." and not (self.thousands or self.before or self.after or self.duration)
 
+    @property
+    def example(self) -> str:
+        """A number as it is written.
+
+        Examples
+        --------
+        >>> NumberForm(thousands=",", before="$").example, NumberForm(",", after="kg").example, NumberForm().example
+        ('$1,234.5', '1234,5 kg', '1234.5')
+        """
+        after = f" {self.after}" if self.after.isalpha() else self.after
+        return "1:30:00" if self.duration else f"{self.before}1{self.thousands}234{self.decimal}5{after}"
+
     @cached_property
     def pattern(self) -> str:
         """A regular expression for a whole cell, the same for Python and Polars: groups are sign, sign and number."""

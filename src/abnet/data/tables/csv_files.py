@@ -179,12 +179,24 @@ def _until_error(rows: Iterator[list[str]], most: int) -> tuple[list[list[str]],
     return found, None
 
 
+_FOREIGN = {
+    b"PAR1": "a Parquet file; name it so that it ends in .parquet",
+    b"PK\x03\x04": "a zip archive, as Excel writes them; save the table as CSV in UTF-8",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard; unpack it, or compress it with gzip",
+    b"BZh9": "compressed with bzip2; unpack it, or compress it with gzip",
+    b"\xfd7zXZ": "compressed with xz; unpack it, or compress it with gzip",
+}
+"""Beginnings of files that are no text, each with what it is and what to do."""
+
+
 def _first_line(source: ByteSource) -> str:
     """The first line that is not blank, left in the source; blank ones before it are gone."""
     while block := source.block(1 << 16):
         for line in block.splitlines(keepends=True):
             if line.strip():
                 source.give_back(block)
+                if kind := next((told for magic, told in _FOREIGN.items() if line.startswith(magic)), ""):
+                    raise TableError(f"{source.name} is {kind}.")
                 if b"\0" in line and not line.startswith((b"\xff\xfe", b"\xfe\xff")):
                     raise TableError(
                         f"{source.name} is not a text table (its first line holds zero bytes); save it as CSV in UTF-8."

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -21,11 +22,10 @@ from abnet.data.tables.cells import (
     row_name,
     to_text,
 )
-from abnet.data.tables.parts import TextPart, marked_rows
-from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells
+from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, TextPart
 from abnet.records import number_of
 
-__all__ = ["Split", "Table", "as_table", "cells_of", "label_codes", "split_target"]
+__all__ = ["Split", "Table", "as_table", "cells_of", "is_plan", "label_codes", "split_target"]
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,13 @@ class Table:
         """`take`, but numbers that are read once of a shared table are not read again, nor their text copied."""
         if not any(isinstance(column, TextCells) for column in self.columns.values()):
             return self.take(rows)
-        among = marked_rows(rows, self.n_rows)
+        import polars as pl
+
+        among = np.zeros(self.n_rows, bool)
+        among[rows] = True
+        chosen = pl.Series(among)
         columns = {
-            name: TextPart(column, rows, among) if isinstance(column, TextCells) else _gathered(column, rows)
+            name: TextPart(column, rows, chosen) if isinstance(column, TextCells) else _gathered(column, rows)
             for name, column in self.columns.items()
         }
         return Table(columns, len(rows))
@@ -71,6 +75,11 @@ def _read_once(column: Any) -> Any:
     """A column of text in a Polars series as its cells, any other as it is."""
     library = type(column).__module__.partition(".")[0]
     return TextCells(column) if library == "polars" and str(column.dtype) == "String" else column
+
+
+def is_plan(X: Any) -> bool:
+    """Whether it is a LazyFrame of Polars: a frame that is yet to be made."""
+    return hasattr(X, "collect") and hasattr(X, "collect_schema")
 
 
 def _gathered(column: Any, rows: NDArray[np.intp]) -> Any:
@@ -208,6 +217,11 @@ def _polars(series: Any, name: str) -> Cells:
     if dtype in (pl.Duration, pl.Time):
         micro = series.cast(pl.Duration("us")).dt.total_microseconds()
         return NumberCells((micro / 1_000_000).cast(pl.Float64).to_numpy())
+    if dtype == pl.Binary:  # text, as some writers of Parquet have it
+        try:
+            return TextCells(series.cast(pl.String))
+        except pl.exceptions.PolarsError as error:
+            raise TableError(f"column {name!r} holds bytes that are no text in UTF-8; leave it out.") from error
     return DistinctCells(factorised(series.to_list(), name))
 
 
@@ -241,7 +255,7 @@ class Split(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def split_target(frame: Any, column: str) -> Split:
+def split_target(frame: Any, column: str, *, index: Any = None) -> Split:
     """Features and labels of a table.
 
     Labels stay as they are in the file: text from CSV becomes whole numbers or booleans only where these are written
@@ -255,6 +269,8 @@ def split_target(frame: Any, column: str) -> Split:
     frame : frame of Polars or pandas, or record of columns
     column : str
         Name of the column with the labels.
+    index : sequence of int, optional
+        Numbers of the rows in the table that they were taken from, from 0, for the words of an error.
 
     Returns
     -------
@@ -274,15 +290,20 @@ def split_target(frame: Any, column: str) -> Split:
     >>> list(X), y.tolist(), *map(str, notes)
     (['age'], [1, 0, 1], "column 'rich' has the labels '1' and '1.0', which are one number and count as one class")
     """
-    table = as_table(frame)
+    table = as_table(frame) if index is None else replace(as_table(frame), index=index)
     if column not in table.columns:
         close = difflib.get_close_matches(column, list(table.columns), n=3)
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        spelled = ascii if _composed(column) in map(_composed, close) else repr  # look alike
+        hint = f" Did you mean {' or '.join(map(spelled, close))}?" if close else ""
         raise UnknownColumnError(f"no column {column!r} in the table.{hint} Its columns are {listed(table.columns)}.")
     if len(table.columns) == 1:
         raise TableError(f"{column!r} is the only column; the table needs at least one other to predict it from.")
     y, notes = _labels(table, column)
     return Split(_without(frame, column), y, notes)
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np.intp]:
@@ -353,6 +374,10 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
         counts = np.zeros(len(classes), np.intp)
         np.add.at(counts, places, rows[present])
         raise TableError(_wrong_number(column, classes.tolist(), counts.tolist()))
+    if converted.dtype.kind == "U" and len(classes) > 2:
+        from abnet.data.tables.doubts import label_doubts
+
+        notes = (*notes, *label_doubts(dict(zip(converted.tolist(), rows[present].tolist(), strict=True)), column))
     lookup = np.zeros(len(distinct.values), converted.dtype)
     lookup[present] = converted
     return lookup[distinct.codes], notes

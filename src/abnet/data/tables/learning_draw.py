@@ -16,7 +16,7 @@ from abnet.data.tables.cells import TableError
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["LearningDraw", "learning_rows"]
+__all__ = ["LearningDraw", "learning_rows", "stacked"]
 
 _PER_STEP = 4  # draws of one step of the generator
 
@@ -84,8 +84,6 @@ def learning_rows(
     >>> frame["x"].to_list() == np.flatnonzero(draw.learns(0, n_rows)).tolist(), frame.height
     (True, 50)
     """
-    import polars as pl
-
     if not 0 < share < 1 or max_learn_rows < 1:
         raise ValueError(f"share must lie between 0 and 1, max_learn_rows be 1 or more; got {share}, {max_learn_rows}.")
     draw, n_rows = LearningDraw(seed, share), 0
@@ -98,18 +96,31 @@ def learning_rows(
         drawn = np.concatenate([drawn, mine[mine < draw.share]])
         if len(drawn) > 2 * max_learn_rows:
             kept, drawn, draw = _fewer(kept, drawn, draw, max_learn_rows)
-    if not kept:
-        raise TableError("there are no rows to learn from.")
     if len(drawn) > max_learn_rows:
         kept, drawn, draw = _fewer(kept, drawn, draw, max_learn_rows)
-    return pl.concat(kept), draw, n_rows
+    return stacked(kept), draw, n_rows
+
+
+def stacked(frames: "list[polars.DataFrame]") -> "polars.DataFrame":
+    """One frame of several; a column whose type changes has the type that holds all its values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> stacked([pl.DataFrame({"x": [1]}), pl.DataFrame({"x": [2.5]}), pl.DataFrame({"x": [None]})])["x"].to_list()
+    [1.0, 2.5, None]
+    """
+    import polars as pl
+
+    if not frames:
+        raise TableError("there are no rows to learn from.")
+    same = all(frame.schema == frames[0].schema for frame in frames)
+    return pl.concat(frames, how="vertical" if same else "vertical_relaxed")
 
 
 def _fewer(
     kept: "list[polars.DataFrame]", drawn: NDArray[np.float64], draw: LearningDraw, most: int
 ) -> "tuple[list[polars.DataFrame], NDArray[np.float64], LearningDraw]":
     """Only the rows with the `most` smallest draws."""
-    import polars as pl
-
     limit = float(np.partition(drawn, most)[most])
-    return [pl.concat(kept).filter(drawn < limit)], drawn[drawn < limit], LearningDraw(draw.seed, limit)
+    return [stacked(kept).filter(drawn < limit)], drawn[drawn < limit], LearningDraw(draw.seed, limit)

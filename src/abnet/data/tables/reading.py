@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.csv_files import ByteSource, csv_frames
-from abnet.data.tables.frames import as_table, split_target
-from abnet.data.tables.learning_draw import LearningDraw, learning_rows
+from abnet.data.tables.frames import Split, as_table, is_plan, split_target
+from abnet.data.tables.learning_draw import LearningDraw, learning_rows, stacked
 
 if TYPE_CHECKING:
     import polars
@@ -25,6 +25,7 @@ __all__ = [
     "STDIN",
     "Learning",
     "TableSource",
+    "alike",
     "as_polars",
     "batches",
     "learning_part",
@@ -74,12 +75,14 @@ class TableSource:
             if os.fspath(self._table) == STDIN:
                 return self._keeping(batches(STDIN, rows=ROWS))
             return batches(self._table, rows=ROWS, progress=self._progress)
+        if is_plan(self._table):
+            return iter(self._table.collect_batches(chunk_size=ROWS, maintain_order=True))
         if isinstance(self._table, Mapping) or hasattr(self._table, "columns"):
             whole = as_polars(self._table)
             return (whole.slice(start, ROWS) for start in range(0, whole.height, ROWS))
         if not isinstance(self._table, Iterable):
             raise TypeError(f"a table is a path, a frame or frames; got {type(self._table).__name__}.")
-        frames = map(as_polars, self._table)
+        frames = alike(map(as_polars, self._table))
         return self._keeping(frames) if isinstance(self._table, Iterator) else frames
 
     def _keeping(self, frames: Iterable["polars.DataFrame"]) -> Iterator["polars.DataFrame"]:
@@ -109,10 +112,75 @@ def as_polars(frame: Any) -> "polars.DataFrame":
 
     if isinstance(frame, pl.DataFrame):
         return frame
+    if isinstance(frame, (str, os.PathLike)):
+        raise TypeError(f"several tables must be frames, and not paths; got {os.fspath(frame)!r}.")
     table = as_table(frame)
     if not table.columns:
         raise TableError("a table needs columns.")
     return pl.DataFrame([_series(name, column) for name, column in table.columns.items()])
+
+
+def alike(frames: "Iterable[polars.DataFrame]") -> "Iterator[polars.DataFrame]":
+    """Frames with the columns of the first one, in its order, and of kinds that can be one column.
+
+    A column without a value may be of any kind, and numbers or dates may be text elsewhere, which is read cell by cell.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frames = [pl.DataFrame({"a": [1], "b": ["x"]}), pl.DataFrame({"b": ["y"], "a": [2.5]})]
+    >>> [frame.columns for frame in alike(frames)]
+    [['a', 'b'], ['a', 'b']]
+    """
+    names: list[str] = []
+    known: dict[str, str] = {}
+    for number, frame in enumerate(frames, 1):
+        names = names or frame.columns
+        for absent, said in ((set(names) - set(frame.columns), "lacks"), (set(frame.columns) - set(names), "adds")):
+            if absent:
+                raise TableError(
+                    f"frame {number} of the table {said} {listed(sorted(absent))}; all need the columns of the first."
+                )
+        frame = _without_types_of_gaps(frame.select(names))
+        for column in frame.get_columns():
+            kind = _kind(column.dtype)
+            if kind == "nothing":
+                continue
+            before = known.setdefault(column.name, kind)
+            known[column.name] = kind if before == "text" else before
+            if before != kind and {before, kind} not in ({"text", "numbers"}, {"text", "dates"}):
+                raise TableError(
+                    f"frame {number} of the table: column {column.name!r} holds {kind}, and {before} in "
+                    "frames before it; give it one type in all frames."
+                )
+        yield frame
+
+
+def _without_types_of_gaps(frame: "polars.DataFrame") -> "polars.DataFrame":
+    """The frame, whose columns of NaN alone are null: pandas makes them of text and dates without a value."""
+    import polars as pl
+
+    floats = [column for column in frame.get_columns() if column.dtype.is_float() and len(column)]
+    return frame.with_columns(
+        pl.lit(None).alias(column.name)
+        for column in floats
+        if column.head(1).fill_null(float("nan")).is_nan().item() and column.fill_null(float("nan")).is_nan().all()
+    )
+
+
+def _kind(dtype: Any) -> str:
+    """What a column of some type holds, in a word that tells which types may be mixed."""
+    import polars as pl
+
+    if dtype == pl.Null:
+        return "nothing"
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    if dtype in (pl.Date, pl.Datetime):
+        return "dates"
+    return (
+        "numbers" if dtype.is_numeric() else {pl.Boolean: "booleans", pl.Duration: "durations"}.get(dtype, str(dtype))
+    )
 
 
 def _series(name: str, column: Any) -> "polars.Series":
@@ -227,6 +295,10 @@ def batches(
         yield from _of_stream(sys.stdin.buffer, rows)
         return
     path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise TableError(
+            f"{path} is no regular file; a pipe is read as {STDIN}, as in `abnet predict MODEL - < {path}`."
+        )
     ending = _ending(path)
     if ending not in _ENDINGS:
         raise TableError(f"{path}: unknown ending {ending!r}; tables end in {', '.join(_ENDINGS)}.")
@@ -326,8 +398,6 @@ def learning_part(
     seed : int
         Of the draw of every row.
     """
-    import polars as pl
-
     stream, first, total = iter(frames), [], 0
     for frame in stream:
         first.append(frame)
@@ -336,9 +406,18 @@ def learning_part(
             chosen, draw, n_rows = learning_rows(
                 chain(_emptied(first), stream), seed=seed, share=share, max_learn_rows=max_learn_rows
             )
-            return Learning(*split_target(chosen.rechunk(), target), n_rows, draw)
-    whole = pl.concat(_emptied(first), rechunk=False)  # to copy all text takes longer than to read half of it
+            return Learning(*_split(chosen.rechunk(), target, draw, n_rows), n_rows, draw)
+    whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
+    first.clear()
     return Learning(*split_target(whole, target), whole.height)
+
+
+def _split(chosen: "polars.DataFrame", target: str, draw: LearningDraw, n_rows: int) -> Split:
+    """Features and labels of the rows that learn; what is wrong is said of the row of the whole table."""
+    try:
+        return split_target(chosen, target)
+    except TableError:
+        return split_target(chosen, target, index=np.flatnonzero(draw.learns(0, n_rows)))
 
 
 def _emptied(frames: list[Any]) -> Iterator[Any]:

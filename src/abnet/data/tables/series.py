@@ -10,7 +10,7 @@ Columns of dates as days since 1970-01-01.
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -25,13 +25,9 @@ from abnet.data.tables.cells import (
     NumberForm,
     is_gap,
     is_missing,
-    listed,
-    quoted,
-    to_number,
     to_text,
-    unit_of,
 )
-from abnet.data.tables.date_shapes import WIDTH, WrittenDates, in_days, matrix, read_dates, read_matrix
+from abnet.data.tables.date_shapes import WIDTH, WrittenDates, in_days, matrix, read_matrix
 
 if TYPE_CHECKING:
     import polars
@@ -48,9 +44,9 @@ __all__ = [
     "Numbers",
     "ORDERS",
     "TextCells",
+    "TextPart",
     "days",
     "days_of",
-    "perhaps_no_text",
     "unreadable",
 ]
 
@@ -346,6 +342,78 @@ ORDERS = ("year-month-day", "day/month/year", "month/day/year")
 """What the numbers of a date stand for; a year of four digits that comes first, or a month's name, needs no order."""
 
 
+@dataclass(frozen=True)
+class TextPart(Cells):
+    """Some cells of a column of text whose other cells are of use too.
+
+    A cell is the same number whatever rows stand beside it, so numbers are read once, of all rows, and the part has its
+    own of them. Text is copied only where more is asked of it; numbers of the other rows are never looked at.
+
+    Attributes
+    ----------
+    whole : TextCells
+    rows : array (n,)
+        Their places in the column, in any order.
+    among : polars.Series
+        Which cells of the column these are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> among = pl.Series([True, False, True])
+    >>> part = TextPart(TextCells(pl.Series(["1", "many", "3"])), np.array([2, 0]), among)
+    >>> part.numbers(NumberForm()).x.tolist(), part.any_match("m"), part.counts()
+    ([3.0, 1.0], False, {'3': 1, '1': 1})
+    """
+
+    whole: TextCells
+    rows: NDArray[np.intp]
+    among: "polars.Series"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def cell(self, position: int) -> Any:
+        """One cell."""
+        return self.whole.cell(int(self.rows[position]))
+
+    def numbers(self, form: NumberForm) -> Numbers:
+        """Numbers written in a form."""
+        x, strange = self.whole.numbers(form)
+        odd = np.take(strange, self.rows) if strange.any() else np.zeros(len(self), bool)
+        return Numbers(np.take(x, self.rows), odd)
+
+    def at(self, rows: NDArray[np.intp]) -> Cells:
+        """Some of the cells."""
+        return self.whole.at(self.rows[rows])
+
+    @cached_property
+    def _copied(self) -> TextCells:
+        return self.whole.at(self.rows)
+
+    def distinct(self) -> Distinct:
+        """The distinct texts."""
+        return self._copied.distinct()
+
+    def counts(self) -> dict[str, int]:
+        """Rows of every text, in the order in which they come first."""
+        return self._copied.counts()
+
+    def dates(self) -> Dates:
+        """Dates as they are written."""
+        return self._copied.dates()
+
+    def all_match(self, pattern: str) -> bool:
+        """Whether every cell that is not missing matches a pattern from its start to its end."""
+        return TextCells(self.whole.series.filter(self.among)).all_match(pattern)
+
+    def any_match(self, pattern: str) -> bool:
+        """Whether a pattern is found in a cell; where the first rows have it, the others are not searched."""
+        series, among = self.whole.series, self.among
+        pieces = ((series[:LOOK], among[:LOOK]), (series[LOOK:], among[LOOK:]))
+        return any(piece.filter(own).str.contains(pattern).any() for piece, own in pieces)
+
+
 class Days(NamedTuple):
     """Days since 1970-01-01 of every row, NaN where there is no date, and the rows of what is neither date nor gap."""
 
@@ -380,62 +448,3 @@ def unreadable(cells: Cells, wrong: NDArray[np.bool_]) -> dict[str, int]:
         return {}
     counts = cells.at(np.flatnonzero(wrong)).counts()
     return {text: count for text, count in counts.items() if text.lower() not in MISSING}
-
-
-_MOSTLY = 0.9
-
-
-def perhaps_no_text(counts: Mapping[str, int]) -> str:
-    """Why a column of text, given as the rows of every text, was perhaps meant to be numbers or dates; often empty.
-
-    Examples
-    --------
-    >>> perhaps_no_text({"20-05-31": 1, "20-06-01": 2})
-    "dates such as '20-05-31' do not tell where the year stands; if they are dates, write all its digits"
-    """
-    looks = (_many_units, _nearly_numbers, _short_dates, _nearly_dates)
-    return next((told for look in looks if (told := look(counts, sum(counts.values())))), "")
-
-
-def _nearly_numbers(counts: Mapping[str, int], total: int) -> str:
-    units = Counter(unit for text in counts if (unit := unit_of(text)))
-    commonest = max(units, key=lambda unit: (units[unit], unit), default="")
-    words = {
-        text: count
-        for text, count in counts.items()
-        if to_number(text) is None and not (commonest and unit_of(text) == commonest)
-    }
-    if not words or 2 * sum(words.values()) > total:
-        return ""
-    example = max(words, key=lambda text: words[text])
-    return (
-        f"{sum(words.values())} of its {total} values cannot be read as numbers (such as {quoted(example)}); if it "
-        "should be numeric, correct these cells or leave them empty"
-    )
-
-
-def _many_units(counts: Mapping[str, int], total: int) -> str:
-    found = {text: unit_of(text) for text in counts}
-    units = sorted({unit for unit in found.values() if unit})
-    if not 2 <= len(units) <= 5 or sum(counts[text] for text, unit in found.items() if unit) < _MOSTLY * total:
-        return ""
-    return f"its numbers have several units ({listed(units)}); if it should be numeric, write all with one unit"
-
-
-def _short_dates(counts: Mapping[str, int], total: int) -> str:
-    short = [text for text in counts if re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}", text)]
-    if sum(counts[text] for text in short) < _MOSTLY * total:
-        return ""
-    return f"dates such as {short[0]!r} do not tell where the year stands; if they are dates, write all its digits"
-
-
-def _nearly_dates(counts: Mapping[str, int], total: int) -> str:
-    texts = list(counts)
-    odd = {text: counts[text] for text, form in zip(texts, read_dates(texts).form, strict=True) if form < 0}
-    if not odd or 2 * sum(odd.values()) > total:
-        return ""
-    example = max(odd, key=lambda text: odd[text])
-    return (
-        f"{sum(odd.values())} of its {total} values cannot be read as dates (such as {quoted(example)}); if it should "
-        "be a date, correct these cells or leave them empty"
-    )
