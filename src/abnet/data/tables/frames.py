@@ -25,7 +25,7 @@ from abnet.data.tables.cells import (
 from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, TextPart
 from abnet.records import number_of
 
-__all__ = ["Split", "Table", "as_table", "cells_of", "is_plan", "label_codes", "split_target"]
+__all__ = ["Split", "Table", "as_table", "cells_of", "is_plan", "label_codes", "split_target", "stacked"]
 
 
 @dataclass(frozen=True)
@@ -245,6 +245,23 @@ def factorised(values: list[Any], name: str) -> Distinct:
     kept = [value for _, value in places]
     found = np.array(codes, np.intp).reshape(len(values))
     return Distinct(np.where(found < 0, len(kept), found), [*kept, None])
+
+
+def stacked(frames: list[Any]) -> Any:
+    """One frame of several; a column whose type changes has the type that holds all its values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> stacked([pl.DataFrame({"x": [1]}), pl.DataFrame({"x": [2.5]}), pl.DataFrame({"x": [None]})])["x"].to_list()
+    [1.0, 2.5, None]
+    """
+    import polars as pl
+
+    if not frames:
+        raise TableError("there are no rows to learn from.")
+    same = all(frame.schema == frames[0].schema for frame in frames)
+    return pl.concat(frames, how="vertical" if same else "vertical_relaxed")
 
 
 class Split(NamedTuple):

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.tables.cells import TableError
+from abnet.data.tables.frames import stacked
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["LearningDraw", "learning_rows", "stacked"]
+__all__ = ["LearningDraw", "learning_rows"]
 
 _PER_STEP = 4  # draws of one step of the generator
 
@@ -99,23 +99,6 @@ def learning_rows(
     if len(drawn) > max_learn_rows:
         kept, drawn, draw = _fewer(kept, drawn, draw, max_learn_rows)
     return stacked(kept), draw, n_rows
-
-
-def stacked(frames: "list[polars.DataFrame]") -> "polars.DataFrame":
-    """One frame of several; a column whose type changes has the type that holds all its values.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> stacked([pl.DataFrame({"x": [1]}), pl.DataFrame({"x": [2.5]}), pl.DataFrame({"x": [None]})])["x"].to_list()
-    [1.0, 2.5, None]
-    """
-    import polars as pl
-
-    if not frames:
-        raise TableError("there are no rows to learn from.")
-    same = all(frame.schema == frames[0].schema for frame in frames)
-    return pl.concat(frames, how="vertical" if same else "vertical_relaxed")
 
 
 def _fewer(

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.csv_files import ByteSource, csv_frames
-from abnet.data.tables.frames import Split, as_table, is_plan, split_target
-from abnet.data.tables.learning_draw import LearningDraw, learning_rows, stacked
+from abnet.data.tables.frames import Split, as_table, is_plan, split_target, stacked
+from abnet.data.tables.learning_draw import LearningDraw, learning_rows
 
 if TYPE_CHECKING:
     import polars
