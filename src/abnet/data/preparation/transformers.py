@@ -17,7 +17,7 @@ from abnet.data.preparation.coded import ThermometerMap, midpoints
 from abnet.data.preparation.columns import NumericColumn, Rules, numbers
 from abnet.data.preparation.table_map import TableMap
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, is_missing, listed, refuse_repeated
-from abnet.data.tables.frames import Table, as_table, is_plan
+from abnet.data.tables.frames import Table, as_table, factorised, is_plan
 from abnet.data.tables.series import Distinct
 from abnet.errors import Parameter, ParameterError
 
@@ -379,11 +379,16 @@ def telling(table: Table, names: list[str], y: Any) -> list[Note]:
     if len(labels) < _ENOUGH or len(labels) != table.n_rows:
         return []
     for n in _FIRST:  # most columns are spared the work
-        first = np.arange(min(n, len(labels)))
-        names = [name for name in names if _said(table.cells(name).at(first).distinct(), labels[first])]
+        names = [name for name in names if _said(_first(table, name, n), labels[:n])]
     found = {name: said for name in names if (said := _said(table.cells(name).distinct(), labels, least=2))}
     later = f"in all {table.n_rows:,} rows it was fitted on; if it is known only later, leave the column out"
     return [Note(name, f"{said} {later}") for name, said in found.items()]
+
+
+def _first(table: Table, name: str, n: int) -> Distinct:
+    """The first cells of a column, taken one by one: of all of them none is looked at."""
+    cells = table.cells(name)
+    return factorised([cells.cell(place) for place in range(min(n, len(cells)))], name)
 
 
 def _said(distinct: Distinct, labels: NDArray[Any], *, least: int = 1) -> str:
