@@ -1,5 +1,6 @@
 """Settings for every test: JAX is strict, and one variable shifts all seeds and draws new cases for properties."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -13,6 +14,18 @@ from abnet.bam import BAM
 jax.config.update("jax_numpy_rank_promotion", "raise")
 settings.register_profile("abnet", derandomize="ABNET_TEST_SEED" not in os.environ, deadline=None)
 settings.load_profile("abnet")
+
+
+def pytest_collection_finish() -> None:
+    """Set what the tests and their libraries consist of aside: else each look for garbage goes through all of it."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The same after each file, with the programs that its tests have compiled."""
+    if nextitem is None or nextitem.path != item.path:
+        pytest_collection_finish()
 
 
 @pytest.fixture

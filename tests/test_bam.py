@@ -41,7 +41,7 @@ def test_a_numpy_generator_initialises_with_the_same_law(rng: np.random.Generato
 
 def test_perturb_adds_unit_normals_to_weights_and_biases(seed: int) -> None:
     bam = BAM.init(jax.random.key(0), (50, 40, 1))
-    noise = jax.tree.map(lambda a, b: a - b, bam.perturb(jax.random.key(seed + 1)), bam)
+    noise = jax.tree.map(lambda a, b: np.asarray(a) - np.asarray(b), bam.perturb(jax.random.key(seed + 1)), bam)
     assert abs(noise.weights[0].var() - 1) < 0.1
     assert abs(noise.biases[0].var() - 1) < 1
     assert noise.biases[0].shape == (40,)

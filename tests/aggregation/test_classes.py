@@ -53,7 +53,8 @@ def test_paths_are_unbiased(sizes: tuple[int, ...], K: int, rng: np.random.Gener
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
     lifted, table = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(decode_table(code_words(K, sizes[-1])))
     keys = jax.random.split(jax.random.key(1), 4000)
-    values = np.asarray(jax.vmap(lambda k: classes.path_probabilities(layers, lifted, k, 1, table))(keys), np.float64)
+    draw = jax.jit(jax.vmap(lambda k: classes.path_probabilities(layers, lifted, k, 1, table)))
+    values = np.asarray(draw(keys), np.float64)
     error = values.std(axis=0) / np.sqrt(len(keys)) + 1e-6
     assert np.abs((values.mean(axis=0) - exact_probabilities(network, X, K)) / error).max() < 4.5
 
@@ -70,6 +71,7 @@ def test_surrogate_treats_shared_outputs_as_independent(rng: np.random.Generator
     network, X, K = random_network(rng, (3, 12, 4), scale=1.0), rng.normal(size=(6, 3)), 4
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
     table = jnp.asarray(decode_table(code_words(K, 4)))
-    P = classes.normal_probabilities(layers, jnp.asarray(exact.lift(X), jnp.float32), jax.random.key(0), 5, table)
+    surrogate = jax.jit(classes.normal_probabilities, static_argnums=3)
+    P = surrogate(layers, jnp.asarray(exact.lift(X), jnp.float32), jax.random.key(0), 5, table)
     np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-5)
     assert np.abs(np.asarray(P) - exact_probabilities(network, X, K)).max() < 0.1

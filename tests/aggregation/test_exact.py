@@ -36,6 +36,11 @@ def inputs(rng: np.random.Generator, d: int) -> np.ndarray:
     return np.concatenate([np.zeros((1, d)), 2 * rng.normal(size=(5, d))])
 
 
+def compiled_output(bam: BAM, X: np.ndarray) -> Any:
+    """By JAX, in one program: uncompiled, each of its operations is compiled by itself, which takes far longer."""
+    return jax.jit(lambda b: expected_output(b, X))(bam)
+
+
 def enumerate_outputs(bam: BAM, X: np.ndarray) -> np.ndarray:
     return np.array([abnet_output(bam.weights, bam.biases, x, np, scipy.special.erf) for x in X])
 
@@ -49,11 +54,11 @@ def test_equals_enumeration_in_float64(sizes: tuple[int, ...], rng: np.random.Ge
 @pytest.mark.parametrize("sizes", [(3, 2, 1), (3, 4, 4, 4, 1), (3, 3, 2, 2, 2, 3, 1)], ids=str)
 def test_jax_equals_enumeration_in_both_precisions(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
     bam, X = random_network(rng, sizes), inputs(rng, sizes[0])
-    single = expected_output(jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), bam), X)
+    single = compiled_output(jax.tree.map(lambda a: np.asarray(a, np.float32), bam), X)
     assert single.dtype == jnp.float32
     np.testing.assert_allclose(single, enumerate_outputs(bam, X), rtol=0, atol=1e-5)
     with enable_x64(True):
-        double = expected_output(jax.tree.map(jnp.asarray, bam), X)
+        double = compiled_output(bam, X)
         assert double.dtype == jnp.float64
         np.testing.assert_allclose(double, enumerate_outputs(bam, X), rtol=0, atol=1e-12)
 
@@ -165,7 +170,7 @@ def test_gradients_match_finite_differences(rng: np.random.Generator) -> None:
         return weights @ expected_output(b, X)
 
     with enable_x64(True):
-        gradient = jax.grad(lambda b: jnp.dot(weights, expected_output(b, X)))(jax.tree.map(jnp.asarray, bam))
+        gradient = jax.jit(jax.grad(lambda b: jnp.dot(weights, expected_output(b, X))))(bam)
         leaves, tree = jax.tree.flatten(bam)
         for i, leaf in enumerate(leaves):
             at = tuple(rng.integers(0, n) for n in leaf.shape)
@@ -178,12 +183,12 @@ def test_gradients_match_finite_differences(rng: np.random.Generator) -> None:
 
 
 def test_streamed_layers_have_the_same_gradient(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    bam = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), random_network(rng, (2, 5, 5, 1)))
+    bam = jax.tree.map(lambda a: np.asarray(a, np.float32), random_network(rng, (2, 5, 5, 1)))
     X = rng.normal(size=(3, 2)).astype(np.float32)
-    plain = jax.grad(lambda b: expected_output(b, X).sum())(bam)
+    plain = jax.jit(jax.grad(lambda b: expected_output(b, X).sum()))(bam)
     streamed_blocks = cube.map_blocks
     monkeypatch.setattr(exact, "map_blocks", lambda f, rows, xp, *, block: streamed_blocks(f, rows, xp, block=8))
-    streamed = jax.grad(lambda b: expected_output(b, X).sum())(bam)
+    streamed = jax.jit(jax.grad(lambda b: expected_output(b, X).sum()))(bam)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), streamed, plain)
 
 

@@ -1,5 +1,6 @@
 """Stochastic PBGNet: consistent with the mean-field sums, with the likelihood-ratio gradient."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -25,7 +26,7 @@ def test_one_hidden_layer_is_unbiased_in_value_and_gradient(rng: np.random.Gener
         return jax.value_and_grad(lambda v: (output(v) * jnp.asarray([1.0, -2.0, 0.5, 1.0])).sum())(layers)
 
     drawn = jax.jit(jax.vmap(lambda k: value_and_slopes(lambda v: stochastic_meanfield.output(v, lifted, k, 10))))(keys)
-    truth = value_and_slopes(lambda v: meanfield.output(v, lifted))
+    truth = jax.jit(lambda: value_and_slopes(lambda v: meanfield.output(v, lifted)))()
     for sample, target in zip(jax.tree.leaves(drawn), jax.tree.leaves(truth), strict=True):
         values = np.asarray(sample, np.float64)
         error = values.std(axis=0) / np.sqrt(len(values)) + 1e-6
@@ -34,11 +35,20 @@ def test_one_hidden_layer_is_unbiased_in_value_and_gradient(rng: np.random.Gener
 
 def test_many_draws_approach_the_sums_at_depth(rng: np.random.Generator) -> None:
     layers, lifted = case(rng, (3, 4, 3, 1))
-    truth = meanfield.output(layers, lifted)
+    truth = jax.jit(meanfield.output)(layers, lifted)
     output = jax.jit(stochastic_meanfield.output, static_argnums=3)
     few, many = (np.abs(output(layers, lifted, jax.random.key(5), n) - truth).mean() for n in (20, 20_000))
     assert many < 0.01
     assert many < 0.3 * few
+
+
+@partial(jax.jit, static_argnums=3)
+def slopes(V: Any, F: Any, key: Any, T: int) -> Any:
+    """Gradient of the sum of the sampled means with respect to the means below."""
+    return jax.grad(lambda f: stochastic_meanfield._sampled_layer(V, f, key, T).sum())(F)
+
+
+drawn = jax.jit(stochastic_meanfield.draw, static_argnums=2)
 
 
 @pytest.mark.parametrize("gap", [0.1, 1e-3, 1e-5])
@@ -46,10 +56,9 @@ def test_gradient_is_the_formula_on_the_same_draws(rng: np.random.Generator, gap
     layers, _ = case(rng, (3, 4, 2))
     F = jnp.asarray(np.sign(rng.normal(size=(5, 4))) * (1 - gap * rng.uniform(1, 3, (5, 4))), jnp.float32)
     key, T = jax.random.key(7), 50
-    sampled = lambda f: stochastic_meanfield._sampled_layer(layers[1], f, key, T)  # noqa: E731
-    slope = jax.jit(jax.grad(lambda f: sampled(f).sum()))(F)
-    s = np.asarray(stochastic_meanfield.draw(key, F, T), np.float64)
-    m = np.asarray(sign_means(layers[1], jnp.asarray(s, jnp.float32))).sum(axis=2, keepdims=True)
+    slope = slopes(layers[1], F, key, T)
+    s = np.asarray(drawn(key, F, T), np.float64)
+    m = np.asarray(sign_means(np.asarray(layers[1], np.float64), s)).sum(axis=2, keepdims=True)
     expected = (m * s / (1 + s * np.asarray(F, np.float64)[:, None, :])).mean(axis=1)
     np.testing.assert_allclose(slope, expected, rtol=1e-4, atol=1e-5)
 
@@ -57,9 +66,7 @@ def test_gradient_is_the_formula_on_the_same_draws(rng: np.random.Generator, gap
 def test_saturated_inputs_have_finite_gradients(rng: np.random.Generator) -> None:
     layers, _ = case(rng, (3, 4, 2))
     F = jnp.asarray([[1.0, -1.0, 1.0, 0.0]], jnp.float32)
-    sampled = lambda f: stochastic_meanfield._sampled_layer(layers[1], f, jax.random.key(0), 20)  # noqa: E731
-    slope = jax.jit(jax.grad(lambda f: sampled(f).sum()))(F)
-    assert bool(jnp.isfinite(slope).all())
+    assert np.isfinite(slopes(layers[1], F, jax.random.key(0), 20)).all()
 
 
 def test_draws_have_their_probabilities_and_are_independent_in_pairs() -> None:
@@ -79,5 +86,5 @@ def test_rows_in_blocks_have_draws_of_their_own(rng: np.random.Generator) -> Non
     F = np.asarray(jax.jit(stochastic_meanfield.output, static_argnums=3)(layers, alike, jax.random.key(2), 30))
     first, second = F[: stochastic_meanfield.ROWS], F[stochastic_meanfield.ROWS :]
     assert (first == second).mean() < 0.5
-    truth = float(meanfield.output(layers, lifted[:1])[0])
+    truth = float(jax.jit(meanfield.output)(layers, lifted[:1])[0])
     assert abs(F.mean() - truth) < 4.5 * F.std() / np.sqrt(30)

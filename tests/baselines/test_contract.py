@@ -122,11 +122,12 @@ def test_several_outputs_without_a_hidden_layer_are_as_many_networks(name: str) 
     for _ in range(3):
         whole = step(same, whole, X, targets, W, 0.05, jax.random.key(1))
         alone = [step(same, state, X, targets[:, j], W, 0.05, jax.random.key(1)) for j, state in enumerate(alone)]
-    together = np.asarray(learner.output(whole, X, jax.random.key(1)))
+    output = jax.jit(learner.output)
+    together = np.asarray(output(whole, X, jax.random.key(1)))
     assert together.shape == (9, K)
     for j, state in enumerate(alone):
         # Adam's ε is felt by a third of the gradient, which is the mean over outputs.
-        np.testing.assert_allclose(together[:, j], learner.output(state, X, jax.random.key(1)), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(together[:, j], output(state, X, jax.random.key(1)), rtol=1e-4, atol=1e-6)
     wrong = together.argmax(axis=1) != winner
     assert float(learner.monitor(whole, together, targets, W)) == pytest.approx(np.average(wrong, weights=W))
 

@@ -211,7 +211,7 @@ def test_without_a_first_part_some_rows_go_to_the_preparation_alone(
 def test_a_model_of_no_use_is_named_first(run: Run, tmp_path: Path) -> None:
     rows = "".join(f"{(i * 7919) % 97},{i % 10 == 0}\n" for i in range(300))  # the label has nothing to do with x
     (tmp_path / "t.csv").write_text("x,y\n" + rows)
-    options = ["--target", "y", "--output", tmp_path / "m.abnet", "--max-iter", "10", "--quiet"]
+    options = ["--target", "y", "--output", tmp_path / "m.abnet", "--max-iter", "10", "--teacher", "none", "--quiet"]
     first = run("fit", tmp_path / "t.csv", *options).stdout.splitlines()[0]
     assert first == "This model is of no use: it predicts False on every bound row (120)."
     record = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)

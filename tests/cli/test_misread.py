@@ -39,7 +39,7 @@ def test_points_for_thousands_are_asked_about(run: Run, failure: Failure, tmp_pa
     before = fit(run, tmp_path, thousands(), "size", "--decimal", "point", *one)["certificate"]
     assert before["vote_error_bound"] > 0.4
     assert error_on(run, tmp_path, thousands(seed=1), "size", ";") > 0.4
-    record = fit(run, tmp_path, thousands(), "size", "--decimal", "comma")
+    record = fit(run, tmp_path, thousands(), "size", "--decimal", "comma", "--teacher", "none")
     assert record["certificate"]["vote_error_bound"] < 0.2
     assert error_on(run, tmp_path, thousands(seed=1), "size", ";") <= record["certificate"]["vote_error_bound"]
     assert any("read as 10377" in note for note in record["notes"])
@@ -48,10 +48,12 @@ def test_points_for_thousands_are_asked_about(run: Run, failure: Failure, tmp_pa
 def test_the_index_of_a_sorted_table_is_left_out(run: Run, tmp_path: Path) -> None:
     """Version 0.1 learned the label from the index: 6 errors on 500 rows, 2.4 % certified, and 49.9 % of new rows
     wrong. Without it: 187 errors, 41.2 %, and 40.5 % of new rows."""
-    before = fit(run, tmp_path, indexed(), "y", "--use", "column 1 (unnamed)")["certificate"]["vote_error_bound"]
+    untaught = ["--teacher", "none"]  # several times as fast, and misled as much
+    record = fit(run, tmp_path, indexed(), "y", "--use", "column 1 (unnamed)", *untaught)
+    before = record["certificate"]["vote_error_bound"]
     misled = error_on(run, tmp_path, indexed(seed=1, in_order=False), "y", ",")
     assert before < 0.05 < 0.4 < misled
-    record = fit(run, tmp_path, indexed(), "y")
+    record = fit(run, tmp_path, indexed(), "y", *untaught)
     after = record["certificate"]["vote_error_bound"]
     assert error_on(run, tmp_path, indexed(seed=1, in_order=False), "y", ",") <= after
     assert 0.35 < after < 0.5

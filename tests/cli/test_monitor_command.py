@@ -1,12 +1,11 @@
 """`abnet monitor`: one state over many calls, exit codes, other models, kill -9."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,28 +73,47 @@ def test_another_model_needs_another_state(
     assert "belongs to another model" in failure("monitor", other, table, "--state", state, code=2)
 
 
-def test_the_state_survives_kill(model: Path, table: Path, tmp_path: Path) -> None:
-    """Whenever the job is killed, the state is that before it or that after it."""
+def test_whenever_the_job_is_killed_the_state_is_that_before_it_or_that_after_it(
+    run: Run, model: Path, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed job leaves what is on the disk at that moment: it is read at every line that saving goes through."""
+    state, save = tmp_path / "s.json", abnet.Monitor.save
+    run("monitor", model, table, "--state", state, "--error", "0.4")
+    before, seen = state.read_text(), list[str]()
+
+    def look(*_: object) -> Any:
+        seen.append(state.read_text())
+        return look
+
+    def watched(monitor: abnet.Monitor, path: Path) -> None:
+        sys.settrace(look)
+        try:
+            save(monitor, path)
+        finally:
+            sys.settrace(None)
+
+    monkeypatch.setattr(abnet.Monitor, "save", watched)
+    run("monitor", model, table, "--state", state)
+    assert list(dict.fromkeys(seen)) == [before, state.read_text()]
+    assert (json.loads(before)["n"], abnet.Monitor.load(state).n) == (60, 120)
+
+
+def test_the_state_survives_kill(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
     state = tmp_path / "s.json"
-    command: list[str | Path] = [
-        sys.executable,
-        "-c",
-        "from abnet.cli import main; main()",
-        "monitor",
-        model,
-        table,
-        "--state",
-        state,
-    ]
-    subprocess.run([*command, "--error", "0.4"], check=True, capture_output=True)
-    counts = set()
-    for wait in (0.2, 0.6, 1.0, 1.4):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(wait)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        counts.add(abnet.Monitor.load(state).n % 60)
-    assert counts == {0}
+    run("monitor", model, table, "--state", state, "--error", "0.4")
+    code = (
+        "import os, signal, sys\n"
+        "def kill(event, _):\n"
+        "    if event == 'os.rename':\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.addaudithook(kill)\n"
+        "from abnet.cli import main; main()"
+    )
+    command: list[str | Path] = [sys.executable, "-c", code, "monitor", model, table, "--state", state]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert abnet.Monitor.load(state).n == 60
+    run("monitor", model, table, "--state", state)
+    assert abnet.Monitor.load(state).n == 120
 
 
 @pytest.mark.parametrize("option", ["--alpha", "--error"])

@@ -24,9 +24,9 @@ CLASSIFIERS = [
     abnet.PBGNetClassifier(**SMALL),
     abnet.EBPClassifier(**SMALL),
     # Two rectified units may all be off, and a score of exactly 0 is +1 here, but not in the checks.
-    abnet.BinaryConnectClassifier(**SMALL | {"hidden_layer_sizes": (6,)}, batch_size=16),
+    abnet.BinaryConnectClassifier(**SMALL | {"hidden_layer_sizes": (6,)}, batch_size=4),
     # Two signs have four values, on which three outputs, one against the rest, can hardly agree.
-    abnet.BNNClassifier(**SMALL | {"hidden_layer_sizes": (8,)}, batch_size=16),
+    abnet.BNNClassifier(**SMALL | {"hidden_layer_sizes": (8,)}, batch_size=4),
 ]
 
 WEIGHTS_ARE_NOT_COPIES = (
@@ -44,7 +44,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("teacher", [None, "linear"])
 def test_class_weights_rule(teacher: str | None) -> None:
-    check_class_weight_classifiers("ABNetClassifier", abnet.ABNetClassifier((6,), teacher=teacher, random_state=0))
+    check_class_weight_classifiers("ABNetClassifier", abnet.ABNetClassifier((2,), teacher=teacher, random_state=0))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -160,7 +160,7 @@ def test_a_grid_over_learning_rates_compiles_once(
 ) -> None:
     """Five folds of 160 rows and one fit of 200, four learning rates, several seeds: one program."""
     X, y = blobs
-    classifier.set_params(hidden_layer_sizes=(3,), max_iter=2)
+    classifier.set_params(max_iter=2)
     programs = spied_programs(monkeypatch)
     clone(classifier).fit(X[:170], y[:170])
     (epoch,) = programs

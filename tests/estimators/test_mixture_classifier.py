@@ -263,7 +263,7 @@ def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) ->
 
 
 def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
-    assert len(ABNetClassifier((2,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
+    assert len(ABNetClassifier((3,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
     free = ABNetClassifier(teacher=None, **QUICK).fit(rows, two(rows))
     assert len(free.other_rows_) == 96
     assert free.recipe_["prior_fraction"] == 0.6

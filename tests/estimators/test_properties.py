@@ -12,6 +12,7 @@ import abnet
 
 FEW_EPOCHS: dict[str, Any] = {"max_iter": 2, "random_state": 0}
 SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), **FEW_EPOCHS}
+# Widths, batches and columns as in test_contract.py where they can be: each new shape costs a compilation.
 MAKERS: dict[str, Any] = {
     "ABNet": lambda: abnet.ABNetClassifier(**SMALL),
     "ABNet, trained": lambda: abnet.ABNetClassifier(**SMALL, posterior="train"),
@@ -19,15 +20,16 @@ MAKERS: dict[str, Any] = {
     "PBGNet": lambda: abnet.PBGNetClassifier(**SMALL),
     "PBGNet, sampled": lambda: abnet.PBGNetClassifier((3, 3), **FEW_EPOCHS, aggregation="sampled", n_samples=2),
     "EBP": lambda: abnet.EBPClassifier(**SMALL),
-    "BinaryConnect": lambda: abnet.BinaryConnectClassifier(**SMALL),
-    "BNN": lambda: abnet.BNNClassifier(**SMALL),
+    "BinaryConnect": lambda: abnet.BinaryConnectClassifier((6,), **FEW_EPOCHS, batch_size=4),
+    "BNN": lambda: abnet.BNNClassifier((8,), **FEW_EPOCHS, batch_size=4),
 }
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 RNG = np.random.default_rng(7)
 TARGETS = RNG.integers(0, 2, 50)
-X = RNG.normal(size=(50, 2)) + TARGETS[:, None]
+COLUMNS = 5
+X = RNG.normal(size=(50, COLUMNS)) + TARGETS[:, None]
 
 
 @pytest.fixture(scope="module", params=MAKERS)
@@ -35,7 +37,7 @@ def fitted(request: pytest.FixtureRequest) -> Any:
     return MAKERS[request.param]().fit(X, TARGETS)
 
 
-ROWS = arrays(np.float64, st.tuples(st.integers(1, 12), st.just(2)), elements=st.floats(-1e4, 1e4, width=32))
+ROWS = arrays(np.float64, st.tuples(st.integers(1, 12), st.just(COLUMNS)), elements=st.floats(-1e4, 1e4, width=32))
 
 
 @QUICK
@@ -93,7 +95,7 @@ def test_every_row_is_a_bound_row_or_not(n: int, seed: int, fraction: float, way
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     y[:2] = 0, 1
-    rows = rng.normal(size=(n, 2))
+    rows = rng.normal(size=(n, COLUMNS))
     clf = abnet.ABNetClassifier((2,), max_iter=1, prior_fraction=fraction, random_state=seed, **way).fit(rows, y)
     assert sorted([*clf.bound_rows_, *clf.other_rows_]) == list(range(n))
     assert clf.certificate_ is not None

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from abnet.experiments import Result, RunStore, Setting, SettingGroup, groups_of, sweep
+from abnet.experiments.backends import GroupTrainer
 
 
 def fingerprint_of(name: str) -> str:
@@ -48,6 +49,18 @@ def train_and_tell(group: SettingGroup, *, data_dir: str | None) -> list[Result]
     mark.write_text(str(os.getpid()))
     time.sleep(0.15)
     return train(group, data_dir=data_dir)
+
+
+def train_side_by_side(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
+    """Leave a file for each training, with the process in it; none ends before two processes have begun one."""
+    assert data_dir is not None
+    mark = Path(data_dir) / f"{group.name} {time.monotonic_ns()}"
+    mark.write_text(str(os.getpid()))
+    for _ in range(6000):
+        if len({mark.read_text() for mark in Path(data_dir).iterdir()}) == 2:
+            return train(group, data_dir=data_dir)
+        time.sleep(0.005)
+    raise TimeoutError("no other process has begun a group")
 
 
 def train_or_hang(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
@@ -99,13 +112,15 @@ def groups(repetitions: int, *, dataset: str = "ads") -> list[SettingGroup]:
     return groups_of(Setting(dataset, m, (2,), rate, k) for k in range(repetitions) for m in models for rate in rates)
 
 
-def sweep_in_process(path: str, data_dir: str, repetitions: int, jobs: int = 1) -> int:
+def sweep_in_process(
+    path: str, data_dir: str, repetitions: int, *, jobs: int = 1, run_group: GroupTrainer = train_and_tell
+) -> int:
     """A whole sweep, for a process of its own."""
     with RunStore(path) as store:
         report = sweep(
             groups(repetitions),
             store,
-            run_group=train_and_tell,
+            run_group=run_group,
             fingerprint_of=fingerprint_of,
             jobs=jobs,
             data_dir=data_dir,

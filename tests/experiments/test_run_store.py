@@ -31,11 +31,29 @@ def results(group: SettingGroup) -> list[Result]:
 
 
 def process(code: str, *arguments: str) -> subprocess.Popen[str]:
-    """A Python process that finds the fake trainers."""
+    """A Python process that finds the fake trainers; its input ends with the block, and not before."""
     path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=nowhere, text=True)
+
+
+class Clock:
+    """A clock that stands still until it is set; the store asks it for the time."""
+
+    def __init__(self) -> None:
+        self.now = 1e9
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("abnet.experiments.store.time", clock)
+    return clock
 
 
 def test_a_result_comes_back_as_it_went_in(tmp_path: Path) -> None:
@@ -127,10 +145,10 @@ def test_a_failure_is_kept_until_the_group_succeeds(tmp_path: Path) -> None:
         assert (len(store.runs()), store.runs(status="failed")) == (4, [])
 
 
-def test_a_late_result_does_not_replace_a_stored_one(tmp_path: Path) -> None:
+def test_a_late_result_does_not_replace_a_stored_one(tmp_path: Path, clock: Clock) -> None:
     with RunStore(tmp_path / "runs.sqlite") as slow, RunStore(tmp_path / "runs.sqlite", lease=0.0) as quick:
         late = slow.claim(GROUP, fingerprint="f")
-        time.sleep(0.01)
+        clock.now += 1
         claim = quick.claim(GROUP, fingerprint="f")  # a lease of no time: the other claim is stale
         assert late is not None
         assert claim is not None
@@ -140,15 +158,27 @@ def test_a_late_result_does_not_replace_a_stored_one(tmp_path: Path) -> None:
         assert [run.result.test_error for run in quick.runs() if run.result] == [0.04] * 4
 
 
-def test_the_heartbeat_keeps_a_claim(tmp_path: Path) -> None:
+def test_the_heartbeat_keeps_a_claim(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "runs.sqlite"
     with RunStore(path, lease=1.0) as mine, RunStore(path, lease=1.0) as other, mine.heartbeat():
         assert mine.claim(GROUP, fingerprint="f") is not None
-        start = time.time()
-        while _last_beat(path) < start + 1.2:  # later than the lease of the claim alone
-            assert time.time() < start + 30
+        clock.now += 1.2  # later than the lease of the claim alone
+        for _ in range(1000):  # 10 seconds in which this process runs; a beat comes after a quarter of one
+            if _last_beat(path) == clock.now:
+                break
             time.sleep(0.01)
+        clock.now += 0.9
         assert other.claim(GROUP, fingerprint="f") is None
+
+
+def test_without_a_heartbeat_a_claim_ends_with_its_lease(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "runs.sqlite"
+    with RunStore(path, lease=1.0) as mine, RunStore(path, lease=1.0) as other:
+        assert mine.claim(GROUP, fingerprint="f") is not None
+        clock.now += 0.9
+        assert other.claim(GROUP, fingerprint="f") is None
+        clock.now += 0.2
+        assert other.claim(GROUP, fingerprint="f") is not None
 
 
 @pytest.mark.parametrize("broken", ["missing", "doubled", "foreign data"])
@@ -224,8 +254,8 @@ def test_a_killed_process_is_known_to_be_dead() -> None:
     if not this_process().place:
         pytest.skip("this system does not tell the start of a process")
     code = (
-        "import time; from abnet.experiments.owners import this_process; "
-        "print(*vars(this_process()).values(), sep='|', flush=True); time.sleep(60)"
+        "import sys; from abnet.experiments.owners import this_process; "
+        "print(*vars(this_process()).values(), sep='|', flush=True); sys.stdin.read()"
     )
     with process(code) as child:
         assert child.stdout is not None
@@ -235,8 +265,9 @@ def test_a_killed_process_is_known_to_be_dead() -> None:
         assert is_dead(replace(owner, started="0"))  # the number was given to another process
         assert not is_dead(replace(owner, place="elsewhere"))
         child.kill()
-        deadline = time.monotonic() + 5
-        while not is_dead(owner) and time.monotonic() < deadline:  # dead before anyone has waited for it
+        for _ in range(3000):  # dead before anyone has waited for it
+            if is_dead(owner):
+                break
             time.sleep(0.01)
         assert is_dead(owner)
 
@@ -246,8 +277,8 @@ def test_the_claim_of_a_killed_process_is_taken_over_at_once(tmp_path: Path) -> 
         pytest.skip("this system does not tell the start of a process")
     path = tmp_path / "runs.sqlite"
     code = (
-        "import sys, time, fake_training as f; from abnet.experiments import RunStore; s = RunStore(sys.argv[1]); "
-        "s.claim(f.groups(1)[0], fingerprint='f'); print('claimed', flush=True); time.sleep(60)"
+        "import sys, fake_training as f; from abnet.experiments import RunStore; s = RunStore(sys.argv[1]); "
+        "s.claim(f.groups(1)[0], fingerprint='f'); print('claimed', flush=True); sys.stdin.read()"
     )
     group = SettingGroup(
         tuple(Setting("ads", m, (2,), r, 0) for m in ("PBGNet", "ABNet") for r in (0.1, 0.01, 0.001, 0.0001))
@@ -266,7 +297,7 @@ def test_two_processes_share_the_work_and_repeat_nothing(tmp_path: Path) -> None
     marks.mkdir()
     code = (
         "import sys, fake_training as f; f.meet(sys.argv[2] + '/../met', 2); "
-        "sys.exit(f.sweep_in_process(sys.argv[1], sys.argv[2], 14))"
+        "sys.exit(f.sweep_in_process(sys.argv[1], sys.argv[2], 14, run_group=f.train_side_by_side))"
     )
     path = tmp_path / "runs.sqlite"  # neither process finds it made: they also race to make it
     with process(code, str(path), str(marks)) as one, process(code, str(path), str(marks)) as two:

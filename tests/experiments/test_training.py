@@ -1,10 +1,7 @@
 """The real trainer on the embedded circles: same networks side by side and one by one, killed and resumed."""
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,24 +97,37 @@ def test_one_hidden_layer_is_trained_once_for_both_models(monkeypatch: pytest.Mo
 SWEEP = """
 import sys
 from abnet.experiments import RunStore, Setting, groups_of, sweep
-with RunStore(sys.argv[1]) as store:
-    settings = [Setting("circles", "ABNet", (2,), 0.1, k) for k in range(5)]
-    sweep(groups_of(settings), store, quiet=True)
+from abnet.experiments.run_group import run_group
+
+trained = []
+
+def hang_after_the_second(group, *, data_dir):
+    trained.append(run_group(group, data_dir=data_dir))
+    if len(trained) == 2:
+        print("trained, not stored", flush=True)
+        sys.stdin.read()
+    return trained[-1]
+
+way, *paths = sys.argv[1:]
+settings = [Setting("circles", "ABNet", (2,), 0.1, k) for k in range(4)]
+for path in paths:
+    with RunStore(path) as store:
+        sweep(groups_of(settings), store, run_group=hang_after_the_second if way == "hang" else run_group, quiet=True)
 """
 
 
 def test_killed_and_resumed_gives_the_runs_of_an_undisturbed_sweep(tmp_path: Path) -> None:
     killed, whole = tmp_path / "killed.sqlite", tmp_path / "whole.sqlite"
-    with subprocess.Popen([sys.executable, "-c", SWEEP, str(killed)]) as child, RunStore(killed) as watching:
-        while not watching.runs():
-            time.sleep(0.01)
-        os.kill(child.pid, signal.SIGKILL)
+    command, pipe = [sys.executable, "-c", SWEEP], subprocess.PIPE
+    with subprocess.Popen([*command, "hang", str(killed)], stdin=pipe, stdout=pipe, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "trained, not stored\n"
+        child.kill()
     with RunStore(killed) as store:
-        assert 1 <= len(store.runs()) < 5
-    for path in (killed, whole):
-        subprocess.run([sys.executable, "-c", SWEEP, str(path)], check=True)
+        assert len(store.runs()) == 1
+    subprocess.run([*command, "finish", str(killed), str(whole)], check=True)
     with RunStore(killed) as a, RunStore(whole) as b:
-        assert len(a.runs()) == 5
+        assert len(a.runs()) == 4
         assert _without_seconds(export_runs(a.runs())) == _without_seconds(export_runs(b.runs()))
 
 

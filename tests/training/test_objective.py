@@ -23,8 +23,8 @@ def monitored(learner: AggregationLearner, network: BAM, prior: BAM, objective: 
               weights: np.ndarray) -> float:  # fmt: skip
     state = start(network, prior, objective, 500, 0.05)
     inputs = jnp.asarray(exact.lift(X), jnp.float32)
-    out = learner.output(state, inputs, jax.random.key(0))
-    return float(learner.monitor(state, out, jnp.asarray(y, jnp.float32), jnp.asarray(weights, jnp.float32)))
+    out = jax.jit(learner.output)(state, inputs, jax.random.key(0))
+    return float(jax.jit(learner.monitor)(state, out, np.asarray(y, np.float32), np.asarray(weights, np.float32)))
 
 
 def test_flatten_and_back(rng: np.random.Generator) -> None:
@@ -61,15 +61,14 @@ def test_steps_lower_each_objective_and_learn_C_with_the_bound_only(rng: np.rand
     network, _, X, _ = problem(rng)
     y = np.sign(X[:, 0])
     learner = AggregationLearner(SIZES)
-    step = jax.jit(learner.step)
+    output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
     inputs, targets, weights = (jnp.asarray(a, jnp.float32) for a in (exact.lift(X), y, np.ones(8)))
     for objective in Objective:
         state = start(network, network, objective, 5000, 0.05)
-        out = learner.output(state, inputs, None)
-        before = learner.monitor(state, out, targets, weights)
+        before = monitor(state, output(state, inputs, None), targets, weights)
         for _ in range(30):
             state = step(state, inputs, targets, weights, 0.02, jax.random.key(0))
-        after = learner.monitor(state, learner.output(state, inputs, None), targets, weights)
+        after = monitor(state, output(state, inputs, None), targets, weights)
         assert after < before
         assert (float(state.theta[-1]) != 0) == (objective is Objective.BOUND)
 
@@ -90,17 +89,20 @@ def test_the_saturated_log_loss_stays_finite() -> None:
     network = BAM((np.array([[1e4]]), np.array([[1e4]])), (np.zeros(1), np.zeros(1))).astype(np.float32)
     state = start(network, network, Objective.LOG, 10, 0.05)
     inputs, wrong = jnp.asarray(exact.lift(np.array([[5.0]])), jnp.float32), jnp.asarray([-1.0])
-    after = learner.step(state, inputs, wrong, jnp.ones(1), 0.1, jax.random.key(0))
+    output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
+    after = step(state, inputs, wrong, jnp.ones(1), 0.1, jax.random.key(0))
     assert np.isfinite(after.theta).all()
-    value = learner.monitor(state, learner.output(state, inputs, None), wrong, jnp.ones(1))
+    value = monitor(state, output(state, inputs, None), wrong, jnp.ones(1))
     assert value == pytest.approx(-np.log(LOG_MIXTURE / 2), rel=1e-3)
+
+
+one_step = jax.jit(lambda learner, *arguments: learner.step(*arguments), static_argnums=0)
 
 
 def after(learner: Any, state: Any, *batches: Any) -> Any:
     """The state after steps on minibatches of (inputs, targets, weights)."""
-    step = jax.jit(learner.step)
     for inputs, targets, weights in batches:
-        state = step(state, inputs, targets, jnp.asarray(weights, jnp.float32), 0.05, jax.random.key(0))
+        state = one_step(learner, state, inputs, targets, np.asarray(weights, np.float32), 0.05, jax.random.key(0))
     return state
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -222,14 +223,15 @@ def test_what_the_pass_met_is_what_is_monitored(rng: np.random.Generator) -> Non
 
     inputs, targets = np.asarray(rows.inputs), np.asarray(rows.targets)
     outputs = np.zeros(len(targets), np.float32)
+    output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
     for start_at in range(0, 40, 16):
         batch = order[start_at : min(start_at + 16, 40)]
-        outputs[batch] = learner.output(state, inputs[batch], None)
-        state = learner.step(state, inputs[batch], targets[batch], np.ones(len(batch), np.float32), 0.05, None)
+        outputs[batch] = output(state, inputs[batch], None)
+        state = step(state, inputs[batch], targets[batch], np.ones(len(batch), np.float32), 0.05, None)
     watched = np.zeros(len(targets), np.float32)
     watched[10:50] = 1
     np.testing.assert_allclose(run.state.theta[0], state.theta, atol=1e-5)
-    np.testing.assert_allclose(run.value[0], learner.monitor(state, outputs, targets, watched), atol=1e-5)
-    before = learner.output(start(network(), network(2), Objective.BOUND, 40, 0.05), inputs, None)
-    looked = learner.monitor(start(network(), network(2), Objective.BOUND, 40, 0.05), before, targets, watched)
+    np.testing.assert_allclose(run.value[0], monitor(state, outputs, targets, watched), atol=1e-5)
+    before = output(start(network(), network(2), Objective.BOUND, 40, 0.05), inputs, None)
+    looked = monitor(start(network(), network(2), Objective.BOUND, 40, 0.05), before, targets, watched)
     np.testing.assert_allclose(first[0].value[0], looked, atol=1e-5)  # the start is looked at, in a pass of its own
