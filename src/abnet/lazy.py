@@ -86,6 +86,7 @@ def put_off(module: str) -> Iterator[None]:
 
     Examples
     --------
+    >>> loaded = sys.modules.pop("colorsys", None)  # as in a new process
     >>> with put_off("colorsys"):
     ...     import colorsys
     >>> "colorsys" in sys.modules, colorsys.hsv_to_rgb(0, 0, 1), "colorsys" in sys.modules
