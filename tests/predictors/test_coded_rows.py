@@ -86,13 +86,32 @@ def test_members_are_what_enumeration_says(signs: np.ndarray) -> None:
         np.testing.assert_allclose(summed_multilinear(H, m), expected, rtol=0, atol=1e-13)
 
 
-def test_single_precision_keeps_its_bound(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
-    mixture = CompactMixture.from_networks(networks(5, 1, signs.shape[1]))
-    bound = np.mean([single_precision_error(W, b) for W, b in zip(mixture.W, mixture.b, strict=True)])
-    single = mixture.coded_scorer(coded.rows(features).counts, np.float32)(coded.rows(features))
+@pytest.mark.parametrize("scale", [1.0, 300.0])
+def test_single_precision_keeps_its_bound(
+    scale: float, features: np.ndarray, coded: CodedMap, signs: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound counts the sums that are looked up, one a feature; it would give up if it counted every sign."""
+    plain = CompactMixture.from_networks(networks(5, 1, signs.shape[1]))
+    mixture = CompactMixture(scale * plain.W, scale * plain.b, plain.H)
+    rows = coded.rows(features)
+    every_sign = np.mean([single_precision_error(W, b) for W, b in zip(mixture.W, mixture.b, strict=True)])
+    bound, of_signs = mixture._single_precision_slack(rows), mixture._single_precision_slack(signs)
+    assert bound < 0.6 * of_signs == pytest.approx(0.6 * (every_sign + 1e-6))
+    single = mixture.coded_scorer(rows.counts, np.float32)(rows)
     assert single.dtype == np.float32
-    off = np.abs(single - mixture.score_rows(signs.astype(np.float64)))
-    assert 0 < off.max() <= bound
+    expected = mixture.score_rows(signs.astype(np.float64))
+    assert 0 < np.abs(single - expected).max() <= bound
+    again: list[int] = []
+    exact = mixture.score_prepared
+
+    def noted(self: CompactMixture, X: Any, **options: Any) -> Any:
+        again.append(len(X))
+        return exact(X, **options)
+
+    monkeypatch.setattr(CompactMixture, "score_prepared", noted)
+    monkeypatch.setattr("abnet.predictors.mixture.MOST_SLACK", (bound + of_signs) / 2)
+    np.testing.assert_array_equal(mixture.votes(rows), expected >= 0)
+    assert sum(again) < len(rows)
 
 
 def test_a_drawn_network_answers_alike(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:

@@ -108,7 +108,7 @@ class CompactMixture(Predictor):
     def votes(self, X: Any, *, threads: int = 1) -> NDArray[np.intp]:
         """The codes of `score_prepared`, from single precision where that is sure of them."""
         matrix = as_matrix(X, self.n_inputs)
-        slack = float(np.mean([single_precision_error(W, b) for W, b in zip(self.W, self.b, strict=True)])) + 1e-6
+        slack = self._single_precision_slack(matrix)
         if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
             return super().votes(matrix, threads=threads)
         scores = self._single_precision_scores(matrix, threads)
@@ -118,8 +118,14 @@ class CompactMixture(Predictor):
         votes[unsure] = super().votes(matrix[unsure])
         return votes
 
+    def _single_precision_slack(self, X: Any) -> float:
+        """How far scores in float32 may be off. Of codes one sum is looked up for each feature, rounded once itself."""
+        terms = X.features.shape[1] + len(X.reached) + 2 if isinstance(X, CodedRows) else None
+        errors = [single_precision_error(W, b, terms=terms) for W, b in zip(self.W, self.b, strict=True)]
+        return float(np.mean(errors)) + 1e-6
+
     def _single_precision_scores(self, X: Any, threads: int) -> NDArray[np.float64]:
-        """Scores in float32, off by no more than `single_precision_error`: to look sums up saves roundings."""
+        """Scores in float32, off by no more than the slack."""
         coded = isinstance(X, CodedRows)
         scorer: Any = self.coded_scorer(X.counts, np.float32) if coded else self._dense_scorer(np.float32)
         members, width = self.b.shape
