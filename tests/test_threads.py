@@ -35,3 +35,33 @@ def test_the_environment_limits_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
     assert cores() == 1
     monkeypatch.setenv("OMP_NUM_THREADS", "many")
     assert 1 <= cores() <= MOST
+
+
+def blas_threads() -> set[int]:
+    from threadpoolctl import threadpool_info
+
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_matrix_products_have_one_thread_beside_ours_and_get_theirs_back() -> None:
+    from threadpoolctl import threadpool_limits
+
+    from abnet.rows import mapped
+
+    seen: list[set[int]] = []
+
+    def nested(depth: int) -> None:
+        seen.append(blas_threads())
+        if depth:
+            mapped(nested, [depth - 1] * 2, 2)
+            seen.append(blas_threads())
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        mapped(nested, [2, 1, 0], 2)
+        assert blas_threads() == before
+        with pytest.raises(ZeroDivisionError):
+            mapped(lambda x: 1 / x, [1, 0, 2], 2)
+        assert blas_threads() == before
+    assert len(seen) > 9
+    assert all(found == {1} for found in seen)

@@ -6,8 +6,9 @@ a tenth of the memory.
 """
 
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -77,13 +78,40 @@ def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -
         return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads) as pool:
+    with _cores_for_us(), ThreadPoolExecutor(threads) as pool:
         begun = [pool.submit(function, item) for item in items]
         try:
             return [each.result() for each in begun]
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+_guard = threading.Lock()
+_limited: list[Any] = []
+"""The limit in force, once for each call that is under it."""
+
+
+@contextmanager
+def _cores_for_us() -> Iterator[None]:
+    """Meanwhile the library of matrix products has one thread: with all cores for each of ours, they would all wait.
+
+    It is told so once, and gets its threads back when the last call is done; without threadpoolctl it is left alone.
+    """
+    with _guard:
+        if not _limited:
+            with suppress(ImportError):
+                from threadpoolctl import threadpool_limits
+
+                _limited.append(threadpool_limits(1, user_api="blas"))
+        else:
+            _limited.append(_limited[0])
+    try:
+        yield
+    finally:
+        with _guard:
+            if _limited and (limit := _limited.pop()) and not _limited:
+                limit.restore_original_limits()
 
 
 def return_memory() -> None:

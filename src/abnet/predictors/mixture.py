@@ -130,7 +130,7 @@ class CompactMixture(Predictor):
         scorer: Any = self.coded_scorer(X.counts, np.float32) if coded else self._dense_scorer(np.float32)
         members, width = self.b.shape
         scores = np.empty((len(X), *self.H.shape[2:]))
-        rows = max(single_precision_rows(self.n_inputs, width) // members, 16)
+        rows = self.coded_block if coded else max(single_precision_rows(self.n_inputs, width) // members, 16)
 
         def score(start: int) -> None:
             block = X[start : start + rows]
