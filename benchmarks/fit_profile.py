@@ -11,10 +11,11 @@ import io
 import pstats
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import polars as pl
+
+from measure import best_times
 
 STEPS = (
     ("the command", "fit_table.py", "fit_table"),
@@ -56,9 +57,7 @@ def profile(table: Path, target: str, folder: Path, *options: str) -> pstats.Sta
 
 def show(table: Path, target: str, folder: Path, *options: str) -> None:
     """The steps, in seconds and as multiples of Polars' read as text."""
-    begin = time.perf_counter()
-    pl.read_csv(table, infer_schema=False)
-    as_text = time.perf_counter() - begin
+    (as_text,) = best_times(lambda: pl.read_csv(table, infer_schema=False), repeat=3)
     stats = profile(table, target, folder, *options)
     print(f"Polars' read as text: {as_text:.2f} s")
     for words, file, function in STEPS:
