@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -56,11 +57,11 @@ def train_side_by_side(group: SettingGroup, *, data_dir: str | None) -> list[Res
     assert data_dir is not None
     mark = Path(data_dir) / f"{group.name} {time.monotonic_ns()}"
     mark.write_text(str(os.getpid()))
-    for _ in range(6000):
+    for _ in range(3000):
         if len({mark.read_text() for mark in Path(data_dir).iterdir()}) == 2:
             return train(group, data_dir=data_dir)
         time.sleep(0.005)
-    raise TimeoutError("no other process has begun a group")
+    sys.exit("no other process has begun a group")
 
 
 def train_or_hang(group: SettingGroup, *, data_dir: str | None) -> list[Result]:

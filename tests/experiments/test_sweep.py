@@ -124,7 +124,7 @@ def test_ctrl_c_leaves_a_store_to_continue_from(fake: ModuleType, tmp_path: Path
             while len(watching.runs()) < 16:
                 time.sleep(0.01)
         os.killpg(child.pid, signal.SIGINT)
-        _, said = child.communicate(timeout=30)
+        _, said = child.communicate(timeout=120)
     assert child.returncode == 130
     assert "runs stored in" in said.splitlines()[-1]
     assert "the same command continues" in said.splitlines()[-1]

@@ -32,7 +32,7 @@ print(json.dumps({"devices": jax.device_count(), "several": several, "one": one}
 def test_four_devices_train_the_same_networks_as_one() -> None:
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
     command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["devices"] == 4
