@@ -17,9 +17,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
-from functools import cache, partial
+from functools import cache, partial, wraps
 from hashlib import sha256
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -266,6 +267,7 @@ def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
 
 STATIC = ("learners", "batch_size", "mesh", "seen")
 """Arguments of an epoch that are compiled in."""
+_ONE_EPOCH = signature(one_epoch)
 
 
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
@@ -375,51 +377,42 @@ def counted(weights: Any) -> Any:
     return jnp.count_nonzero(weights).astype(weights.dtype)
 
 
-def kept_epoch(
-    learners: tuple[Learner, ...],
-    runs: tuple[Run, ...],
-    rows: Rows,
-    order: Any,
-    count: Any,
-    watch: Any,
-    limits: Limits,
-    *,
-    batch_size: int,
-    mesh: Mesh | None = None,
-    seen: bool = False,
-) -> tuple[Run, ...]:
+@wraps(one_epoch)
+def kept_epoch(*given: Any, **named: Any) -> tuple[Run, ...]:
     """`one_epoch`, whose operations are kept on disk: tracing it in Python takes longer than a small fit."""
-    compiled_in: dict[str, Any] = {"batch_size": batch_size, "mesh": mesh, "seen": seen}
-    given = (runs, rows, order, count, watch, limits)
-    leaves, tree = jax.tree.flatten(given)
+    call = _ONE_EPOCH.bind(*given, **named)
+    call.apply_defaults()
+    compiled_in = {name: call.arguments.pop(name) for name in STATIC}
+    leaves, tree = jax.tree.flatten(dict(call.arguments))
     shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
-    file = _kept_file(learners, f"{compiled_in} {tree} {shapes}") if mesh is None else None
-    if file is None:
-        return one_epoch(learners, *given, **compiled_in)
 
     def flat(*leaves: Any) -> list[Any]:
-        return jax.tree.leaves(one_epoch(learners, *jax.tree.unflatten(tree, leaves), **compiled_in))
+        return jax.tree.leaves(one_epoch(**compiled_in, **jax.tree.unflatten(tree, leaves)))
 
+    file = _kept_file(compiled_in, f"{tree} {shapes}")
     try:
-        updated = _kept(file, flat, shapes).call(*leaves)
-    except (NotImplementedError, TypeError, ValueError):  # JAX cannot write this down, or the fault is in the learner
-        return one_epoch(learners, *given, **compiled_in)
-    return tuple(jax.tree.unflatten(jax.tree.structure(runs), updated))
+        if file is not None:
+            updated = _kept(file, flat, shapes).call(*leaves)
+            return tuple(jax.tree.unflatten(jax.tree.structure(call.arguments["runs"]), updated))
+    except (NotImplementedError, TypeError, ValueError):
+        pass  # JAX cannot write this down, or the fault is in the learner, which says so now
+    return one_epoch(*given, **named)
 
 
 epoch = jax.jit(kept_epoch, static_argnames=STATIC)
 """`one_epoch`, compiled as XLA likes."""
 
 
-def _kept_file(learners: tuple[Learner, ...], arguments: str) -> Path | None:
+def _kept_file(compiled_in: dict[str, Any], arrays: str) -> Path | None:
     """Where the operations are kept, by all that they depend on; None if that is not known, or nothing is kept."""
-    ours = all(is_dataclass(learner) and type(learner).__module__.startswith("abnet.") for learner in learners)
-    if not (ours and _depth and _source() and hasattr(jax.config, "values") and jax.default_backend() == "cpu"):
+    ours = all(is_dataclass(one) and type(one).__module__.startswith("abnet.") for one in compiled_in["learners"])
+    here = _depth and compiled_in["mesh"] is None and jax.default_backend() == "cpu"
+    if not (ours and here and _source() and hasattr(jax.config, "values")):
         return None
     known = jax.config.values.items()
     settings = sorted((name, getattr(jax.config, name, value)) for name, value in known if name not in _SET_HERE)
     versions = (version(name) for name in ("jax", "jaxlib", "optax", "numpy"))
-    told = f"{learners} {arguments} {settings} {' '.join(versions)} {_source()}"
+    told = f"{compiled_in} {arrays} {settings} {' '.join(versions)} {_source()}"
     return Path(_read(_SET_HERE[0])) / f"epoch-{sha256(told.encode()).hexdigest()}"
 
 

@@ -84,6 +84,13 @@ def test_what_nearly_counts_the_rows_is_kept_with_a_note(index: list[Any], said:
     assert kept(table, use="id") == (["id", "x"], [])
 
 
+def test_no_note_for_numbers_that_repeat_more_often_than_by_chance() -> None:
+    """One in twenty of these, where one in twenty-five would be chance: far from chance, to the other side."""
+    rng = np.random.default_rng(0)
+    once = rng.choice(12 * 30_000, 28_500, replace=False)
+    assert kept({"some twice": np.append(once, once[:1500]), "x": rng.normal(size=30_000)}) == (["some twice", "x"], [])
+
+
 def test_no_note_for_numbers_that_repeat_by_chance_or_design() -> None:
     rng = np.random.default_rng(0)
     columns = {

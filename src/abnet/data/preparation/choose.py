@@ -212,7 +212,7 @@ def _counts_rows(x: NDArray[np.float64]) -> tuple[bool, str]:
     seen = np.zeros(int(room), bool)
     seen[(steps / step).astype(np.intp)] = True
     k, r = n - np.count_nonzero(seen), n - room * -np.expm1(-n / room)
-    if k and (k > _SOME * n or r - k + k * np.log(k / r) < _NEVER):
+    if k and (k > min(_SOME * n, r) or r - k + k * np.log(k / r) < _NEVER):
         return False, ""
     plain = not k and len(x) == n and float(steps.max()) + 1 <= _ROOM * n
     told = f"has whole numbers that {'hardly ever' if k else 'never'} repeat, as if they counted the rows; if they do, "
