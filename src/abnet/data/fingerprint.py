@@ -27,7 +27,6 @@ __all__ = [
     "decimals",
     "drawn_rows",
     "fingerprint",
-    "fingerprint_of_parts",
     "row_filter",
     "row_marks",
     "warn_of_copies",
@@ -56,24 +55,6 @@ def fingerprint(X: Any, y: Any) -> str:
     """
     digest = hashlib.sha256(b"abnet data 1")
     _add(digest, X)
-    _add(digest, y)
-    return digest.hexdigest()
-
-
-def fingerprint_of_parts(parts: Sequence[NDArray[Any]], y: Any) -> str:
-    """`fingerprint` of the parts one below the other, arrays of one type and width, without a copy of them all.
-
-    Examples
-    --------
-    >>> X = np.eye(3, dtype=np.float32)
-    >>> fingerprint_of_parts([X[:2], X[2:]], [0, 1, 1]) == fingerprint(X, [0, 1, 1])
-    True
-    """
-    digest = hashlib.sha256(b"abnet data 1")
-    dtype = parts[0].dtype.newbyteorder("<")
-    digest.update(f"{dtype.str} {(sum(map(len, parts)), parts[0].shape[1])}".encode())
-    for part in parts:
-        digest.update(np.ascontiguousarray(part, dtype).reshape(-1).view(np.uint8).data)
     _add(digest, y)
     return digest.hexdigest()
 

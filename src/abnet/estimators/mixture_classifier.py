@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
 from abnet.codebook import code_words, words_to_text
-from abnet.data.fingerprint import MOST_ROWS, background_detail, fingerprint_of_parts, row_filter, warn_of_copies
+from abnet.data.fingerprint import MOST_ROWS, background_detail, fingerprint, row_filter, warn_of_copies
 from abnet.data.preparation.transformers import as_frame
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
@@ -230,7 +230,7 @@ class MixtureClassifier(AggregatedClassifier):
         covered = base is None or allows_certificate(self.preprocessor, base.transform, X)
         ordered = codes[order]
         with ThreadPoolExecutor(1) as aside:  # neither can be shared out, so they go side by side
-            name = aside.submit(fingerprint_of_parts, [prepared], ordered.astype(np.float64))
+            name = aside.submit(fingerprint, prepared, ordered.astype(np.float64))
             if self._groups is None:
                 warn_of_copies(prepared, ordered, self.classes_)
         learn, judge = prepared[: len(first)], prepared[len(first) :]
@@ -338,7 +338,7 @@ class MixtureClassifier(AggregatedClassifier):
 
     def _mixture_info(
         self, recipe: Recipe, members: mixture_fit.Members, preparation: Any, prepared: NDArray[np.float32],
-        codes: NDArray[np.intp], fingerprint: str,
+        codes: NDArray[np.intp], name: str,
     ) -> ModelInfo:  # fmt: skip
         """What goes with the predictor; rows and codes are in the order of use."""
         details: dict[str, Any] = {
@@ -351,7 +351,7 @@ class MixtureClassifier(AggregatedClassifier):
             "prior": "split",
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(codes),
-            "data_fingerprint": fingerprint,
+            "data_fingerprint": name,
             **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
         }
         if len(self.classes_) > 2:
