@@ -9,6 +9,7 @@ import pytest
 
 from abnet.data.preparation import TablePreparation, preparation_from_dict
 from abnet.data.tables import TableError, read_table
+from abnet.data.tables.doubts import _other_dates, perhaps_no_text
 from abnet.data.tables.frames import as_table
 
 
@@ -280,3 +281,10 @@ def test_numbers_in_pieces_and_by_either_engine_are_the_same_bits() -> None:
 def test_the_decimal_mark_is_checked(decimal: Any) -> None:
     with pytest.raises(ValueError, match="decimal must be one of 'auto', 'point', 'comma'"):
         TablePreparation(decimal=decimal).fit({"c": ["1", "2"]})
+
+
+def test_dates_above_and_other_texts_below_are_text() -> None:
+    """Only some texts are looked at for their looks, but from top to bottom."""
+    days = (np.datetime64("1900-01-01") + np.arange(20_000)).astype(str).tolist()
+    assert perhaps_no_text(dict.fromkeys([*days, *(f"item {i}" for i in range(30_000))], 1)) == ""
+    assert _other_dates({days[0]: 1}, 1) == ""  # which are read

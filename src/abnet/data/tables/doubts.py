@@ -47,7 +47,7 @@ def perhaps_no_text(counts: Mapping[str, int]) -> str:
     >>> perhaps_no_text({"3. Mai 2020": 1, "31. Juli 2021": 1})
     "dates such as '31. Juli 2021' are not read; if they are dates, write them as 2020-12-31"
     """
-    some = dict(islice(counts.items(), _SOME))
+    some = dict(islice(counts.items(), 0, None, -(-len(counts) // _SOME)))  # from top to bottom
     cases = ((look, some if look in _BY_LOOKS else counts) for look in _LOOKS)
     return next((told for look, texts in cases if (told := look(texts, sum(texts.values())))), "")
 
@@ -162,6 +162,8 @@ def _other_dates(counts: Mapping[str, int], total: int) -> str:
     if _share(counts, total, fits) < _MOSTLY:
         return ""
     odd = [text for text, day in zip(counts, _days(counts), strict=True) if np.isnan(day) and fits(text)]
+    if not odd:
+        return ""
     example = quoted(_commonest(counts, odd))
     return f"dates such as {example} are not read; if they are dates, write them as 2020-12-31"
 
