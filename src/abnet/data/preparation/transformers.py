@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.data.preparation.choose import choose_all
-from abnet.data.preparation.coded import ThermometerMap, midpoints
+from abnet.data.preparation.coded import ThermometerMap, cuts
 from abnet.data.preparation.columns import DateColumn, NumericColumn, Rules, numbers
 from abnet.data.preparation.table_map import Column, TableMap
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, is_missing, listed, refuse_repeated
@@ -193,10 +193,10 @@ class PlainNumbers(TablePreparation):
 class ThermometerCodes(TransformerMixin, BaseEstimator):
     """Each column as signs ``sgn(x - t)`` for thresholds ``t`` between its distinct values.
 
-    A column with at most ``n_thresholds + 1`` distinct values gets all midpoints between neighbours; one with more, as
-    many of them as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten
-    hold the same number, all quantiles of rows coincide. A 0-1 column becomes one sign, a constant one disappears, and
-    every row has the same norm, which suits networks that divide by it.
+    A column with at most ``n_thresholds + 1`` distinct values gets one between all neighbours; one with more, as many
+    as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten hold the same
+    number, all quantiles of rows coincide. A number has the codes that it has in float32. A 0-1 column becomes one
+    sign, a constant one disappears, and every row has the same norm, which suits networks that divide by it.
 
     Thresholds are fitted to data: give the transformer to a classifier as ``preprocessor``, which fits it on the first
     part of the rows alone. No labels are used.
@@ -215,8 +215,8 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> codes = ThermometerCodes().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0]])
-    >>> codes.thresholds_
-    [array([1.5, 3.5]), array([0.5])]
+    >>> [thresholds.round(3) for thresholds in codes.thresholds_]
+    [array([1.455, 3.455]), array([0.455])]
     >>> codes.transform([[3.0, 1.0]])
     array([[ 1., -1.,  1.]], dtype=float32)
     """
@@ -229,7 +229,7 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         if self.n_thresholds < 1:
             raise ValueError(f"n_thresholds must be a whole number of at least 1; got {self.n_thresholds!r}.")
         rows = validate_data(self, X, dtype=[np.float64, np.float32])
-        self.thresholds_ = [midpoints(column, self.n_thresholds) for column in rows.T]
+        self.thresholds_ = [cuts(column, self.n_thresholds) for column in rows.T]
         if not any(len(thresholds) for thresholds in self.thresholds_):
             raise ValueError(f"every column ({rows.shape[1]}) is constant on the {rows.shape[0]} rows: no thresholds.")
         return self
