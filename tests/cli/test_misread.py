@@ -120,11 +120,9 @@ def test_names_that_differ_in_every_row_and_counts_of_rows_are_left_out(run: Run
     (tmp_path / "t.csv").write_text("number,name,z,y\n" + rows)
     options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
     notes = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)["notes"]
-    assert notes == [
-        "column 'number' is left out: whole numbers that never repeat, as if they counted the rows; --use number takes "
-        "it in",
-        "column 'name' is left out: an identifier: all 40 values differ; --use name takes it in",
-    ]
+    for name, note in zip(("number", "name"), notes, strict=True):
+        assert f"column '{name}' is left out" in note
+        assert f"--use {name} takes it in" in note
     assert (
         "name: left out, an identifier: all 40 values differ; --use name" in run("inspect", tmp_path / "m.abnet").stdout
     )

@@ -3,12 +3,12 @@
 import numpy as np
 import polars  # noqa: F401  (with it, distinct values are found in another way)
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
 from abnet.data.preparation import StandardMap, preparation_from_dict, stored_form
-from abnet.data.preparation.coded import GROUP, CodedMap, in_columns, midpoints, thresholds_of
+from abnet.data.preparation.coded import GROUP, CodedMap, cuts, in_columns, thresholds_of
 from abnet.rows import MANY
 
 
@@ -36,7 +36,7 @@ def test_signs_by_the_definition(sample: np.ndarray) -> None:
 
 def test_thresholds_are_spaced_by_rank_not_by_rows() -> None:
     column = np.concatenate([np.zeros(990), np.arange(1.0, 11.0)])[:, None]
-    assert thresholds_of(column, 4) == ((0.5, 3.5, 6.5, 9.5),)
+    assert np.floor(thresholds_of(column, 4)).tolist() == [[0, 3, 6, 9]]
 
 
 def test_record_comes_back(sample: np.ndarray) -> None:
@@ -93,11 +93,60 @@ def test_many_rows_have_the_thresholds_of_their_distinct_values(rng: np.random.G
     X[:2, 0] = 0.0, -0.0
     for column in (X.astype(np.float32).T, X.T):
         for values in column:
-            np.testing.assert_array_equal(midpoints(values, 32), midpoints(np.unique(values), 32))
+            np.testing.assert_array_equal(cuts(values, 32), cuts(np.unique(values), 32))
 
 
 def test_columns_have_the_thresholds_that_each_has_alone(rng: np.random.Generator) -> None:
     X = rng.integers(-9, 9, (MANY + 5, 2 * GROUP + 1)).astype(np.float32)
     np.testing.assert_array_equal(in_columns(X), X.T)
-    alone = [tuple(midpoints(column, 32).tolist()) for column in X.T]
+    alone = [tuple(cuts(column, 32).tolist()) for column in X.T]
     assert thresholds_of(X) == tuple(alone)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(-1e30, 1e30), min_size=2, max_size=40, unique=True),
+    st.lists(st.floats(-1e30, 1e30), max_size=40),
+)
+def test_a_number_and_its_float32_are_on_one_side_of_a_threshold(values: list[float], others: list[float]) -> None:
+    assume(len(np.unique(np.array(values, np.float32))) > 1)
+    t = cuts(np.array(values), 100)
+    near = np.concatenate([t, np.nextafter(t, np.inf), np.nextafter(t, -np.inf), t.astype(np.float32), values, others])
+    reached, single = near[:, None] >= t, near.astype(np.float32)
+    np.testing.assert_array_equal(single[:, None].astype(np.float64) >= t, reached)
+    np.testing.assert_array_equal(single[:, None] >= t.astype(np.float32), reached)
+    assert len(t) == len(np.unique(np.array(values, np.float32))) - 1
+    assert (np.diff(t) > 0).all()
+
+
+@pytest.mark.parametrize(("decimals", "more"), [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)])
+@pytest.mark.parametrize("n", [60, 600, 6000])
+def test_scaled_decimals_have_the_codes_of_their_float32(decimals: int, more: int, n: int) -> None:
+    rng = np.random.default_rng(n)
+
+    def rows(n: int, digits: int) -> np.ndarray:
+        return (rng.normal(size=(n, 5)) * [1, 3, 10, 30, 100] + [0, 5, 37, 1000, 2000]).round(digits)
+
+    fitted, new = coded(rows(n, decimals)), rows(20_000, decimals + more)
+    np.testing.assert_array_equal(
+        fitted.rows(fitted.base.transform(new)).reached,
+        fitted.rows(fitted.base.transform(new.astype(np.float32))).reached,
+    )
+
+
+def test_whole_numbers_beyond_float32_have_thresholds_where_it_tells_them_apart() -> None:
+    rng = np.random.default_rng(0)
+    column = 2**24 + rng.integers(0, 4000, 500)
+    t, new = cuts(column.astype(np.float64), 32), 2.0**24 + np.arange(4000)
+    np.testing.assert_array_equal(new[:, None] >= t, new.astype(np.float32)[:, None].astype(np.float64) >= t)
+
+
+def test_values_on_one_side_stay_there() -> None:
+    """The middle of an even gap, if it comes, counts as above, wherever in the gap the threshold lies."""
+    t = cuts(np.array([0.0, 1.0, 3.0, 7.0, 10.0]), 9)
+    assert (np.arange(11.0)[:, None] >= t).sum(axis=1).tolist() == [0, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4]
+
+
+def test_numbers_beyond_the_range_of_float32_have_thresholds() -> None:
+    t = cuts(np.array([-1.7e308, 0.0, 1e300, 1.7e308]), 9)
+    assert (np.searchsorted([-1.7e308, 0.0, 1e300, 1.7e308], t) == [1, 2, 3]).all()

@@ -76,12 +76,62 @@ def test_other_whole_numbers_are_kept() -> None:
     ids=["a gap", "empty cells", "a repeat", "repeats", "hundreds", "once a minute"],
 )
 def test_what_nearly_counts_the_rows_is_kept_with_a_note(index: list[Any], said: str) -> None:
-    table = {"id": index, "x": [i * i % 17 for i in range(len(index))]}
-    told = (
-        f"column 'id' has whole numbers that {said} repeat, as if they counted the rows; if they do, leave the column"
-    )
-    assert kept(table) == (["id", "x"], [f"{told} out"])
-    assert kept(table, use="id") == (["id", "x"], [])
+    table = {"count": index, "x": [i * i % 17 for i in range(len(index))]}
+    names, (note,) = kept(table)
+    assert names == ["count", "x"]
+    assert f"column 'count' has whole numbers that {said} repeat" in note
+    assert kept(table, use="count") == (["count", "x"], [])
+    names, (note,) = kept({"id": index, "x": table["x"]})
+    assert names == ["x"]
+    assert "column 'id' is left out" in note
+
+
+@pytest.mark.parametrize("name", ["customer_id", "CustomerID", "userid", "rownames", "Policy No", "key"])
+def test_whole_numbers_with_a_name_for_rows_are_left_out_with_a_note(name: str) -> None:
+    """Six digits each, or a sample of the rows: too far apart to be taken for a count."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    for numbers in (100_000 + rng.permutation(900_000)[:400], rng.permutation(1_000_000)[:400]):
+        names, notes = kept({name: np.sort(numbers), "x": x})
+        assert names == ["x"]
+        assert f"column {name!r} is left out" in notes[0]
+        assert kept({name: numbers, "x": x}, use=name) == ([name, "x"], [])
+    assert kept({name: rng.integers(9, size=400), "x": x}) == ([name, "x"], [])  # they repeat
+    assert kept({name: 1000 * x, "x": x}) == ([name, "x"], [])  # fractions
+    texts = [f"C{number}" for number in (*range(395), *range(5))]
+    assert kept({name: texts, "x": x})[0] == ["x"]
+
+
+def test_numbers_of_one_length_that_were_drawn_are_left_out_where_chance_would_repeat_them() -> None:
+    rng = np.random.default_rng(0)
+    for n, left_out in ((5000, True), (400, False)):
+        x = rng.normal(size=n)
+        names, notes = kept({"badge": 100_000 + rng.permutation(900_000)[:n], "x": x})
+        assert names == ["badge", "x"][left_out:]
+        assert "column 'badge' " in notes[0]
+
+
+def test_amounts_are_kept_in_silence() -> None:
+    rng = np.random.default_rng(0)
+    columns = {
+        "capital": rng.lognormal(12, 2, 2000).astype(int),
+        "income": (30_000 + 15_000 * rng.gamma(2, size=2000)).astype(int),
+        "population": rng.lognormal(14, 1, 300).astype(int),
+        "fnlwgt": rng.integers(12_285, 1_484_705, 2000),
+        "amount_paid": rng.integers(10**6, size=2000),
+    }
+    for name, numbers in columns.items():
+        assert kept({name: numbers, "x": rng.normal(size=len(numbers))}) == ([name, "x"], [])
+
+
+def test_a_number_for_each_customer_no_longer_makes_a_certificate() -> None:
+    n = 400
+    rng = np.random.default_rng(0)
+    ids = np.sort(100_000 + rng.permutation(900_000)[:n])
+    table, y = pl.DataFrame({"customer_id": ids, "noise": rng.normal(size=n)}), np.repeat(["first", "second"], n // 2)
+    for use, low in (("customer_id", True), ((), False)):
+        clf = ABNetClassifier((2,), max_iter=30, preprocessor=TablePreparation(use=use), random_state=0).fit(table, y)
+        assert (clf.certificate_.vote_error_bound < 0.2) == low
 
 
 def test_no_note_for_numbers_that_repeat_more_often_than_by_chance() -> None:

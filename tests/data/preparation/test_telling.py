@@ -30,6 +30,26 @@ def test_a_column_that_only_one_label_has_is_noted() -> None:
         assert remarks(column) == [f"{told} later, leave the column out"]
 
 
+def test_a_text_with_several_values_for_each_label_is_noted() -> None:
+    rng = np.random.default_rng(0)
+    why = np.where(Y == "yes", rng.choice(["moved", "price", "service"], 1500), rng.choice(["", "fine", "ok"], 1500))
+    (told,) = remarks(why)
+    assert "6 values, each beside one label only" in told
+    why[7] = "ok" if Y[7] == "yes" else "moved"
+    assert remarks(why) == []
+
+
+def test_values_that_hardly_repeat_or_are_measured_say_nothing() -> None:
+    rng = np.random.default_rng(0)
+    threes = np.array([f"{y}-{i // 6 % 40}" for i, y in enumerate(Y)])
+    assert any("one label only" in told for told in remarks(threes))
+    pairs = np.array([f"n{i // 2}" for i in range(60)])  # 30 repeats, which chance may give one label each
+    assert not any("one label only" in told for told in remarks(pairs, np.repeat(["u", "u", "v"], 20)))
+    assert remarks(np.where(Y == "yes", rng.integers(0, 5, 1500), rng.integers(5, 9, 1500))) == []
+    rare = np.array(["no"] * 1495 + ["yes"] * 5)
+    assert remarks(np.where(rare == "yes", "a", rng.choice(["b", "c"], 1500)), rare) == []
+
+
 def test_the_order_of_the_rows_does_not_matter() -> None:
     order = np.argsort(Y, kind="stable")
     for column in (Y, np.where(Y == "yes", X, np.nan)):

@@ -21,6 +21,7 @@ from abnet.data.preparation.columns import (
     checked,
 )
 from abnet.data.preparation.many_texts import Chosen, ManyTexts, many_texts, settle_texts
+from abnet.data.preparation.row_names import NEARLY_ALL, is_row_name, names_rows
 from abnet.data.preparation.words import common_words
 from abnet.data.tables.cells import (
     BLANK,
@@ -75,10 +76,6 @@ _GROUP = r"[ \t]*[+-]?[1-9][0-9]{0,2}\.[0-9]{3}[ \t]*"
 _WHOLE = r"[ \t]*[+-]?[0-9]{1,3}[ \t]*"
 _FRACTION = r"^[ \t]*[+-]?(?:[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+|[0-9]{4,}\.[0-9]+)[ \t]*$"
 _BELOW_ONE = "(?:^|[^0-9.,])0[.,][0-9]"
-_ROOM = 12  # times the number of rows, for numbers that count the rows of a table of which a part is given
-_NEVER = 7  # chance may keep them apart with probability e^-7 at the most
-_SOME = 0.05  # share of such numbers that may repeat all the same
-_STEPS = 1000  # numbers looked at before all are
 
 
 def choose_numbers(name: str, table: Table, cells: Cells, rules: Rules) -> Chosen | Undecided | None:
@@ -176,10 +173,10 @@ def _fitted_numbers(
     found = centre(x)
     if found.constant:
         return Chosen(None, f"constant ({to_text(found.fill + form.offset)})")
-    counting, nearly = (False, "") if name in rules.use else _counts_rows(x)
-    if counting:
-        return Chosen(None, f"whole numbers that never repeat, as if they counted the rows; use={name!r} takes it in")
-    remarks = (*remarks, nearly) if nearly else remarks
+    naming, perhaps = ("", "") if name in rules.use else names_rows(name, x)
+    if naming:
+        return Chosen(None, f"{naming}; use={name!r} takes it in")
+    remarks = (*remarks, perhaps) if perhaps else remarks
     return Chosen(NumericColumn(name, *found, form), remarks=remarks)
 
 
@@ -187,36 +184,6 @@ def _with_offset(cells: Cells, x: NDArray[np.float64], form: NumberForm) -> Numb
     """The form with a whole number near the smallest one as offset, so that differences survive the rounding."""
     cell = cells.cell(int(np.nanargmin(x)))
     return replace(form, offset=floor(Fraction(form.plain_text(cell) or 0) if isinstance(cell, str) else cell))
-
-
-def _counts_rows(x: NDArray[np.float64]) -> tuple[bool, str]:
-    """Whether whole numbers never repeat though there is little room, and words where they nearly count the rows.
-
-    n draws from R values are all different with probability about ``exp(-n² / 2R)``, and repeat k times or less, where
-    r are expected, with ``exp(-(r - k + k ln(k / r)))`` at the most. A part of the rows of a table has a part of the
-    numbers 1, 2, 3, …, so that the range may be some times the number of rows. With repeats, gaps, or steps of ten or
-    a hundred they may also be something else.
-    """
-    some = x[:_STEPS]
-    if np.any(some != np.rint(some), where=~np.isnan(some)):
-        return False, ""  # most columns of fractions are spared the work
-    known = x[~np.isnan(x)]
-    steps = known - known.min()
-    if steps.max() >= 2**53 or np.any(steps != np.rint(steps)):
-        return False, ""
-    step = int(np.gcd.reduce(steps[:_STEPS].astype(np.int64)))
-    step = 1 if step == 1 else max(int(np.gcd.reduce(steps.astype(np.int64))), 1)
-    n, room = len(known), float(steps.max()) / step + 1
-    if not (room <= _ROOM * n and n * n >= 2 * _NEVER * room):
-        return False, ""
-    seen = np.zeros(int(room), bool)
-    seen[(steps / step).astype(np.intp)] = True
-    k, r = n - np.count_nonzero(seen), n - room * -np.expm1(-n / room)
-    if k and (k > min(_SOME * n, r) or r - k + k * np.log(k / r) < _NEVER):
-        return False, ""
-    plain = not k and len(x) == n and float(steps.max()) + 1 <= _ROOM * n
-    told = f"has whole numbers that {'hardly ever' if k else 'never'} repeat, as if they counted the rows; if they do, "
-    return plain, told + "leave the column out"
 
 
 def settled_mark(cells: Cells, column: NumericColumn) -> str:
@@ -431,8 +398,10 @@ def _text(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
     perhaps = perhaps_no_text(counts) if any(re.search("[0-9]", text) for text in counts) else ""
     remarks = (f"is treated as text, since {perhaps}",) if perhaps else ()
     many = 2 * sum(counts[category] for category in kept) < total
-    if rare and len(counts) == total and not wanted and not (many and common_words(counts)):
-        return Chosen(None, f"an identifier: all {total} values differ; use={name!r} takes it in", remarks)
+    naming = len(counts) == total or (is_row_name(name) and len(counts) >= NEARLY_ALL * total)
+    if rare and naming and not wanted and not (many and common_words(counts)):
+        differ = f"all {total} values" if len(counts) == total else f"{len(counts)} of {total} values"
+        return Chosen(None, f"an identifier: {differ} differ; use={name!r} takes it in", remarks)
     if not many:
         return Chosen(categories, remarks=remarks)
     return replace(many_texts(name, counts, categories, wanted=wanted), remarks=remarks)

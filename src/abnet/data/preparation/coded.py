@@ -23,7 +23,7 @@ __all__ = [
     "CodedMap",
     "StoredPreparation",
     "ThermometerMap",
-    "midpoints",
+    "cuts",
     "preparation_from_dict",
     "preparation_to_dict",
     "rising_thresholds",
@@ -106,14 +106,14 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
 
     Examples
     --------
-    >>> thresholds_of(np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 5.0]]))
-    ((), (1.5, 3.5))
+    >>> [np.round(t, 3).tolist() for t in thresholds_of(np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 5.0]]))]
+    [[], [1.455, 3.455]]
     """
     rows = np.asarray(X)
     found: list[NDArray[np.float64]] = []
     for first in range(0, rows.shape[1], GROUP):
         columns = in_columns(rows[:, first : first + GROUP])
-        found += mapped(lambda column: midpoints(column, most), columns, threads_for(len(rows)))
+        found += mapped(lambda column: cuts(column, most), columns, threads_for(len(rows)))
     return tuple(tuple(t.tolist()) if len(t) > 1 else () for t in found)
 
 
@@ -139,17 +139,78 @@ def in_columns(rows: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def midpoints(column: NDArray[Any], most: int) -> NDArray[np.float64]:
-    """Values halfway between neighbouring distinct ones, at most so many, evenly spaced by rank."""
-    values = _distinct(column).astype(np.float64)
+def cuts(column: NDArray[Any], most: int) -> NDArray[np.float64]:
+    """Thresholds between neighbouring distinct values, at most so many, evenly spaced by rank.
+
+    A threshold t lies near the middle, but where no number with few more decimals than those of the column lies, so
+    that rounding takes none across it; and where float32 rounds up from, so that ``x >= t`` says the same of every x
+    and of x in float32. Values that are one in float32 are one here too, unless all are.
+
+    Parameters
+    ----------
+    column : array (n,)
+    most : int
+
+    Examples
+    --------
+    >>> cuts(np.array([0.1, 0.2, 0.3, 0.5]), 32).round(6)
+    array([0.145455, 0.245455, 0.354545])
+    """
+    single = _distinct(column.astype(np.float32)) if _fits_float32(column) else column[:0]
+    values = (single if len(single) > 1 else _distinct(column)).astype(np.float64)
     below, above = values[:-1], values[1:]
-    middle = below / 2 + above / 2  # halves first: a sum of large values may overflow
-    between = np.where(middle > below, middle, above)  # between neighbouring floats there is nothing
-    if len(between) <= most:
-        return between
-    if most == 1:
-        return between[len(between) // 2][None]
-    return between[np.round(np.linspace(0, len(between) - 1, most)).astype(np.intp)]
+    steps = _steps(values)
+    # In grid steps from below: 5/11 of a step after a grid point, and 5/11 is as far as can be from all decimals.
+    ahead = steps / 2 - np.where(steps % 2, 1 / 22, 5 / 11)
+    share = ahead / steps
+    between = below * (1 - share) + above * share  # a difference of large values may overflow
+    if len(between) > most:
+        ranks = np.round(np.linspace(0, len(between) - 1, most)) if most > 1 else np.array([len(between) // 2])
+        below, above, between = (array[ranks.astype(np.intp)] for array in (below, above, between))
+    if len(single) > 1:
+        return _round_up_from(below, between)
+    return np.where(between > below, between, above)  # between neighbouring floats there is nothing
+
+
+def _fits_float32(column: NDArray[Any]) -> bool:
+    return bool(np.abs(column).max(initial=0.0) <= np.finfo(np.float32).max)
+
+
+_FINEST = 2.0**-16
+"""Step of a grid, as a share of the largest value, below which float32 does not show it."""
+_PARTS = 10
+_OFF = 0.1  # of a step, for numbers on a grid
+
+
+def _steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How many steps of the grid on which all values lie are between neighbours; 1 everywhere if there is none.
+
+    Examples
+    --------
+    >>> _steps(np.array([0.1, 0.3, 0.6, 0.8])), _steps(np.sqrt(np.arange(9)))
+    (array([2., 3., 2.]), array([1., 1., 1., 1., 1., 1., 1., 1.]))
+    """
+    gaps = values[1:] / 2 - values[:-1] / 2  # halves: a difference of large values may overflow
+    least = gaps.min(initial=np.inf)
+    near = gaps < 10 * least
+    for parts in range(1, _PARTS + 1):
+        step = least / parts
+        if not len(gaps) or step < _FINEST * np.abs(values).max():
+            break
+        for chosen in (near, slice(None)):  # near ones tell the step well enough to count the others
+            step = gaps[chosen].sum() / np.rint(gaps[chosen] / step).sum()
+        counts = np.rint(gaps / step)
+        if np.abs(gaps / step - counts).max() <= _OFF and counts.min() >= 1:
+            return counts
+    return np.ones(len(gaps))
+
+
+def _round_up_from(below: NDArray[np.float64], between: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least numbers that float32 rounds to what it makes of `between`, or to the next one above `below`."""
+    infinity = np.float32(np.inf)
+    up = np.maximum(between.astype(np.float32), np.nextafter(below.astype(np.float32), infinity))
+    half = (up.astype(np.float64) + np.nextafter(up, -infinity).astype(np.float64)) / 2
+    return np.where(half.astype(np.float32) == up, half, np.nextafter(half, np.inf))
 
 
 BLOCK = 8192

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.data.preparation.choose import choose_all
-from abnet.data.preparation.coded import ThermometerMap, midpoints
-from abnet.data.preparation.columns import NumericColumn, Rules, numbers
-from abnet.data.preparation.table_map import TableMap
+from abnet.data.preparation.coded import ThermometerMap, cuts
+from abnet.data.preparation.columns import DateColumn, NumericColumn, Rules, numbers
+from abnet.data.preparation.table_map import Column, TableMap
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, is_missing, listed, refuse_repeated
 from abnet.data.tables.frames import Table, as_table, factorised, is_plan
 from abnet.data.tables.series import Distinct
@@ -134,7 +134,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(dropped.items())[:5])
             raise TableError(f"no column is of use in {table.n_rows} rows: {reasons}; add columns that vary.")
         remarks = tuple(Note(name, text) for name, choice in choices.items() for text in choice.remarks)
-        remarks += tuple(telling(table, [column.name for column in columns], y))
+        remarks += tuple(telling(table, columns, y))
         self.map_ = TableMap(columns, dropped, remarks)
         self.notes_ = self.map_.notes
         self.n_features_in_ = len(table.columns)
@@ -193,10 +193,10 @@ class PlainNumbers(TablePreparation):
 class ThermometerCodes(TransformerMixin, BaseEstimator):
     """Each column as signs ``sgn(x - t)`` for thresholds ``t`` between its distinct values.
 
-    A column with at most ``n_thresholds + 1`` distinct values gets all midpoints between neighbours; one with more, as
-    many of them as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten
-    hold the same number, all quantiles of rows coincide. A 0-1 column becomes one sign, a constant one disappears, and
-    every row has the same norm, which suits networks that divide by it.
+    A column with at most ``n_thresholds + 1`` distinct values gets one between all neighbours; one with more, as many
+    as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten hold the same
+    number, all quantiles of rows coincide. A number has the codes that it has in float32. A 0-1 column becomes one
+    sign, a constant one disappears, and every row has the same norm, which suits networks that divide by it.
 
     Thresholds are fitted to data: give the transformer to a classifier as ``preprocessor``, which fits it on the first
     part of the rows alone. No labels are used.
@@ -215,8 +215,8 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> codes = ThermometerCodes().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0]])
-    >>> codes.thresholds_
-    [array([1.5, 3.5]), array([0.5])]
+    >>> [thresholds.round(3) for thresholds in codes.thresholds_]
+    [array([1.455, 3.455]), array([0.455])]
     >>> codes.transform([[3.0, 1.0]])
     array([[ 1., -1.,  1.]], dtype=float32)
     """
@@ -229,7 +229,7 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         if self.n_thresholds < 1:
             raise ValueError(f"n_thresholds must be a whole number of at least 1; got {self.n_thresholds!r}.")
         rows = validate_data(self, X, dtype=[np.float64, np.float32])
-        self.thresholds_ = [midpoints(column, self.n_thresholds) for column in rows.T]
+        self.thresholds_ = [cuts(column, self.n_thresholds) for column in rows.T]
         if not any(len(thresholds) for thresholds in self.thresholds_):
             raise ValueError(f"every column ({rows.shape[1]}) is constant on the {rows.shape[0]} rows: no thresholds.")
         return self
@@ -355,34 +355,41 @@ def hint_at_scales(X: NDArray[Any]) -> None:
 
 _FIRST = (40, 1000)  # rows looked at before all are
 _ENOUGH = 20  # rows below which chance may do it
+_NEVER = 20  # chance may give every value one label with probability e^-20 at the most
 
 
-def telling(table: Table, names: list[str], y: Any) -> list[Note]:
+def telling(table: Table, columns: Sequence[Column], y: Any) -> list[Note]:
     """Remarks on columns that tell the label by themselves: commonly they are written after it, and new rows lack them.
 
-    Their values are the labels under other names, or they have one exactly for some labels.
+    Each value stands beside one label only, or there is one exactly for some labels. Numbers may well measure what
+    decides, so they are noted only if they have as many values as there are labels.
 
     Parameters
     ----------
     table : Table
-    names : list of str
+    columns : sequence of columns
     y : array (n,), optional
         Labels.
 
     Examples
     --------
-    >>> table = as_table({"x": [1, 2, 3] * 8, "left": ["yes", "no"] * 12})
-    >>> for note in telling(table, ["x", "left"], [1, 0] * 12): print(note.column, note.text)
-    left has one value for each label in all 24 rows it was fitted on; if it is known only later, leave the column out
+    >>> from abnet.data.preparation.columns import BooleanColumn, TextColumn
+    >>> table = as_table({"left": ["yes", "no"] * 24, "why": ["old", "", "sold", ""] * 12})
+    >>> columns = [BooleanColumn("left", False), TextColumn("why", ("old", "sold"), (), True)]
+    >>> for note in telling(table, columns, [1, 0] * 24): print(note.column, note.text)
+    left has one value for each label in all 48 rows it was fitted on; if it is known only later, leave the column out
+    why is empty exactly where the label is one of the two in all 48 rows it was fitted on; if it is known only later, \
+leave the column out
     """
     labels = np.asarray([] if y is None else y)
     if len(labels) < _ENOUGH or len(labels) != table.n_rows:
         return []
+    texts = {column.name: not isinstance(column, NumericColumn | DateColumn) for column in columns}
     for n in _FIRST:  # most columns are spared the work
-        names = [name for name in names if _said(_first(table, name, n), labels[:n])]
-    found = {name: said for name in names if (said := _said(table.cells(name).distinct(), labels, least=2))}
+        texts = {name: text for name, text in texts.items() if _said(_first(table, name, n), labels[:n], text=text)}
+    told = {name: _said(table.cells(name).distinct(), labels, text=text, all_rows=True) for name, text in texts.items()}
     later = f"in all {table.n_rows:,} rows it was fitted on; if it is known only later, leave the column out"
-    return [Note(name, f"{said} {later}") for name, said in found.items()]
+    return [Note(name, f"{said} {later}") for name, said in told.items() if said]
 
 
 def _first(table: Table, name: str, n: int) -> Distinct:
@@ -391,19 +398,27 @@ def _first(table: Table, name: str, n: int) -> Distinct:
     return factorised([cells.cell(place) for place in range(min(n, len(cells)))], name)
 
 
-def _said(distinct: Distinct, labels: NDArray[Any], *, least: int = 1) -> str:
+def _said(distinct: Distinct, labels: NDArray[Any], *, text: bool, all_rows: bool = False) -> str:
     known, codes = np.unique(labels, return_inverse=True)
     gaps = np.array([is_missing(value) for value in distinct.values])
-    values = np.where(gaps, len(gaps), np.arange(len(gaps)))  # all gaps are one value
-    if len(known) < least:
+    values = np.where(gaps, len(gaps), np.arange(len(gaps)))[distinct.codes]  # all gaps are one value
+    if all_rows and len(known) < 2:
         return ""
-    if _one_to_one(values[distinct.codes], codes):
+    different = _decides(values, codes)
+    if different == len(known):
         return "has one value for each label"
-    if len(known) <= 2 and _one_to_one(gaps[distinct.codes].astype(np.intp), codes):
+    if len(known) <= 2 and _decides(gaps[distinct.codes].astype(np.intp), codes) == len(known):
         return "is empty exactly where the label is one of the two"
-    return ""
+    if not different or not text:
+        return ""
+    # Values without any say have one label each with probability at most p^(n - values), p the commonest label's share.
+    share = np.bincount(codes).max() / len(codes)
+    if all_rows and (len(codes) - different) * -np.log(share) < _NEVER:
+        return ""
+    return f"has {different:,} values, each beside one label only,"
 
 
-def _one_to_one(values: NDArray[np.intp], codes: NDArray[np.intp]) -> bool:
-    """Whether there are as many values as labels, and each stands beside one label only."""
-    return len(np.unique(values)) == len(np.unique(codes)) == len(np.unique(values * (codes.max() + 1) + codes))
+def _decides(values: NDArray[np.intp], codes: NDArray[np.intp]) -> int:
+    """How many values there are if each stands beside one label only; else 0."""
+    different = len(np.unique(values))
+    return different if different == len(np.unique(values * (codes.max() + 1) + codes)) else 0

@@ -14,9 +14,11 @@ import csv
 import gzip
 import io
 import re
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.data.tables.cells import TableError, refuse_repeated
+from abnet.data.tables.headers import Header
 
 if TYPE_CHECKING:
     import polars
@@ -108,27 +111,30 @@ def csv_frames(source: ByteSource, *, tabs: bool = False) -> Iterator["polars.Da
     The separator is a tab if `tabs` says so; else a comma, or where the header has none, a semicolon, a tab or a bar.
     UTF-8 with or without a byte-order mark; cells may be quoted, and hold separators and line ends then. Blank lines
     are skipped, and blanks around column names dropped. A column without a name is called ``column 3 (unnamed)``.
+    Rows that repeat the header are left out, with a warning.
     """
     first = _first_line(source)
     separator = "\t" if tabs else _separator(first)
-    names = _header(source, separator, tabs)
+    header = _header(source, separator, tabs)
     empty = True
-    for part in chain.from_iterable(_block_frames(source, names, separator, tabs)):
+    for part in chain.from_iterable(_block_frames(source, header, separator, tabs)):
         if part.height:
             empty = False
             yield part
+    if header.count:
+        warnings.warn(header.said(source.name), stacklevel=2)
     if empty:
         raise TableError(f"{source.name} has a header but no rows.")
 
 
 def _block_frames(
-    source: ByteSource, names: list[str], separator: str, tabs: bool
+    source: ByteSource, header: Header, separator: str, tabs: bool
 ) -> Iterator[Iterable["polars.DataFrame"]]:
     """Frames of block after block; while one is looked at, checked and parsed, the next one is on its way too."""
 
     def begun() -> tuple[bytes, Future["polars.DataFrame | None"]]:
         block = source.block(BLOCK)
-        return block, pool.submit(regular_frame, block, names, separator, blanks=tabs)
+        return block, pool.submit(regular_frame, block, header.names, separator, blanks=tabs)
 
     with ThreadPoolExecutor(2) as pool:
         block, reading = begun()
@@ -139,28 +145,29 @@ def _block_frames(
                 following = None  # damage is told of after the rows before it
             frame = reading.result()
             if frame is not None:
+                frame = header.without(frame, partial(_line, source, block, header, separator, tabs))
                 source.lines += _count(block, b"\n")
                 yield [frame]
             else:
                 if following:
                     source.give_back(following[0])
                     following = None
-                yield _exact_frames(source, block, names, separator, tabs)
+                yield _exact_frames(source, block, header, separator, tabs)
             block, reading = following or begun()
 
 
 def _exact_frames(
-    source: ByteSource, block: bytes, names: list[str], separator: str, tabs: bool
+    source: ByteSource, block: bytes, header: Header, separator: str, tabs: bool
 ) -> Iterator["polars.DataFrame"]:
     """Frames of the rows of a block that is not regular, and of the row that goes on after it."""
     import polars as pl
 
     reader = RowReader(source, block, separator, blanks=tabs)
-    rows = _checked(source, reader.rows(), len(names))
+    rows = _checked(source, reader.rows(), header)
     while True:
         part, error = _until_error(rows, 10_000)
         if part:
-            columns = zip(names, zip(*part, strict=True), strict=True)
+            columns = zip(header.names, zip(*part, strict=True), strict=True)
             yield pl.DataFrame({name: pl.Series(cells, dtype=pl.String) for name, cells in columns})
         if error is not None:
             raise error
@@ -219,25 +226,37 @@ def _separator(header: str) -> str:
     return next((mark for mark in ",;\t|" if mark in bare), ",")
 
 
-def _header(source: ByteSource, separator: str, tabs: bool) -> list[str]:
-    """Column names; the rows after them stay in the source."""
+def _header(source: ByteSource, separator: str, tabs: bool) -> Header:
+    """The header; the rows after them stay in the source."""
     reader = RowReader(source, source.block(1 << 16), separator, blanks=tabs)
     written = next(reader.rows())
     source.give_back(reader.rest())
     names = [name.strip() or f"column {i} {UNNAMED}" for i, name in enumerate(written, 1)]
     refuse_repeated(names, f"{source.name}: ")
-    return names
+    return Header(names, written)
 
 
-def _checked(source: ByteSource, rows: Iterator[list[str]], width: int) -> Iterator[list[str]]:
-    """Rows of the right width."""
+def _line(source: ByteSource, block: bytes, header: Header, separator: str, tabs: bool) -> int:
+    """The line in which a block repeats the header for the first time."""
+    lines = ByteSource(io.BytesIO(), source.name)
+    lines.lines = source.lines
+    rows = RowReader(lines, block, separator, blanks=tabs).rows()
+    return next(lines.lines for row in rows if header.repeated(row))
+
+
+def _checked(source: ByteSource, rows: Iterator[list[str]], header: Header) -> Iterator[list[str]]:
+    """Rows of the right width that do not repeat the header."""
+    width = len(header.names)
     for row in rows:
         if len(row) != width:
             raise TableError(
                 f"{source.name}, line {source.lines}: {len(row)} fields where the header has {width}; "
                 "quote fields that hold the separator, and fill missing ones with nothing between separators."
             )
-        yield row
+        if header.repeated(row):
+            header.leave_out(1, lambda: source.lines)
+        else:
+            yield row
 
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -1,0 +1,42 @@
+"""Files put one after the other: their headers are no rows, in any command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.tables import ROWS, SMALL, Run, cells, csv_text
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Path:
+    path = tmp_path / "twice.csv"
+    path.write_text(csv_text() + csv_text())
+    return path
+
+
+@pytest.mark.parametrize("options", [[], ["--max-learn-rows", "60"]], ids=["in memory", "streamed"])
+def test_fit(twice: Path, run: Run, tmp_path: Path, options: list[str]) -> None:
+    output = tmp_path / "m.abnet"
+    record = json.loads(run("fit", twice, "--target", "mood today", "-o", output, "--json", *SMALL, *options).stdout)
+    assert record["classes"] == ["good", "not so good"]
+    assert record["n_rows"] == 2 * ROWS
+    (told,) = (note for note in record["notes"] if "header" in note)
+    assert f"1 row, first in line {csv_text().count(chr(10)) + 1}" in told
+
+
+def test_predict(twice: Path, table: Path, model: Path, run: Run) -> None:
+    once, result = run("predict", model, table), run("predict", model, twice)
+    header, *labels = once.stdout.splitlines()
+    assert result.stdout.splitlines() == [header, *labels, *labels]
+    assert "1 row, first in line" in result.stderr
+
+
+def test_certify(model: Path, run: Run, tmp_path: Path) -> None:
+    header, rows = cells()
+    fresh = [[f"{i / 7 - 4:.3f}", *row[1:]] for i, row in enumerate(rows)]  # rows that the model has not seen
+    lines = [",".join(f'"{cell}"' for cell in row) for row in (header, *fresh, header)]
+    (tmp_path / "fresh.csv").write_text("\n".join(lines))
+    record = json.loads(run("certify", model, tmp_path / "fresh.csv", "--json").stdout)
+    assert record["certificate"]["n_examples"] == ROWS
+    assert any(f"1 row, first in line {ROWS + 2}" in note for note in record["notes"])
