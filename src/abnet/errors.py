@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MissingDataError", "NamesParameters", "Parameter", "ParameterError"]
+__all__ = ["MissingDataError", "NamesParameters", "Parameter", "ParameterError", "TrainingRowsError"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,10 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
 
 class ParameterError(NamesParameters, ValueError):
     """A parameter that makes no sense, alone or together with others."""
+
+
+class TrainingRowsError(NamesParameters, ValueError):
+    """Rows that are to certify a model are rows that it was fitted on."""
 
 
 class MissingDataError(NamesParameters, FileNotFoundError):

@@ -1,5 +1,5 @@
 """The rows of a fit in the order of use, and the certificate of what was learned: which theorem applies, losses of
-fresh paths, warnings of rows it has seen.
+fresh paths.
 """
 
 import warnings
@@ -22,7 +22,6 @@ from abnet.bounds import (
 )
 from abnet.bounds.certificate import Expected
 from abnet.bounds.rules import ExactRisk
-from abnet.data.fingerprint import count_seen
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import losses_of, signs_of, winners
@@ -43,7 +42,6 @@ __all__ = [
     "one_thread",
     "sample_of_groups",
     "sampled_risk",
-    "warn_of_fitted_rows",
     "warn_of_no_certificate",
     "without_groups",
 ]
@@ -369,41 +367,6 @@ def warn_of_no_certificate() -> None:
         "from rows that had no part in learning.",
         stacklevel=3,
     )
-
-
-def _recurring(prepared: Any, y: NDArray[Any]) -> int:
-    """How many rows are like one before them, label included."""
-    rows = np.asarray(prepared.toarray() if hasattr(prepared, "toarray") else prepared, np.float32)
-    return len(y) - len({row.tobytes() + label.tobytes() for row, label in zip(rows, np.asarray(y), strict=True)})
-
-
-def warn_of_fitted_rows(text: str | None, prepared: Any, y: NDArray[Any]) -> int:
-    """Warn if rows that a model is to be certified on are those that it was fitted on; how many they are.
-
-    Parameters
-    ----------
-    text : str or None
-        The model's filter (`abnet.data.fingerprint`); None where there is none, and nothing can be told.
-    prepared : array (n, d)
-        Rows as the network reads them.
-    y : array (n,)
-        Their labels, as they were put into the filter.
-
-    Examples
-    --------
-    >>> warn_of_fitted_rows(None, np.eye(3), np.ones(3))
-    0
-    """
-    seen = count_seen(text, prepared, y) if text else 0
-    # A filter is mistaken about once in two thousand rows; where rows have few values, they recur by chance.
-    if seen > max(1, len(y) // 500) and seen > 2 * _recurring(prepared, y):
-        warnings.warn(
-            f"{seen:,} of {len(y):,} rows have the values and the label of rows that the model was fitted on. A test "
-            "set is rows that had no part in learning: if these are the same rows, the certificate is void. (Among few "
-            "distinct rows some are equal by chance, which does no harm.)",
-            stacklevel=3,
-        )
-    return seen
 
 
 def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:

@@ -361,9 +361,10 @@ class MixtureClassifier(AggregatedClassifier):
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         details |= background_detail(prepared[: len(self.other_rows_)])
-        if len(codes) <= MOST_ROWS:
+        learned = self._n_learned(len(self.other_rows_), len(codes))
+        if learned <= MOST_ROWS:
             rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
-            details["row_filter"] = row_filter(rows, self._marked(codes))
+            details["row_filter"] = row_filter(rows, self._marked(codes), learned)
         return ModelInfo(
             self._labels, self._feature_names(), preparation, self.certificate_, details, members.calibration
         )

@@ -15,7 +15,7 @@ from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text, without_group
 from abnet.cli.jobs.predict_table import ROWS, prepared
-from abnet.data.fingerprint import count_seen
+from abnet.data.fingerprint import FittedRows
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.unseen import Unseen, merge
 from abnet.data.tables import TableError, batches
@@ -24,6 +24,7 @@ from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.answers import sureness
 from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
+from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
 from abnet.records import check_writable, number_of
@@ -51,8 +52,8 @@ class JudgedTable:
         Rows without a cell in these columns, in words.
     unlabelled : int
         Rows without a label, which are left out.
-    fitted : int
-        Rows that the model's filter takes for rows it was fitted on.
+    seen : FittedRows or None
+        Rows that the model learned from, by its filter; None where it keeps none.
     unseen : list
         Categories that training never saw.
     known : tuple of str
@@ -70,7 +71,7 @@ class JudgedTable:
     columns: dict[str, list[str | None]] = field(default_factory=dict)
     nameless: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     unlabelled: int = 0
-    fitted: int = 0
+    seen: FittedRows | None = None
     unseen: list[Unseen] = field(default_factory=list)
     known: tuple[str, ...] = ()
     scores: list[float] = field(default_factory=list)
@@ -98,12 +99,12 @@ class JudgedTable:
     @property
     def doubts(self) -> list[str]:
         """What may be wrong with the labelled rows."""
-        rows = len(self.truth)
-        fitted = (
-            f"{self.fitted:,} of {rows:,} rows have the values and the label of rows that the model was fitted on; if "
-            "they are the same rows, they prove nothing about new ones"
-        )
-        notes = [fitted] * (self.fitted > max(1, rows // 500))
+        notes = []
+        if self.seen is not None and self.seen.reused:
+            notes.append(
+                f"{self.seen.found:,} of {self.seen.n_rows:,} rows have the values and the label of rows that the "
+                "model learned from; if they are the same rows, they prove nothing about new ones"
+            )
         silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
         notes += [f"counted as errors: {number_of(silent, 'row')} without an answer"] * (silent > 0)
         if strange := Counter(label for label in self.truth if self.known and label not in self.known):
@@ -189,6 +190,7 @@ def judge_model_file(
         raise UsageError(f"{model} does not say which column it predicts: name it with --truth COLUMN.")
     names = predictor.info.labels.names
     result = JudgedTable(columns={name: [] for name in columns}, known=tuple(map(label_text, names)))
+    result.seen = filter_of(predictor)
     before, group = 0, predictor.info.details.get("group")
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
@@ -202,7 +204,12 @@ def judge_model_file(
             result.scores += _model_scores(predictor, rows, scored)[labelled].tolist()
         result.answers += [label_text(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
         result.unseen = merge([*result.unseen, *reports])
-        result.fitted += _fitted(predictor, frame, result.truth[len(result.truth) - int(labelled.sum()) :], labelled)
+        if result.seen is not None:
+            known = {name: code for code, name in enumerate(result.known)}
+            new = result.truth[len(result.truth) - int(labelled.sum()) :]
+            codes = np.array([known.get(label, -1) for label in new], np.intp)
+            written: Any = prepared(predictor, frame)[0]
+            result.seen.add(written[labelled], label_marks(codes, len(names)))
     return predictor, result
 
 
@@ -259,23 +266,6 @@ def _keep_labels(
         result.columns[name] += [cell for cell, _ in found]
         result.nameless[name] += [frame.row(row) for cell, row in found if cell is None]
     return labelled
-
-
-def _fitted(model: Predictor, frame: Table, truth: list[str], labelled: NDArray[np.bool_]) -> int:
-    """Rows with a label that the model's filter holds; 0 where there is none."""
-    marks, preparation = model.info.details.get("row_filter"), model.info.preparation
-    names = [label_text(name) for name in model.info.labels.names]
-    if not isinstance(marks, str) or not hasattr(preparation, "transform_reporting"):
-        return 0
-    prepared: Any = preparation.transform_reporting(frame)[0][labelled]
-    # As the fit has marked them: signs of two classes, codes of several and K for a label that is not known.
-    known = {name: float(code) for code, name in enumerate(names)}
-    if len(names) == 2:
-        known, unknown = {names[0]: -1.0, names[1]: 1.0}, 3.0
-    else:
-        unknown = float(len(names))
-    labels = np.array([known.get(label, unknown) for label in truth])
-    return count_seen(marks, prepared, labels) if len(labels) else 0
 
 
 _ALPHA = 0.01
