@@ -59,7 +59,7 @@ def test_a_group_promise_is_not_taken_for_one_about_rows(
 ) -> None:
     model, _ = by_patients
     for options in ([], ["--by", "age"], ["--confusion"], ["--target-recall", "0.5", "--positive-class", "ill"]):
-        assert "add --group patient" in failure("certify", model, visits, *options, code=2)
+        assert "add --group patient" in failure("certify", model, visits, *options, code=1)
     lines = visits.read_text().splitlines()
     alone, unnamed = tmp_path / "alone.csv", tmp_path / "unnamed.csv"
     alone.write_text("\n".join([lines[0], *lines[1::3]]) + "\n")  # one visit of each patient

@@ -255,6 +255,9 @@ def monitor(
         str | None,
         typer.Option(metavar="COLUMN", help="Column with the labels; by default the one that the model predicts."),
     ] = None,
+    allow_repeat: Annotated[
+        bool, typer.Option("--allow-repeat", metavar="", help="Count a table that equals one that was given before.")
+    ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
     ] = None,
@@ -262,8 +265,9 @@ def monitor(
 ) -> None:
     """Watch a deployed model: is there evidence that it errs more often than was promised?
 
-    Give each labelled row once, in order, in as many calls as you like. Exit
-    code 0: no alarm; 3: alarm. The state is replaced in one step, so that a job
+    Give each labelled row once, in order, in as many calls as you like; a table
+    that was given before is refused (exit code 1). Exit code 0: no alarm; 3:
+    alarm. The state is replaced in one step, so that a job
     that is killed leaves the old one or the new one.
 
     abnet monitor model.abnet monday.csv --state watch.json
@@ -276,7 +280,9 @@ def monitor(
     check_output(state, "JSON", inputs=(model, table), option="--state")
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
-    outcome = watch_model(model, table, state, error=error, alpha=alpha, truth=truth, picture=picture)
+    outcome = watch_model(
+        model, table, state, error=error, alpha=alpha, truth=truth, picture=picture, allow_repeat=allow_repeat
+    )
     for notice in outcome.notices:
         say(notice)
     if json:

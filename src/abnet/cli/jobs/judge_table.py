@@ -64,6 +64,8 @@ class JudgedTable:
         Cells of the column by which the model was fitted in groups, if the table has it.
     said : list of str
         Further notices.
+    total : int
+        Sum of the hashes of the rows with all their cells.
     """
 
     truth: list[str] = field(default_factory=list)
@@ -77,6 +79,12 @@ class JudgedTable:
     scores: list[float] = field(default_factory=list)
     together: list[str | None] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    total: int = 0
+
+    @property
+    def digest(self) -> str:
+        """A name of all cells of the table's rows, in any order of the rows."""
+        return f"{self.total:032x}"
 
     def judged(self) -> Judged:
         """Where the answers are wrong."""
@@ -122,7 +130,7 @@ class JudgedTable:
         group = predictor.info.details.get("group")
         shared = len(self.together) - len(set(self.together)) if None not in self.together else 1
         if shared:
-            raise UsageError(
+            raise TableError(
                 f"the model was fitted on groups of rows, and rows of the table share one ({group!r}): add --group "
                 f"{shlex.quote(str(group))}. A bound that counts rows does not hold for them."
             )
@@ -196,6 +204,7 @@ def judge_model_file(
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, target, columns, result)
+        result.total = (result.total + _row_sum(frame)) % 2**128
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
         rows, reports = prepared(predictor, frame, written=False)
@@ -268,6 +277,14 @@ def _keep_labels(
     return labelled
 
 
+def _row_sum(frame: Table) -> int:
+    """The sum of the rows' hashes."""
+    names = sorted(frame.columns)
+    cells = zip(*(cell_texts(frame, name) for name in names), strict=True)
+    marks = (hashlib.blake2b(repr((names, row)).encode(), digest_size=16).digest() for row in cells)
+    return sum(int.from_bytes(mark) for mark in marks)
+
+
 _ALPHA = 0.01
 
 
@@ -302,6 +319,7 @@ def watch_model(
     alpha: float | None = None,
     truth: str | None = None,
     picture: Path | None = None,
+    allow_repeat: bool = False,
 ) -> WatchOutcome:
     """Judge the new rows, add them to the state, and write it.
 
@@ -315,6 +333,8 @@ def watch_model(
         Column with the labels.
     picture : path, optional
         Where to draw the evidence over these rows.
+    allow_repeat : bool
+        Count a table that was given before.
     """
     for path in (state, *([picture] if picture else [])):
         check_writable(path)
@@ -323,7 +343,7 @@ def watch_model(
     monitor = _opened(state, predictor, watched, error, alpha)
     wrong: Any = rows.judged().wrong if rows.truth else []
     before = {"n": monitor.n, "errors": monitor.errors}
-    monitor.update(wrong, unlabelled=rows.unlabelled)
+    monitor.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
     if picture is not None:
         from abnet.decisions.pictures import evidence_figure, save_picture
 
@@ -341,10 +361,10 @@ def _opened(state: Path, predictor: Predictor, watched: str, error: float | None
         return Monitor(_promised(predictor, error), _ALPHA if alpha is None else alpha, watched=watched)
     monitor = Monitor.load(state)
     if monitor.watched not in (None, watched):
-        raise UsageError(f"{state} belongs to another model: a new model needs a state of its own, with its own alpha.")
+        raise ValueError(f"{state} belongs to another model: a new model needs a state of its own, with its own alpha.")
     for name, asked, kept in (("--error", error, monitor.error), ("--alpha", alpha, monitor.alpha)):
         if asked is not None and asked != kept:
-            raise UsageError(f"{name} is {kept:g} in {state}, and cannot be changed to {asked:g} after rows were seen.")
+            raise ValueError(f"{name} is {kept:g} in {state}, and cannot be changed to {asked:g} after rows were seen.")
     return monitor
 
 
@@ -354,7 +374,7 @@ def _promised(predictor: Predictor, error: float | None) -> float:
     certificate = predictor.certificate_
     bound = certificate.vote_error_bound if isinstance(certificate, Certificate) else None
     if isinstance(certificate, Certificate) and certificate.groups is not None:
-        raise UsageError("the certificate is about new groups, and a monitor counts single rows: name an --error.")
+        raise ValueError("the certificate is about new groups, and a monitor counts single rows: name an --error.")
     if bound is None or bound >= 1.0:
-        raise UsageError("the model has no certificate whose promise could be watched: name an error with --error.")
+        raise ValueError("the model has no certificate whose promise could be watched: name an error with --error.")
     return bound
