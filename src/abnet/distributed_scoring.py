@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.certify import assemble
+from abnet.bounds.certify import assemble, of_classifier
 from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
 from abnet.labels import with_unknown
 from abnet.predictors.compact import CompactABNet
@@ -118,7 +118,10 @@ def certify_parts(
     terms = Terms(0.0, delta, "test set", n_candidates, "frozen", "expectation")
     errors = VoteErrors(sum(evidence.errors), evidence.errors[: evidence.n_codes])
     names = (*predictor.info.labels.names, "labels not known")
-    return replace(assemble(evidence.risk(), errors, terms), class_names=names[: evidence.n_codes])
+    certificate = assemble(evidence.risk(), errors, terms)
+    if not isinstance(predictor, CompactABNet | CompactMixture):
+        certificate = of_classifier(certificate)
+    return replace(certificate, class_names=names[: evidence.n_codes])
 
 
 def certify_frame(

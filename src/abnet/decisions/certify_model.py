@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certificate_file import read_record
-from abnet.bounds.certify import certify_test_set, verify_certificate
+from abnet.bounds.certify import certify_test_set, of_classifier
 from abnet.decisions.abstain import Abstention
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
 from abnet.decisions.costs import CostCertificate
@@ -19,7 +19,7 @@ from abnet.decisions.row_by_row import take_column
 from abnet.decisions.targets import TargetThreshold
 from abnet.decisions.training_rows import ErrorEstimate, estimate_error, find_fitted, refuse_fitted
 
-__all__ = ["AnyCertificate", "certify", "certify_judged", "compare_errors", "load_certificate"]
+__all__ = ["AnyCertificate", "certify", "certify_judged", "compare_errors", "load_certificate", "not_recomputed"]
 
 AnyCertificate = Certificate | PopulationErrors | Abstention | TargetThreshold | CostCertificate
 
@@ -121,7 +121,8 @@ def certify_judged(
     # A deterministic classifier is a posterior of one point: its Gibbs losses are its errors.
     losses = judged.wrong.astype(np.float64)
     options = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names)}
-    return replace(certify_test_set(losses, judged.codes, judged.wrong, **options), class_names=judged.names)
+    certificate = certify_test_set(losses, judged.codes, judged.wrong, **options)
+    return replace(of_classifier(certificate), class_names=judged.names)
 
 
 def compare_errors(a: Any, b: Any, X: Any, y: ArrayLike, *, delta: float = 0.05, n_candidates: int = 1) -> Any:
@@ -157,6 +158,8 @@ def compare_errors(a: Any, b: Any, X: Any, y: ArrayLike, *, delta: float = 0.05,
 def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
     """Read a certificate that ``save`` wrote; its bounds are computed again from what was observed.
 
+    `Certificate.check` says which bounds were recomputed, and which could not be, for want of the single losses.
+
     Parameters
     ----------
     path : path
@@ -183,10 +186,26 @@ def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
         raise ValueError(f"{path}: {error}") from error
 
 
+def not_recomputed(certificate: AnyCertificate) -> list[str]:
+    """Bounds that cannot be computed again from the record, since bets depend on the single losses.
+
+    Of these it is known only that they are no smaller than they can be.
+
+    Examples
+    --------
+    >>> not_recomputed(certify(lambda X: [0] * len(X), np.zeros((30, 1)), [0] * 29 + [1]))
+    []
+    """
+    if isinstance(certificate, CostCertificate):
+        return ["cost_bound"]
+    checked = certificate.check() if isinstance(certificate, Certificate) else {}
+    return [name for name, how in checked.items() if how == "attainable"]
+
+
 def _read(kind: str, record: dict[str, Any]) -> AnyCertificate:
     if kind == "errors":
         certificate = Certificate.from_dict(record)
-        verify_certificate(certificate)
+        certificate.check()
         return certificate
     kinds: dict[str, Any] = {
         "populations": PopulationErrors, "abstention": Abstention, "target": TargetThreshold, "costs": CostCertificate,

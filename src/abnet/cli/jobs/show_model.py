@@ -7,7 +7,7 @@ from abnet.bounds.certificate_file import kind_of_record
 from abnet.cli.console import certificate_text
 from abnet.cli.jobs.inputs import EXPORTED, check_output, described
 from abnet.data.preparation.coded import CodedMap
-from abnet.decisions.certify_model import AnyCertificate, load_certificate
+from abnet.decisions.certify_model import AnyCertificate, load_certificate, not_recomputed
 from abnet.decisions.training_rows import ErrorEstimate
 from abnet.export import to_c, to_onnx
 from abnet.files import load
@@ -70,7 +70,10 @@ def inspect_certificate(path: Path) -> AnyCertificate | ErrorEstimate | None:
     """The certificate in a JSON file, its bounds computed again, or the estimate; None for a file of another kind."""
     readers: dict[str | None, Any] = {"certificate": load_certificate, "estimate": ErrorEstimate.load}
     read = readers.get(kind_of_record(path))
-    return read(path) if read else None
+    found = read(path) if read else None
+    if found is not None and not isinstance(found, ErrorEstimate) and (left := not_recomputed(found)):
+        say(f"not recomputed, because the single losses are not in the file: {', '.join(left)}")
+    return found
 
 
 def _columns(model: Predictor) -> list[str]:
