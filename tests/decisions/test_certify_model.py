@@ -174,7 +174,8 @@ def test_an_edited_gibbs_bound_is_found_or_said_not_to_be_recomputed(drawn: str,
     if drawn == "classifier":
         made = abnet.certify(lambda rows: rows[:, 0], np.c_[codes ^ wrong], codes)
     made.save(path)
-    checked = abnet.load_certificate(path).check()
+    loaded: Any = abnet.load_certificate(path)
+    checked = loaded.check()
     assert checked["vote_error_bound"] == checked["class 1: vote_error_bound"] == "recomputed"
     assert checked["gibbs_risk_bound"] == ("recomputed" if drawn == "classifier" else "attainable")
     content = json.loads(path.read_text())

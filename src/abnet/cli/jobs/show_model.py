@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from abnet.bounds.certificate_file import kind_of_record
-from abnet.cli.console import certificate_text
+from abnet.cli.console import certificate_text, say
 from abnet.cli.jobs.inputs import EXPORTED, check_output, described
 from abnet.data.preparation.coded import CodedMap
 from abnet.decisions.certify_model import AnyCertificate, load_certificate, not_recomputed
