@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abnet.data.fingerprint import MOST_ROWS, FittedRows, row_filter
+from abnet.data.fitted_rows import MOST_ROWS, FittedRows, row_filter
 
 
 def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

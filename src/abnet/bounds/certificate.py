@@ -269,19 +269,7 @@ class Certificate:
         return describe(self, details=details, classes=classes)
 
     def check(self, losses: ArrayLike | None = None) -> dict[str, str]:
-        """Compute every bound again that the record allows, and say which; see `verify_certificate`.
-
-        Returns
-        -------
-        dict
-            From the name of each bound to "recomputed", or to "attainable" for a Gibbs bound by betting whose losses
-            are not at hand: it is then only known to be no smaller than such a bound can be.
-
-        Raises
-        ------
-        ValueError
-            If a bound does not follow from the observations.
-        """
+        """As `verify_certificate`: which bounds were "recomputed", and which only checked to be "attainable"."""
         from abnet.bounds.certify import verify_certificate
 
         return verify_certificate(self, losses)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.certificate_file import read_record, write_record
 from abnet.bounds.wording import InNotebooks, filled, percent
-from abnet.data.fingerprint import FittedRows
+from abnet.data.fitted_rows import FittedRows
 from abnet.errors import Parameter, TrainingRowsError
 from abnet.labels import signs_of, with_unknown
 from abnet.records import exactly, number_of, optional, tally

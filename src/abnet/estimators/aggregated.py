@@ -187,8 +187,8 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _n_learned(self, n_other: int, n_rows: int) -> int:
         """How many rows, in the order of use, had a part in learning or choosing: the others may certify again."""
-        untouched = self._is_frozen() and self.objective != "loss" and self.certificate_ is not None
-        return n_other if untouched and self.n_candidates == 1 else n_rows
+        untouched = self._is_frozen() and self.objective != "loss" and self.n_candidates == 1
+        return n_other if untouched and self.certificate_ is not None else n_rows
 
     def _terms(self) -> dict[str, Any]:
         """How the model is made, in the words of a certificate."""
@@ -370,7 +370,8 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
-        from abnet.data.fingerprint import background_detail, row_filter
+        from abnet.data.fingerprint import background_detail
+        from abnet.data.fitted_rows import row_filter
 
         details: dict[str, Any] = {
             "estimator": type(self).__name__,
@@ -422,16 +423,14 @@ class AggregatedClassifier(BinaryClassifier):
         by : array (n,) or str, optional
             Each row's population, or the frame's column that names it: the errors of all of them at once.
         allow_training_rows : bool
-            Rows that the model learned from are refused otherwise. With True the result is an estimate, which promises
-            nothing, whatever the rows are.
+            Rows that the model learned from are refused otherwise; with True the result is an estimate, no promise.
 
         Returns
         -------
         Certificate
             `PopulationErrors` with `by`; `ErrorEstimate` with `allow_training_rows`.
         """
-        options: Any = {"groups": groups, "by": by, "allow_training_rows": allow_training_rows}
-        return certify_anew(self, X, y, n_candidates=n_candidates, **options)
+        return certify_anew(self, X, y, n_candidates, groups, by, allow_training_rows)
 
     def _test_losses(
         self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any

@@ -22,9 +22,10 @@ from abnet.bounds import (
 )
 from abnet.bounds.certificate import Expected
 from abnet.bounds.rules import ExactRisk
+from abnet.data.fingerprint import fingerprint
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
 from abnet.errors import Parameter, ParameterError
-from abnet.labels import losses_of, signs_of, winners
+from abnet.labels import losses_of, signs_of, winners, with_unknown
 from abnet.predictors.mixture import class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Predictor
@@ -33,6 +34,7 @@ __all__ = [
     "Streams",
     "TrainingRows",
     "certify_posterior",
+    "check_rows_of_fit",
     "expected_figures",
     "fresh_path_count",
     "frozen_risk",
@@ -367,6 +369,18 @@ def warn_of_no_certificate() -> None:
         "from rows that had no part in learning.",
         stacklevel=3,
     )
+
+
+def check_rows_of_fit(classifier: Any, X: Any, y: NDArray[Any]) -> None:
+    """ValueError if these are not the rows given to `fit`, in their order."""
+    rows, info = classifier._check_rows(X), classifier.predictor_.info
+    base = getattr(info.preparation, "base", info.preparation)  # before codes
+    prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
+    order = np.concatenate([classifier.other_rows_, classifier.bound_rows_])
+    codes = with_unknown(classifier._labels.encode(y), len(classifier.classes_))[0][order]
+    names = [fingerprint(prepared[order], marks) for marks in (codes.astype(np.float64), signs_of(codes))]
+    if info.details.get("data_fingerprint") not in names:
+        raise ValueError("fitted=True asks for the rows given to fit, in their order; X or y differ from them.")
 
 
 def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:

@@ -22,7 +22,6 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from abnet.data.fingerprint import fingerprint
 from abnet.data.preparation.transformers import (
     PlainNumbers,
     TablePreparation,
@@ -39,7 +38,7 @@ from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.decisions.training_rows import find_fitted, refuse_fitted
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import warn_of_unsaved
-from abnet.labels import Labels, check_labelled, signs_of, with_unknown
+from abnet.labels import Labels, check_labelled
 from abnet.predictors.predictor import Predictor
 from abnet.rows import ordered, places_in
 
@@ -218,12 +217,13 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             With ``counts``, ``lower`` and ``upper`` (`abnet.bounds.ConfusionMatrix`), and ``describe()``.
         """
         from abnet.bounds import ConfusionMatrix
+        from abnet.estimators.certification import check_rows_of_fit
 
         check_is_fitted(self, "predictor_")
         labels = np.asarray(y)
         if fitted:
             rows, n_candidates = self._unseen_rows(len(labels)), max(n_candidates, getattr(self, "n_candidates", 1))
-            self._check_fitted_rows(X, labels)
+            check_rows_of_fit(self, X, labels)
             X, labels = take_rows(X, rows), labels[rows]
         else:
             refuse_fitted(find_fitted(self, X, labels), instead="With fitted=True its bound rows are counted.")
@@ -240,17 +240,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if "n_training_groups" in details or getattr(self, "certificate_", None) is None:
             raise ValueError("the bound rows come in groups, or have no certificate: a confusion matrix needs others.")
         return np.asarray(self.bound_rows_)
-
-    def _check_fitted_rows(self, X: Any, y: NDArray[Any]) -> None:
-        """ValueError if these are not the rows given to `fit`, in their order."""
-        rows, info = self._check_rows(X), self.predictor_.info
-        base = getattr(info.preparation, "base", info.preparation)  # before codes
-        prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
-        order = np.concatenate([self.other_rows_, self.bound_rows_])
-        codes = with_unknown(self._labels.encode(y), len(self.classes_))[0][order]
-        names = [fingerprint(prepared[order], marks) for marks in (codes.astype(np.float64), signs_of(codes))]
-        if info.details.get("data_fingerprint") not in names:
-            raise ValueError("fitted=True asks for the rows given to fit, in their order; X or y differ from them.")
 
     def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":
         """The columns that moved what is said of each row, and the regions that it falls in.

@@ -35,7 +35,7 @@ __all__ = [
 
 @one_thread
 def certify_anew(
-    classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: Any, by: Any, allow_training_rows: bool
+    classifier: Any, X: Any, y: Any, n_candidates: int, groups: Any, by: Any, allow_training_rows: bool
 ) -> Any:
     """The certificate of a fitted classifier from a test set; arguments as in `ABNetClassifier.certify`.
 

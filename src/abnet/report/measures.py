@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.confidence import clopper_pearson_bound, clopper_pearson_lower
-from abnet.data.fingerprint import FittedRows
+from abnet.data.fitted_rows import FittedRows
 from abnet.decisions.answers import sureness
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.labels import winners

@@ -15,7 +15,7 @@ from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text, without_group
 from abnet.cli.jobs.predict_table import ROWS, prepared
-from abnet.data.fingerprint import FittedRows
+from abnet.data.fitted_rows import FittedRows
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.unseen import Unseen, merge
 from abnet.data.tables import TableError, batches
