@@ -140,8 +140,11 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
 def refuse_fitted(seen: FittedRows | None, *, instead: str = "{} gives an estimate instead.") -> None:
     """TrainingRowsError if more rows were learned from than chance explains."""
     if seen is not None and seen.reused:
+        why = f"by chance there would be at most {seen.allowed:,}"
+        if seen.found <= seen.allowed:
+            why = "together they are the rows of its fit"
         raise TrainingRowsError(
-            "{} of {} rows have the values and the label of rows that the model learned from (by chance there would "
-            f"be at most {{}}): a certificate needs rows that had no part in learning. {instead}",
-            f"{seen.found:,}", f"{seen.n_rows:,}", f"{seen.allowed:,}", Parameter("allow_training_rows", True),
+            "{} of {} rows have the values and the label of rows that the model learned from ({}): "
+            f"a certificate needs rows that had no part in learning. {instead}",
+            f"{seen.found:,}", f"{seen.n_rows:,}", why, Parameter("allow_training_rows", True),
         )  # fmt: skip
