@@ -78,8 +78,8 @@ def report_file(
     error, n_rows = (None, 0) if given is None else (given.measures.error, given.measures.n_rows)
     if given is not None and given.measures.were_fitted:
         notices.append(
-            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the values and the label of rows that the model was "
-            "fitted on; the page says so"
+            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the values and the label of rows that the model "
+            "learned from; the page says so"
         )
     return ReportOutcome(output, output.stat().st_size, replaced, n_rows, error, tuple(notices))
 
