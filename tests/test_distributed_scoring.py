@@ -63,10 +63,21 @@ def test_what_has_no_exact_shares_is_certified_by_its_errors(kind: str) -> None:
     assert by_name[0] == by_name[1]
 
 
-def test_wrong_rows_and_models_are_named() -> None:
+@pytest.mark.parametrize("kind", ["compact", "mixture", "classes", "paths"])
+def test_labels_that_are_not_known_are_errors(kind: str) -> None:
+    model = models.predictor(kind, 3)
+    X, known = rows(model)
+    y = np.array(known, object)
+    y[:7] = "another"
+    parts = [partition_evidence(model, X[a:b], y[a:b]) for a, b in pairwise([0, 5, 150, 400])]
+    found = certify_parts(model, parts)
+    assert (found.n_examples, found.vote_errors) == (400, 7 + int((model.predict(X[7:]) != known[7:]).sum()))
+    assert [(part.n_examples, part.vote_errors) for part in found.per_class][-1] == (7, 7)
+    assert found.empirical_gibbs_risk >= certify_parts(model, parts[1:]).empirical_gibbs_risk * 395 / 400
+
+
+def test_no_partition_is_named() -> None:
     model = models.predictor("compact", 3)
-    with pytest.raises(ValueError, match="the label '7'"):
-        partition_evidence(model, np.zeros((1, 3)), [7])
     with pytest.raises(ValueError, match="no partitions"):
         certify_parts(model, [])
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from abnet.bounds.certificate import Certificate
-from abnet.bounds.certify import assemble
+from abnet.bounds.certify import assemble, of_classifier
 from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
+from abnet.labels import with_unknown
 from abnet.predictors.compact import CompactABNet
 from abnet.predictors.mixture import CompactMixture
 from abnet.predictors.predictor import Predictor
@@ -23,7 +24,10 @@ __all__ = ["PartitionEvidence", "certify_frame", "certify_parts", "partition_evi
 
 @dataclass(frozen=True)
 class PartitionEvidence:
-    """Sums over the rows of a partition, for each class: rows, errors of the vote, losses and squares of losses."""
+    """Sums over the rows of a partition, for each class, and last for labels that the predictor does not know.
+
+    Rows, errors of the vote, losses and squares of losses.
+    """
 
     rows: tuple[int, ...]
     errors: tuple[int, ...]
@@ -42,12 +46,17 @@ class PartitionEvidence:
         losses, squares = (tuple(map(math.fsum, column)) for column in values)
         return PartitionEvidence(rows, errors, losses, squares)
 
+    @property
+    def n_codes(self) -> int:
+        """Number of classes, and one more if there are labels that are not known."""
+        return len(self.rows) - int(self.rows[-1] == 0)
+
     def risk(self) -> ExactRisk:
         """Mean losses, of all rows and by class."""
         parts = zip(self.losses, self.squares, self.rows, strict=True)
         by_class = tuple(_risk(loss, square, n) if n else None for loss, square, n in parts)
         whole = _risk(math.fsum(self.losses), math.fsum(self.squares), sum(self.rows))
-        return replace(whole, by_class=by_class)
+        return replace(whole, by_class=by_class[: self.n_codes])
 
 
 def _risk(loss: float, square: float, n: int) -> ExactRisk:
@@ -71,20 +80,20 @@ def partition_evidence(predictor: Predictor, X: Any, y: Any) -> PartitionEvidenc
     >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
     >>> found = partition_evidence(net, np.array([[3.0, 3.0], [-1.0, -2.0]]), [1, 1])
     >>> found.rows, found.errors
-    ((0, 2), (0, 1))
+    ((0, 2, 0), (0, 1, 0))
     """
     labels, given = predictor.info.labels, np.asarray(y)
-    classes = range(labels.n_classes)
+    K = labels.n_classes
+    classes = range(K + 1)
     if not len(given):
-        none, nothing = (0,) * labels.n_classes, (0.0,) * labels.n_classes
+        none, nothing = (0,) * len(classes), (0.0,) * len(classes)
         return PartitionEvidence(none, none, nothing, nothing)
-    codes = labels.encode(given)
-    if (codes < 0).any():
-        raise ValueError(f"y holds the label {str(given[codes < 0][0])!r}, which the model does not know.")
+    codes, _ = with_unknown(labels.encode(given), K)
     scores = predictor.decision_function(X)
     wrong = labels.encode(labels.from_scores(scores)) != codes
     if isinstance(predictor, CompactABNet | CompactMixture):
-        losses = np.clip(1.0 - predictor.shares_from_scores(scores)[np.arange(len(codes)), codes], 0.0, 1.0)
+        shares = predictor.shares_from_scores(scores)[np.arange(len(codes)), np.minimum(codes, K - 1)]
+        losses = np.where(codes < K, np.clip(1.0 - shares, 0.0, 1.0), 1.0)
     else:
         losses = wrong.astype(np.float64)
     mine = [codes == k for k in classes]
@@ -107,8 +116,12 @@ def certify_parts(
     """
     evidence = PartitionEvidence.merge(parts)
     terms = Terms(0.0, delta, "test set", n_candidates, "frozen", "expectation")
-    certificate = assemble(evidence.risk(), VoteErrors(sum(evidence.errors), evidence.errors), terms)
-    return replace(certificate, class_names=predictor.info.labels.names)
+    errors = VoteErrors(sum(evidence.errors), evidence.errors[: evidence.n_codes])
+    names = (*predictor.info.labels.names, "labels not known")
+    certificate = assemble(evidence.risk(), errors, terms)
+    if not isinstance(predictor, CompactABNet | CompactMixture):
+        certificate = of_classifier(certificate)
+    return replace(certificate, class_names=names[: evidence.n_codes])
 
 
 def certify_frame(

@@ -8,7 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MissingDataError", "NamesParameters", "Parameter", "ParameterError"]
+__all__ = [
+    "MissingDataError",
+    "NamesParameters",
+    "Parameter",
+    "ParameterError",
+    "RepeatedRowsError",
+    "TrainingRowsError",
+]
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,14 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
 
 class ParameterError(NamesParameters, ValueError):
     """A parameter that makes no sense, alone or together with others."""
+
+
+class RepeatedRowsError(NamesParameters, ValueError):
+    """Rows that are to be counted were counted before."""
+
+
+class TrainingRowsError(NamesParameters, ValueError):
+    """Rows that are to certify a model are rows that it was fitted on."""
 
 
 class MissingDataError(NamesParameters, FileNotFoundError):

@@ -47,10 +47,25 @@ def test_our_model(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
     assert json.loads(run("inspect", saved, "--json").stdout) == certificate
 
 
-def test_rows_of_the_fit_are_told(run: Run, model: Path, table: Path) -> None:
-    result = run("certify", model, table)
-    assert "60 of 60 rows have the values and the label of rows that the model was fitted on" in result.stderr
-    assert "With 95 % confidence" in result.stdout
+def test_rows_of_the_fit_are_refused_or_give_an_estimate(
+    run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
+) -> None:
+    saved = tmp_path / "c.json"
+    message = failure("certify", model, table, "--save", saved, code=1)
+    assert "of 60 rows" in message
+    assert "--allow-training-rows" in message
+    assert not saved.exists()
+    result = run("certify", model, table, "--allow-training-rows", "--save", saved, "--json")
+    record = json.loads(result.stdout)
+    assert "certificate" not in record
+    assert record["estimate"]["n_rows"] == 60
+    assert record["estimate"]["n_training_rows"] > 20
+    assert "bound" not in result.stdout + saved.read_text()
+    with pytest.raises(ValueError, match="an estimate, not a certificate"):
+        abnet.load_certificate(saved)
+    assert "An estimate, not a certificate" in run("inspect", saved).stdout
+    assert "confidence" not in run("certify", model, table, "--allow-training-rows").stdout
+    failure("certify", model, table, "--allow-training-rows", "--by", "city", code=2)
 
 
 def test_which_class_is_taken_for_which(run: Run, model: Path, fresh: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import abnet
+from abnet.bounds.wording import percent_up
 from cli.tables import Failure, Run, cells
 
 
@@ -25,7 +26,7 @@ def labelled(path: Path, *, right: bool, missing: int = 0) -> Path:
     return path
 
 
-def test_alarm_is_an_exit_code_and_stays(run: Run, model: Path, tmp_path: Path) -> None:
+def test_alarm_is_an_exit_code_and_stays(run: Run, failure: Failure, model: Path, tmp_path: Path) -> None:
     good, bad = labelled(tmp_path / "good.csv", right=True, missing=4), labelled(tmp_path / "bad.csv", right=False)
     state, picture = tmp_path / "state.json", tmp_path / "evidence.png"
     first = run("monitor", model, good, "--state", state, "--error", "0.25", "--picture", picture)
@@ -35,14 +36,22 @@ def test_alarm_is_an_exit_code_and_stays(run: Run, model: Path, tmp_path: Path) 
     second = run("monitor", model, bad, "--state", state, "--json", code=3)
     record = json.loads(second.stdout)
     assert (record["alarm"], record["n"], record["unlabelled"], record["alpha"]) == (True, 116, 4, 0.01)
-    assert "ALARM" in run("monitor", model, good, "--state", state, code=3).stdout
+    before = state.read_text()
+    assert "--allow-repeat" in failure("monitor", model, good, "--state", state, code=1)
+    lines = good.read_text().splitlines()
+    (tmp_path / "turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
+    failure("monitor", model, tmp_path / "turned.csv", "--state", state, code=1)
+    assert state.read_text() == before
+    assert "ALARM" in run("monitor", model, good, "--state", state, "--allow-repeat", code=3).stdout
     assert abnet.Monitor.load(state).n == 172
 
 
 def test_the_promise_is_the_certificates(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
-    run("monitor", model, table, "--state", tmp_path / "s.json")
+    text = run("monitor", model, table, "--state", tmp_path / "s.json").stdout
     certificate = abnet.load(model).certificate_
     assert isinstance(certificate, abnet.Certificate)
+    assert certificate.vote_error_bound is not None
+    assert f"at most {percent_up(certificate.vote_error_bound)} was promised" in " ".join(text.split())
     assert abnet.Monitor.load(tmp_path / "s.json").error == certificate.vote_error_bound
 
 
@@ -56,7 +65,7 @@ def test_a_state_keeps_its_promise(
     state = tmp_path / "s.json"
     run("monitor", model, table, "--state", state, "--error", "0.4")
     before = state.read_text()
-    assert message in failure("monitor", model, table, "--state", state, *options, code=2)
+    assert message in failure("monitor", model, table, "--state", state, *options, code=1)
     assert state.read_text() == before
 
 
@@ -70,7 +79,7 @@ def test_another_model_needs_another_state(
 
     save(predictor, other)
     run("monitor", model, table, "--state", state)
-    assert "belongs to another model" in failure("monitor", other, table, "--state", state, code=2)
+    assert "belongs to another model" in failure("monitor", other, table, "--state", state, code=1)
 
 
 def test_whenever_the_job_is_killed_the_state_is_that_before_it_or_that_after_it(
@@ -93,7 +102,7 @@ def test_whenever_the_job_is_killed_the_state_is_that_before_it_or_that_after_it
             sys.settrace(None)
 
     monkeypatch.setattr(abnet.Monitor, "save", watched)
-    run("monitor", model, table, "--state", state)
+    run("monitor", model, table, "--state", state, "--allow-repeat")
     assert list(dict.fromkeys(seen)) == [before, state.read_text()]
     assert (json.loads(before)["n"], abnet.Monitor.load(state).n) == (60, 120)
 
@@ -109,10 +118,20 @@ def test_the_state_survives_kill(run: Run, model: Path, table: Path, tmp_path: P
         "sys.addaudithook(kill)\n"
         "from abnet.cli import main; main()"
     )
-    command: list[str | Path] = [sys.executable, "-c", code, "monitor", model, table, "--state", state]
+    command: list[str | Path] = [
+        sys.executable,
+        "-c",
+        code,
+        "monitor",
+        model,
+        table,
+        "--state",
+        state,
+        "--allow-repeat",
+    ]
     assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
     assert abnet.Monitor.load(state).n == 60
-    run("monitor", model, table, "--state", state)
+    run("monitor", model, table, "--state", state, "--allow-repeat")
     assert abnet.Monitor.load(state).n == 120
 
 

@@ -16,8 +16,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import abnet
+from abnet.bounds import certify_test_set
 from abnet.bounds.certificate import Certificate
 from abnet.decisions import PopulationErrors, certify_judged, judge_answers, judge_model
+from abnet.decisions.certify_model import not_recomputed
 from promise import breaks
 
 RNG = np.random.default_rng(5)
@@ -161,3 +163,29 @@ def test_promise(kind: str) -> None:
         made: Any = certify_judged(judged, delta=delta, **options)
         failures += made.vote_error_bound < 0.2
     assert breaks(failures, repetitions, delta) == (kind == "rows of groups")
+
+
+@pytest.mark.parametrize("drawn", ["classifier", "network"])
+def test_an_edited_gibbs_bound_is_found_or_said_not_to_be_recomputed(drawn: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    losses = (rng.random(1500) < 0.2).astype(float) if drawn == "classifier" else rng.random(1500) * 0.4
+    wrong, codes, path = losses > 0.3, rng.integers(0, 2, 1500), tmp_path / "c.json"
+    made: Any = certify_test_set(losses, codes, wrong, delta=0.05)
+    if drawn == "classifier":
+        made = abnet.certify(lambda rows: rows[:, 0], np.c_[codes ^ wrong], codes)
+    made.save(path)
+    loaded: Any = abnet.load_certificate(path)
+    checked = loaded.check()
+    assert checked["vote_error_bound"] == checked["class 1: vote_error_bound"] == "recomputed"
+    assert checked["gibbs_risk_bound"] == ("recomputed" if drawn == "classifier" else "attainable")
+    content = json.loads(path.read_text())
+    for value in (made.empirical_gibbs_risk * 1.001, made.empirical_gibbs_risk * 0.999):
+        content["certificate"]["gibbs_risk_bound"] = value
+        path.write_text(json.dumps(content))
+        if drawn == "classifier" or value < made.empirical_gibbs_risk:
+            with pytest.raises(ValueError, match="gibbs_risk_bound"):
+                abnet.load_certificate(path)
+        else:
+            assert not_recomputed(abnet.load_certificate(path))[0] == "gibbs_risk_bound"
+    if drawn == "network":
+        assert made.check(losses)["gibbs_risk_bound"] == "recomputed"

@@ -1,6 +1,7 @@
-"""No certificate for preprocessors that look at other rows; a warning for a test set that was fitted on."""
+"""No certificate for preprocessors that look at other rows; no certificate from rows of the fit."""
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 import abnet
 from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
+from abnet.decisions import ErrorEstimate
+from abnet.errors import TrainingRowsError
 from abnet.estimators import certification
 from abnet.estimators.classifier import allows_certificate
 from abnet.predictors.paths import path_outputs
@@ -84,13 +87,45 @@ def test_our_own_maps_are_not_checked_again_but_what_is_made_of_them_is() -> Non
         assert not allows_certificate(fitted, fitted.transform, X)
 
 
-def test_rows_of_the_fit_are_no_test_set() -> None:
-    clf = classifier(0, max_iter=1).fit(X, Y)
-    with pytest.warns(UserWarning, match="80 of 80 rows have the values and the label of rows that the model was fit"):
-        clf.certify(X, Y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        clf.certify(X + 0.01, Y)
+@pytest.mark.parametrize("posterior", ["train", "frozen"])
+def test_rows_of_the_fit_are_no_test_set(posterior: str) -> None:
+    clf = classifier(0, max_iter=1, posterior=posterior).fit(X, Y)
+    learned, bound = clf.other_rows_, clf.bound_rows_
+    for certify in (clf.certify, partial(abnet.certify, clf), partial(abnet.certify, clf.compact())):
+        with pytest.raises(TrainingRowsError, match="of 80 rows"):
+            certify(X, Y)
+        with pytest.raises(TrainingRowsError):
+            certify(X[learned], Y[learned])
+        estimate = certify(X, Y, allow_training_rows=True)
+        assert isinstance(estimate, ErrorEstimate)
+        assert (estimate.errors, estimate.n_rows) == (int((clf.predict(X) != Y).sum()), 80)
+        assert not any("bound" in name for name in estimate.to_dict())
+        with pytest.raises(ValueError, match="leave out"):
+            certify(X, Y, allow_training_rows=True, by=Y)
+        assert isinstance(certify(X + 0.01, Y), abnet.Certificate)
+        assert isinstance(certify(X + 0.01, Y, allow_training_rows=True), ErrorEstimate)
+        if posterior == "frozen":  # nothing learned from its bound rows
+            assert isinstance(certify(X[bound], Y[bound], by=Y[bound]), abnet.decisions.PopulationErrors)
+        else:
+            with pytest.raises(TrainingRowsError):
+                certify(X[bound], Y[bound])
+    with pytest.raises(TrainingRowsError):
+        abnet.compare_errors(clf, lambda rows: np.zeros(len(rows), int), X, Y)
+
+
+def test_rows_of_the_fit_are_found_through_pipelines() -> None:
+    model = make_pipeline(StandardScaler(), classifier(0, max_iter=1)).fit(X, Y)
+    with pytest.raises(TrainingRowsError):
+        abnet.certify(model, X, Y)
+
+
+def test_a_saved_estimate_is_no_certificate(tmp_path: Any) -> None:
+    estimate = abnet.certify(classifier(0, max_iter=1).fit(X, Y), X, Y, allow_training_rows=True)
+    estimate.save(tmp_path / "e.json")
+    assert ErrorEstimate.load(tmp_path / "e.json") == estimate
+    with pytest.raises(ValueError, match="an estimate, not a certificate"):
+        abnet.load_certificate(tmp_path / "e.json")
+    assert "bound" not in (tmp_path / "e.json").read_text()
 
 
 def test_certify_counts_candidates_and_groups() -> None:

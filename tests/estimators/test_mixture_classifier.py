@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from abnet import ABNetClassifier, load
 from abnet.bounds import clopper_pearson_bound, verify_certificate
 from abnet.codebook import code_words, words_from_text
+from abnet.errors import TrainingRowsError
 from abnet.estimators import mixture_fit
 from abnet.estimators.recipe import recipe_for
 from abnet.predictors.mixture import CompactMixture, PathMixture
@@ -114,6 +115,11 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
     assert len(bound) - sum(matrix.counts[i][i] for i in range(4)) == certificate.vote_errors
     with pytest.raises(ValueError, match="asks for the 160 rows given to fit"):
         clf.confusion(rows[:10], y[:10], fitted=True)
+    turned = np.arange(len(y))[::-1]
+    with pytest.raises(ValueError, match="in their order"):
+        clf.confusion(rows[turned], y[turned], fitted=True)
+    with pytest.raises(TrainingRowsError):
+        clf.confusion(rows, y)
     verify_certificate(certificate)
     errors = int(np.sum(clf.predict(rows[bound]) != y[bound]))
     assert certificate.vote_errors == errors

@@ -73,7 +73,6 @@ def test_stochastic_pbgnet_has_an_estimate_only(data: tuple[Any, Any]) -> None:
     assert clf.score(*data) > 0.8
 
 
-@pytest.mark.filterwarnings("ignore:.*rows have the values and the label")
 def test_certify_draws_fresh_paths_for_new_rows(ancestral: Any) -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 5))

@@ -13,7 +13,8 @@ import pytest
 
 import abnet
 from abnet.bounds.wording import percent_up, sentences
-from abnet.data.fingerprint import background_detail, row_filter
+from abnet.data.fingerprint import background_detail
+from abnet.data.fitted_rows import row_filter
 from abnet.decisions import abstention
 from abnet.files import load, save
 from abnet.predictors.predictor import Predictor
@@ -119,12 +120,12 @@ def test_fitted_rows_are_warned_of() -> None:
     codes = model.votes(X)
     model.info.details["row_filter"] = row_filter(X, 2.0 * codes - 1)
     assert (
-        "80 of 80 rows have the values and the label of rows that this model was fitted on"
+        "80 of 80 rows have the values and the label of rows that this model learned from"
         in read(report_page(model, measure_rows(model, X, codes))).text
     )
     fresh = rng.normal(size=(80, 4))
     page = read(report_page(model, measure_rows(model, fresh, model.votes(fresh)))).text
-    assert "was fitted on" not in page
+    assert "model learned from" not in page
 
 
 @pytest.mark.parametrize("kind", ALL)

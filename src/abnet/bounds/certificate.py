@@ -182,9 +182,10 @@ class Certificate:
         One part for each of the K classes, in their order, all of which hold at once; or empty.
     class_names : tuple of K str
         The user's labels, in the order of the classes, for the text.
-    drawn : {"network", "mean field"}
+    drawn : {"network", "mean field", "classifier"}
         Whose error the Gibbs risk is: that of one network, or of one mean-field draw (PBGNet with several hidden
-        layers), in which every neuron reads its own draw of the layer below.
+        layers), in which every neuron reads its own draw of the layer below. "classifier": nothing is drawn, the Gibbs
+        risk is the error of ``predict`` itself, and so is its bound.
     forms : int
         Which forms of the bounds were used, 1 for those of version 0.1 (`abnet.bounds.rules`).
     expected : Expected or None
@@ -266,6 +267,12 @@ class Certificate:
         from abnet.bounds.wording import describe
 
         return describe(self, details=details, classes=classes)
+
+    def check(self, losses: ArrayLike | None = None) -> dict[str, str]:
+        """As `verify_certificate`: which bounds were "recomputed", and which only checked to be "attainable"."""
+        from abnet.bounds.certify import verify_certificate
+
+        return verify_certificate(self, losses)
 
     def __str__(self) -> str:
         return self.describe()
@@ -361,6 +368,7 @@ def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
             c.expected is None or (c.posterior == "train" and c.prior == "split"),
             "expected figures need a first part, and a posterior that was trained on the bound rows",
         ),
+        (c.drawn != "classifier" or c.test_set_bound is not None, "a classifier has a test_set_bound"),
         *(_contradictions_by_class(c) if c.per_class else []),
         *(_contradictions_of_groups(c, c.groups) if c.groups else []),
     ]
@@ -432,7 +440,7 @@ _CHECKS: dict[str, Check] = {
     "empirical_tandem_risk": _PROBABILITY,
     "per_class": _parts,
     "class_names": _names,
-    "drawn": one_of("network", "mean field"),
+    "drawn": one_of("network", "mean field", "classifier"),
     "forms": one_of(1, 2),
     "expected": optional(instance(Expected)),
     "groups": optional(instance(GroupCounts)),

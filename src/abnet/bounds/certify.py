@@ -38,6 +38,7 @@ __all__ = [
     "certify_test_set",
     "certify_trained",
     "certify_trained_sampled",
+    "of_classifier",
     "verify_certificate",
 ]
 
@@ -290,7 +291,7 @@ def assemble(
     )
 
 
-def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None) -> None:
+def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None) -> dict[str, str]:
     """Compute every bound again from the recorded observations; a ValueError names those that were not earned.
 
     A Gibbs bound by betting (frozen, 1,000 rows or more) depends on the losses one by one, which a certificate does
@@ -304,26 +305,58 @@ def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None
         The losses of the bound rows in the order in which they were certified (with groups, the groups' mean losses),
         with which the Gibbs bound of all rows by betting is computed too.
 
+    Returns
+    -------
+    dict
+        From the name of each bound to "recomputed", or to "attainable" where it was only checked to be large enough;
+        the bounds of a class have its number in front.
+
     Examples
     --------
     >>> from abnet.bounds import certify_trained
     >>> certificate = certify_trained([0.1] * 50, [1] * 50, 3.0, delta=0.05, prior="init")
-    >>> verify_certificate(certificate)
+    >>> verify_certificate(certificate)["vote_error_bound"]
+    'recomputed'
     >>> verify_certificate(replace(certificate, gibbs_risk_bound=0.11))
     Traceback (most recent call last):
     ValueError: the certificate does not follow from its own observations: gibbs_risk_bound
     """
     deltas, terms = [part.delta for part in certificate.per_class], _terms(certificate)
     again = assemble(_risk(certificate, losses), _errors(certificate), terms, deltas)
+    if certificate.drawn == "classifier":
+        again = of_classifier(again)
     again = replace(again, class_names=certificate.class_names, drawn=certificate.drawn)
     ours, theirs = certificate.to_dict(), again.to_dict()
-    for recorded, other in [(ours, theirs), *zip(ours["per_class"], theirs["per_class"], strict=True)]:
-        known = losses is not None and recorded is ours
-        if _attainable(recorded, terms, sampled=certificate.monte_carlo is not None, known=known):
+    outcome: dict[str, str] = {}
+    exact = certificate.monte_carlo is not None or certificate.drawn == "classifier"
+    parts = [("", ours, theirs)]
+    parts += [
+        (f"class {one['label']}: ", one, two) for one, two in zip(ours["per_class"], theirs["per_class"], strict=True)
+    ]
+    for name, recorded, other in parts:
+        outcome |= {name + bound: "recomputed" for bound in recorded if bound.endswith("_bound") and recorded[bound]}
+        known = exact or (losses is not None and recorded is ours)
+        if _attainable(recorded, terms, known=known):
             other["gibbs_risk_bound"] = recorded["gibbs_risk_bound"]
+            outcome[f"{name}gibbs_risk_bound"] = "attainable"
     unearned = [name for name in ours if not _agree(ours[name], theirs[name])]
     if unearned:
         raise ValueError(f"the certificate does not follow from its own observations: {', '.join(unearned)}")
+    return outcome
+
+
+def of_classifier(certificate: Certificate) -> Certificate:
+    """The certificate of a classifier that draws nothing: its Gibbs risk is its error, bounded as that is.
+
+    This is known before any row is looked at, and such a bound follows from the number of errors, which is recorded.
+    """
+    parts = tuple(
+        part if part.vote_error_bound is None else replace(part, gibbs_risk_bound=part.vote_error_bound)
+        for part in certificate.per_class
+    )
+    bound = certificate.test_set_bound
+    assert bound is not None  # a finished classifier is certified by its errors
+    return replace(certificate, drawn="classifier", gibbs_risk_bound=bound, per_class=parts)
 
 
 def _checked(terms: Terms) -> Terms:
@@ -338,11 +371,11 @@ def _checked(terms: Terms) -> Terms:
     )
 
 
-def _attainable(record: dict[str, Any], terms: Terms, *, sampled: bool, known: bool) -> bool:
+def _attainable(record: dict[str, Any], terms: Terms, *, known: bool) -> bool:
     """Whether a Gibbs bound may come from betting on losses that are not known."""
     n, delta, bound = record["n_examples"], record["delta"], record["gibbs_risk_bound"]
     n = len(terms.groups.rows) if terms.groups else n
-    if known or sampled or not enough_to_bet(n, terms):
+    if known or not enough_to_bet(n, terms):
         return False
     return bool(bound >= max(record["empirical_gibbs_risk"] or 0.0, least_betting_bound(n, delta, terms.n_candidates)))
 

@@ -104,7 +104,7 @@ def sentences(certificate: Certificate | DrawnCertificate, *, details: bool = Fa
     c = certificate
     if c.vote_error_bound is None:
         return ["There is no certificate for `predict`: no bound covers the way it votes.", *_gibbs(c)]
-    more = [*_gibbs(c), _jointly(c)] if details else []
+    more = [*_gibbs(c), _jointly(c)] if details and c.drawn != "classifier" else []
     return [_promise(c), *_judgement(c.vote_error_bound, c), *_by_class(c), *more]
 
 

@@ -74,6 +74,12 @@ def certify(
     confusion: Annotated[
         bool, typer.Option("--confusion", metavar="", help="Show which class is taken for which, within which limits.")
     ] = False,
+    allow_training_rows: Annotated[
+        bool,
+        typer.Option(
+            "--allow-training-rows", metavar="", help="Take rows that the model learned from, for an estimate only."
+        ),
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON; `abnet inspect` reads it.")
     ] = None,
@@ -85,6 +91,7 @@ def certify(
     The model is one of ours, or the predictions of any model in a table. A row
     without an answer, and a label that the model does not know, are errors. With
     a target or costs, some of the rows fix thresholds and the others certify.
+    Rows that the model learned from are refused (exit code 1).
 
     abnet certify model.abnet fresh.csv
     abnet certify model.abnet fresh.csv --confusion
@@ -95,12 +102,15 @@ def certify(
         --target-recall 0.95 --positive-class ill
     """
     from abnet.cli.jobs.inputs import check_output
+    from abnet.decisions.training_rows import estimate_error, refuse_fitted
 
     targets = {"target_error": target_error, "target_recall": target_recall, "target_precision": target_precision}
     options.check_levels(delta=delta, aside=aside, **targets)
     options.check_counted(n_candidates)
     wanted = _Wanted({**targets, "costs": options.costs_of(costs or [])}, by, group, positive_class, confusion)
     wanted.check()
+    if allow_training_rows and (wanted.columns or wanted.decides or confusion):
+        raise UsageError("--allow-training-rows gives an estimate of the error: leave out what is to be certified.")
     if save is not None:
         inputs = [path for path in (model, table) if path is not None]
         check_output(save, "JSON", inputs=inputs, overwrite=overwrite, option="--save")
@@ -108,22 +118,32 @@ def certify(
         rows = _of_model(model, table, truth, wanted)
     else:
         rows = _of_predictions(model, table, truth, prediction, score, wanted)
-    certificate = _certified(rows, wanted, aside, random_state, delta=delta, n_candidates=n_candidates)
+    made: Any
+    if allow_training_rows:
+        made = estimate_error(rows.judged().wrong, rows.seen)
+    else:
+        refuse_fitted(rows.seen)
+        made = _certified(rows, wanted, aside, random_state, delta=delta, n_candidates=n_candidates)
+    what = "estimate" if allow_training_rows else "certificate"
     for notice in rows.notices:
         say(notice)
     if save is not None:
-        certificate.save(save)
+        made.save(save)
     matrix = rows.confusion(delta, n_candidates) if confusion else None
     if json:
-        about = {"unlabelled": rows.unlabelled, "fitted_rows": rows.fitted, "notes": said()}
+        about = {
+            "unlabelled": rows.unlabelled,
+            "fitted_rows": None if rows.seen is None else rows.seen.found,
+            "notes": said(),
+        }
         more = {} if matrix is None else {"confusion": matrix.to_dict()}
-        console.as_json({"certificate": certificate.to_dict(), **about, **more})
+        console.as_json({what: made.to_dict(), **about, **more})
         return
-    print(certificate.describe())
+    print(made.describe())
     if matrix is not None:
         print(f"\n{matrix.describe()}")
     if save is not None:
-        print(f"\nCertificate written to {save}.")
+        print(f"\n{what.capitalize()} written to {save}.")
 
 
 @dataclass(frozen=True)
@@ -235,6 +255,9 @@ def monitor(
         str | None,
         typer.Option(metavar="COLUMN", help="Column with the labels; by default the one that the model predicts."),
     ] = None,
+    allow_repeat: Annotated[
+        bool, typer.Option("--allow-repeat", metavar="", help="Count a table that equals one that was given before.")
+    ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
     ] = None,
@@ -242,8 +265,9 @@ def monitor(
 ) -> None:
     """Watch a deployed model: is there evidence that it errs more often than was promised?
 
-    Give each labelled row once, in order, in as many calls as you like. Exit
-    code 0: no alarm; 3: alarm. The state is replaced in one step, so that a job
+    Give each labelled row once, in order, in as many calls as you like; a table
+    that was given before is refused (exit code 1). Exit code 0: no alarm; 3:
+    alarm. The state is replaced in one step, so that a job
     that is killed leaves the old one or the new one.
 
     abnet monitor model.abnet monday.csv --state watch.json
@@ -256,7 +280,9 @@ def monitor(
     check_output(state, "JSON", inputs=(model, table), option="--state")
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
-    outcome = watch_model(model, table, state, error=error, alpha=alpha, truth=truth, picture=picture)
+    outcome = watch_model(
+        model, table, state, error=error, alpha=alpha, truth=truth, picture=picture, allow_repeat=allow_repeat
+    )
     for notice in outcome.notices:
         say(notice)
     if json:

@@ -368,7 +368,7 @@ def _number(option: str, text: str) -> float:
 
 _HOMES = {
     **dict.fromkeys((*PARAMETERS, "max_categories", "decimal", "use", "max_learn_rows"), "abnet fit"),
-    "unseen": "abnet predict",
+    **{"unseen": "abnet predict", "allow_training_rows": "abnet certify", "allow_repeat": "abnet monitor"},
     **dict.fromkeys(("data_dir", "download"), "abnet data"),
 }
 """Parameters that are options of some command, and the command to name where the one at work lacks them."""

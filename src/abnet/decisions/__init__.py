@@ -40,12 +40,14 @@ from abnet.decisions.targets import (
     target_recall,
     target_specificity,
 )
+from abnet.decisions.training_rows import ErrorEstimate
 
 __all__ = [
     "ANSWER_ALL",
     "Abstention",
     "CostCertificate",
     "ErrorComparison",
+    "ErrorEstimate",
     "Judged",
     "Monitor",
     "PopulationError",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certificate_file import read_record
-from abnet.bounds.certify import certify_test_set, verify_certificate
+from abnet.bounds.certify import certify_test_set, of_classifier
 from abnet.decisions.abstain import Abstention
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
 from abnet.decisions.costs import CostCertificate
@@ -17,8 +17,9 @@ from abnet.decisions.groups import PopulationErrors, certify_groups, errors_by, 
 from abnet.decisions.outside import Judged, judge_model
 from abnet.decisions.row_by_row import take_column
 from abnet.decisions.targets import TargetThreshold
+from abnet.decisions.training_rows import ErrorEstimate, estimate_error, find_fitted, refuse_fitted
 
-__all__ = ["AnyCertificate", "certify", "certify_judged", "compare_errors", "load_certificate"]
+__all__ = ["AnyCertificate", "certify", "certify_judged", "compare_errors", "load_certificate", "not_recomputed"]
 
 AnyCertificate = Certificate | PopulationErrors | Abstention | TargetThreshold | CostCertificate
 
@@ -32,7 +33,8 @@ def certify(
     n_candidates: int = 1,
     groups: ArrayLike | str | None = None,
     by: ArrayLike | str | None = None,
-) -> Certificate | PopulationErrors:
+    allow_training_rows: bool = False,
+) -> Certificate | PopulationErrors | ErrorEstimate:
     """Certify a finished classifier, ours or anybody's, on a test set.
 
     The errors on rows that had no part in making or choosing the model are counted, and bounded by Clopper and
@@ -55,12 +57,21 @@ def certify(
         group, averaged over its rows. No row of these groups may have had a part in making the model.
     by : array-like (n,) or str, optional
         Each row's population, or the frame's column that names it: the errors of all of them at once.
+    allow_training_rows : bool
+        Rows that one of our models learned from are refused otherwise (`abnet.data.fitted_rows.FittedRows` says how
+        they are told). With True the result is an estimate, which promises nothing, whatever the rows are.
 
     Returns
     -------
     Certificate
         With ``vote_error_bound`` for all rows and ``per_class``, or, with `groups`, for a new group; `PopulationErrors`
-        with `by`. Each has ``describe()``, ``to_dict()`` and ``save(path)``.
+        with `by`; `ErrorEstimate` with `allow_training_rows`. Each has ``describe()``, ``to_dict()`` and
+        ``save(path)``.
+
+    Raises
+    ------
+    TrainingRowsError
+        A ValueError: more rows than chance explains are rows that the model learned from.
 
     Examples
     --------
@@ -75,6 +86,12 @@ def certify(
     if groups is not None and by is not None:
         raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
     columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, by)}
+    seen = find_fitted(model, X, y)
+    if allow_training_rows:
+        if groups is not None or by is not None:
+            raise ValueError("an estimate is made of all rows alike: leave out groups and by.")
+        return estimate_error(judge_model(model, X, y).wrong, seen)
+    refuse_fitted(seen)
     return certify_judged(judge_model(model, X, y), delta=delta, n_candidates=n_candidates, **columns)
 
 
@@ -104,7 +121,8 @@ def certify_judged(
     # A deterministic classifier is a posterior of one point: its Gibbs losses are its errors.
     losses = judged.wrong.astype(np.float64)
     options = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names)}
-    return replace(certify_test_set(losses, judged.codes, judged.wrong, **options), class_names=judged.names)
+    certificate = certify_test_set(losses, judged.codes, judged.wrong, **options)
+    return replace(of_classifier(certificate), class_names=judged.names)
 
 
 def compare_errors(a: Any, b: Any, X: Any, y: ArrayLike, *, delta: float = 0.05, n_candidates: int = 1) -> Any:
@@ -130,6 +148,8 @@ def compare_errors(a: Any, b: Any, X: Any, y: ArrayLike, *, delta: float = 0.05,
     >>> result.a_is_better, round(result.difference_bound, 3)
     (True, -0.41)
     """
+    for model in (a, b):
+        refuse_fitted(find_fitted(model, X, y), instead="Compare on others.")
     one, other = judge_model(a, X, y), judge_model(b, X, y)
     result: ErrorComparison = compare_wrong(one.wrong, other.wrong, delta, n_candidates=n_candidates)
     return result
@@ -137,6 +157,8 @@ def compare_errors(a: Any, b: Any, X: Any, y: ArrayLike, *, delta: float = 0.05,
 
 def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
     """Read a certificate that ``save`` wrote; its bounds are computed again from what was observed.
+
+    `Certificate.check` says which bounds were recomputed, and which could not be, for want of the single losses.
 
     Parameters
     ----------
@@ -164,10 +186,26 @@ def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
         raise ValueError(f"{path}: {error}") from error
 
 
+def not_recomputed(certificate: AnyCertificate) -> list[str]:
+    """Bounds that cannot be computed again from the record, since bets depend on the single losses.
+
+    Of these it is known only that they are no smaller than they can be.
+
+    Examples
+    --------
+    >>> not_recomputed(certify(lambda X: [0] * len(X), np.zeros((30, 1)), [0] * 29 + [1]))
+    []
+    """
+    if isinstance(certificate, CostCertificate):
+        return ["cost_bound"]
+    checked = certificate.check() if isinstance(certificate, Certificate) else {}
+    return [name for name, how in checked.items() if how == "attainable"]
+
+
 def _read(kind: str, record: dict[str, Any]) -> AnyCertificate:
     if kind == "errors":
         certificate = Certificate.from_dict(record)
-        verify_certificate(certificate)
+        certificate.check()
         return certificate
     kinds: dict[str, Any] = {
         "populations": PopulationErrors, "abstention": Abstention, "target": TargetThreshold, "costs": CostCertificate,

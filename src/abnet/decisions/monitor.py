@@ -5,7 +5,7 @@ import math
 import os
 import textwrap
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import anytime_upper_limit, log_evidence
 from abnet.bounds.wording import InNotebooks, confidence, percent, percent_up
-from abnet.records import atomic_path, count, level, nonnegative, number_of, text
+from abnet.errors import Parameter, RepeatedRowsError
+from abnet.records import atomic_path, count, level, list_of, nonnegative, number_of, text
 
 __all__ = ["Monitor", "confidence", "paragraphs", "percent", "percent_down", "percent_up", "stated"]
 
@@ -61,7 +62,7 @@ def paragraphs(*sections: str) -> str:
 
 
 _FORMAT = "abnet monitor, version 1"
-_FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "watched", "log_sums")
+_FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "watched", "batches", "log_sums")
 
 # Error rates for the Shiryaev-Roberts statistic, and rows worked on at a time.
 _ALTERNATIVES = 20
@@ -111,6 +112,7 @@ class Monitor(InNotebooks):
         self._error, self._alpha = level("error", error), level("alpha", alpha)
         self._n = self._errors = self._unlabelled = 0
         self._alarm_at: int | None = None
+        self._batches: tuple[str, ...] = ()
         # ln(1 + SR) for each alternative: 0 at the start, and finite.
         self._log_sums: Array = np.zeros(_ALTERNATIVES)
 
@@ -184,7 +186,9 @@ class Monitor(InNotebooks):
         """
         return _exp(self.log_shiryaev_roberts)
 
-    def update(self, wrong: ArrayLike, *, unlabelled: int = 0) -> bool:
+    def update(
+        self, wrong: ArrayLike, *, unlabelled: int = 0, digest: str | None = None, allow_repeat: bool = False
+    ) -> bool:
         """Take in labelled rows in their order; the state is the same however they are cut into calls.
 
         Parameters
@@ -193,6 +197,11 @@ class Monitor(InNotebooks):
             Whether the model erred on each row.
         unlabelled : int
             Rows left out because they have no label; they are counted, and nothing else.
+        digest : str, optional
+            A name of these rows that tells them from any others, such as a hash of their file. It is kept: rows that
+            count twice make false alarms, so that a second batch of the same name is a ValueError.
+        allow_repeat : bool
+            Take it all the same.
 
         Returns
         -------
@@ -204,11 +213,18 @@ class Monitor(InNotebooks):
         if rows.ndim != 1 or (rows.size and rows.dtype != np.bool_):
             raise ValueError("wrong must be a bool or a vector of bools, True where the model erred")
         rows = rows.astype(np.bool_)
+        if digest is not None and text("digest", digest) in self._batches and not allow_repeat:
+            raise RepeatedRowsError(
+                "these rows were given before, and rows that count twice make false alarms: give each once, or add {} "
+                "if they are other rows that happen to be equal.",
+                Parameter("allow_repeat", True),
+            )
         self._raise_alarm(rows)
         for start in range(0, len(rows), _BLOCK):
             self._log_sums = _advance(self._log_sums, rows[start : start + _BLOCK], self._error)
         self._n, self._errors = self._n + len(rows), self._errors + int(rows.sum())
         self._unlabelled += missing
+        self._batches += () if digest is None or digest in self._batches else (digest,)
         return self.alarm
 
     def _raise_alarm(self, rows: NDArray[np.bool_]) -> None:
@@ -251,7 +267,7 @@ class Monitor(InNotebooks):
     def to_dict(self) -> dict[str, Any]:
         """Return the state as a dictionary of plain numbers, strings and lists, fit for JSON."""
         values = (self._error, self._alpha, self._n, self._errors, self._unlabelled, self._alarm_at, self._watched)
-        return dict(zip(_FIELDS, (_FORMAT, *values, self._log_sums.tolist()), strict=True))
+        return dict(zip(_FIELDS, (_FORMAT, *values, list(self._batches), self._log_sums.tolist()), strict=True))
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
@@ -262,6 +278,7 @@ class Monitor(InNotebooks):
         monitor._n, monitor._errors = count("n", record["n"], least=0), count("errors", record["errors"], least=0)
         monitor._unlabelled = count("unlabelled", record["unlabelled"], least=0)
         monitor._alarm_at = None if record["alarm_at"] is None else count("alarm_at", record["alarm_at"])
+        monitor._batches = list_of(text)("batches", record["batches"])
         monitor._log_sums = _checked_sums(record["log_sums"])
         for ok, complaint in _contradictions(monitor):
             if not ok:
@@ -332,17 +349,15 @@ def _contradictions(m: Monitor) -> list[tuple[bool, str]]:
 
 
 def _promised(error: float) -> str:
-    """The promised error: as it was asked for, or, of a certificate's many digits, a percentage with three decimals.
+    """The promised error: as it was asked for, or, with the many digits of a certificate, as certificates write it.
 
     Examples
     --------
     >>> _promised(0.05), _promised(0.0661234567)
-    ('5 %', '6.613 %')
+    ('5 %', '6.7 %')
     """
     asked = stated(error)
-    if len(asked) <= 8:
-        return asked
-    return stated(float(Decimal(repr(error)).quantize(Decimal("0.00001"), rounding=ROUND_CEILING)))
+    return asked if len(asked) <= 8 else percent_up(error)
 
 
 def _seen(m: Monitor) -> str:

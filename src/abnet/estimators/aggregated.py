@@ -185,6 +185,11 @@ class AggregatedClassifier(BinaryClassifier):
         """Whether the bound rows certify only; "auto" keeps a learned prior as it is."""
         return self.posterior == "frozen" or (self.posterior == "auto" and self._has_split())
 
+    def _n_learned(self, n_other: int, n_rows: int) -> int:
+        """How many rows, in the order of use, had a part in learning or choosing: the others may certify again."""
+        untouched = self._is_frozen() and self.objective != "loss" and self.n_candidates == 1
+        return n_other if untouched and self.certificate_ is not None else n_rows
+
     def _terms(self) -> dict[str, Any]:
         """How the model is made, in the words of a certificate."""
         prior = "split" if self._has_split() else "init"
@@ -365,7 +370,8 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
         from abnet.data import fingerprint
-        from abnet.data.fingerprint import background_detail, row_filter
+        from abnet.data.fingerprint import background_detail
+        from abnet.data.fitted_rows import row_filter
 
         details: dict[str, Any] = {
             "estimator": type(self).__name__,
@@ -380,7 +386,7 @@ class AggregatedClassifier(BinaryClassifier):
         }
         if self._groups is not None:
             details["n_training_groups"] = len(np.unique(self._groups))
-        marks = row_filter(rows.X, signs_of(rows.codes))
+        marks = row_filter(rows.X, signs_of(rows.codes), self._n_learned(rows.n_other, len(rows.codes)))
         if marks is not None:
             details["row_filter"] = marks
         details |= background_detail(rows.X[: rows.n_other])
@@ -397,7 +403,10 @@ class AggregatedClassifier(BinaryClassifier):
         check_is_fitted(self, "drawn_network_")
         return self.drawn_network_
 
-    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None) -> Any:
+    def certify(
+        self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None,
+        allow_training_rows: bool = False,
+    ) -> Any:  # fmt: skip
         """A certificate from a test set: rows that the model never saw.
 
         Parameters
@@ -413,13 +422,15 @@ class AggregatedClassifier(BinaryClassifier):
             new group, averaged over its rows. No row of these groups may have had a part in learning.
         by : array (n,) or str, optional
             Each row's population, or the frame's column that names it: the errors of all of them at once.
+        allow_training_rows : bool
+            Rows that the model learned from are refused otherwise; with True the result is an estimate, no promise.
 
         Returns
         -------
         Certificate
-            `PopulationErrors` with `by`.
+            `PopulationErrors` with `by`; `ErrorEstimate` with `allow_training_rows`.
         """
-        return certify_anew(self, X, y, n_candidates=n_candidates, groups=groups, by=by)
+        return certify_anew(self, X, y, n_candidates, groups, by, allow_training_rows)
 
     def _test_losses(
         self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any

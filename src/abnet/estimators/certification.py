@@ -1,5 +1,5 @@
 """The rows of a fit in the order of use, and the certificate of what was learned: which theorem applies, losses of
-fresh paths, warnings of rows it has seen.
+fresh paths.
 """
 
 import warnings
@@ -22,10 +22,10 @@ from abnet.bounds import (
 )
 from abnet.bounds.certificate import Expected
 from abnet.bounds.rules import ExactRisk
-from abnet.data.fingerprint import count_seen
+from abnet.data.fingerprint import fingerprint
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
 from abnet.errors import Parameter, ParameterError
-from abnet.labels import losses_of, signs_of, winners
+from abnet.labels import losses_of, signs_of, winners, with_unknown
 from abnet.predictors.mixture import class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Predictor
@@ -34,6 +34,7 @@ __all__ = [
     "Streams",
     "TrainingRows",
     "certify_posterior",
+    "check_rows_of_fit",
     "expected_figures",
     "fresh_path_count",
     "frozen_risk",
@@ -43,7 +44,6 @@ __all__ = [
     "one_thread",
     "sample_of_groups",
     "sampled_risk",
-    "warn_of_fitted_rows",
     "warn_of_no_certificate",
     "without_groups",
 ]
@@ -371,39 +371,16 @@ def warn_of_no_certificate() -> None:
     )
 
 
-def _recurring(prepared: Any, y: NDArray[Any]) -> int:
-    """How many rows are like one before them, label included."""
-    rows = np.asarray(prepared.toarray() if hasattr(prepared, "toarray") else prepared, np.float32)
-    return len(y) - len({row.tobytes() + label.tobytes() for row, label in zip(rows, np.asarray(y), strict=True)})
-
-
-def warn_of_fitted_rows(text: str | None, prepared: Any, y: NDArray[Any]) -> int:
-    """Warn if rows that a model is to be certified on are those that it was fitted on; how many they are.
-
-    Parameters
-    ----------
-    text : str or None
-        The model's filter (`abnet.data.fingerprint`); None where there is none, and nothing can be told.
-    prepared : array (n, d)
-        Rows as the network reads them.
-    y : array (n,)
-        Their labels, as they were put into the filter.
-
-    Examples
-    --------
-    >>> warn_of_fitted_rows(None, np.eye(3), np.ones(3))
-    0
-    """
-    seen = count_seen(text, prepared, y) if text else 0
-    # A filter is mistaken about once in two thousand rows; where rows have few values, they recur by chance.
-    if seen > max(1, len(y) // 500) and seen > 2 * _recurring(prepared, y):
-        warnings.warn(
-            f"{seen:,} of {len(y):,} rows have the values and the label of rows that the model was fitted on. A test "
-            "set is rows that had no part in learning: if these are the same rows, the certificate is void. (Among few "
-            "distinct rows some are equal by chance, which does no harm.)",
-            stacklevel=3,
-        )
-    return seen
+def check_rows_of_fit(classifier: Any, X: Any, y: NDArray[Any]) -> None:
+    """ValueError if these are not the rows given to `fit`, in their order."""
+    rows, info = classifier._check_rows(X), classifier.predictor_.info
+    base = getattr(info.preparation, "base", info.preparation)  # before codes
+    prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
+    order = np.concatenate([classifier.other_rows_, classifier.bound_rows_])
+    codes = with_unknown(classifier._labels.encode(y), len(classifier.classes_))[0][order]
+    names = [fingerprint(prepared[order], marks) for marks in (codes.astype(np.float64), signs_of(codes))]
+    if info.details.get("data_fingerprint") not in names:
+        raise ValueError("fitted=True asks for the rows given to fit, in their order; X or y differ from them.")
 
 
 def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:

@@ -35,6 +35,7 @@ from abnet.data.preparation.transformers import (
 from abnet.data.tables.cells import CellError
 from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
+from abnet.decisions.training_rows import find_fitted, refuse_fitted
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import warn_of_unsaved
 from abnet.labels import Labels, check_labelled
@@ -216,12 +217,16 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             With ``counts``, ``lower`` and ``upper`` (`abnet.bounds.ConfusionMatrix`), and ``describe()``.
         """
         from abnet.bounds import ConfusionMatrix
+        from abnet.estimators.certification import check_rows_of_fit
 
         check_is_fitted(self, "predictor_")
         labels = np.asarray(y)
         if fitted:
             rows, n_candidates = self._unseen_rows(len(labels)), max(n_candidates, getattr(self, "n_candidates", 1))
+            check_rows_of_fit(self, X, labels)
             X, labels = take_rows(X, rows), labels[rows]
+        else:
+            refuse_fitted(find_fitted(self, X, labels), instead="With fitted=True its bound rows are counted.")
         options: Any = {"known": self.classes_.tolist(), "delta": delta, "n_candidates": n_candidates}
         return ConfusionMatrix.from_labels(labels.tolist(), self.predict(X).tolist(), **options)
 

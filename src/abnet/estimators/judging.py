@@ -14,11 +14,11 @@ from abnet.aggregation import exact
 from abnet.decisions.answers import Decision, abstention_records, meet_costs, meet_target
 from abnet.decisions.costs import certify_costs, cost_table
 from abnet.decisions.groups import errors_by
+from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
     certify_posterior,
     one_thread,
-    warn_of_fitted_rows,
     without_groups,
 )
 from abnet.estimators.classifier import take_rows
@@ -34,13 +34,17 @@ __all__ = [
 
 
 @one_thread
-def certify_anew(classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: Any, by: Any) -> Any:
+def certify_anew(
+    classifier: Any, X: Any, y: Any, n_candidates: int, groups: Any, by: Any, allow_training_rows: bool
+) -> Any:
     """The certificate of a fitted classifier from a test set; arguments as in `ABNetClassifier.certify`.
 
     The test-set bound for the vote, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it cannot
     be computed, which the bound allows for).
     """
     X, groups, by = columns_of(classifier, X, groups, by)
+    if allow_training_rows and (groups is not None or by is not None):
+        raise ValueError("an estimate is made of all rows alike: leave out groups and by.")
     predictor, K = classifier.predictor_, len(classifier.classes_)
     if groups is None and "n_training_groups" in predictor.info.details:
         warnings.warn(
@@ -50,9 +54,15 @@ def certify_anew(classifier: Any, X: Any, y: Any, *, n_candidates: int, groups: 
         )
     prepared = predictor.prepare(classifier._check_rows(X))
     codes, n_codes = with_unknown(classifier._labels.encode(y), K)
-    warn_of_fitted_rows(predictor.info.details.get("row_filter"), prepared, classifier._marked(codes))
+    seen = filter_of(predictor)
+    if seen is not None:
+        seen.add(prepared, classifier._marked(codes))
+    if not allow_training_rows:
+        refuse_fitted(seen)
     scores = predictor.score_prepared(prepared)
     wrong = winners(scores) != codes
+    if allow_training_rows:
+        return estimate_error(wrong, seen)
     if by is not None:
         return errors_by(wrong, by, classifier.delta, n_candidates=n_candidates)
     losses = classifier._test_losses(prepared, scores, codes, n_codes, groups)

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
 from abnet.codebook import code_words, words_to_text
-from abnet.data.fingerprint import MOST_ROWS, background_detail, fingerprint, row_filter, warn_of_copies
+from abnet.data.fingerprint import background_detail, fingerprint, warn_of_copies
+from abnet.data.fitted_rows import MOST_ROWS, row_filter
 from abnet.data.preparation.transformers import as_frame
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
@@ -361,9 +362,10 @@ class MixtureClassifier(AggregatedClassifier):
         if self.bound_estimate_ is not None:
             details["bound_estimate"] = self.bound_estimate_
         details |= background_detail(prepared[: len(self.other_rows_)])
-        if len(codes) <= MOST_ROWS:
+        learned = self._n_learned(len(self.other_rows_), len(codes))
+        if learned <= MOST_ROWS:
             rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
-            details["row_filter"] = row_filter(rows, self._marked(codes))
+            details["row_filter"] = row_filter(rows, self._marked(codes), learned)
         return ModelInfo(
             self._labels, self._feature_names(), preparation, self.certificate_, details, members.calibration
         )

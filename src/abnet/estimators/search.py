@@ -298,9 +298,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The chosen classifier's drawn network; its certificate accounts for every setting of the grid."""
         return self._best().draw_network()
 
-    def certify(self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None) -> Any:
-        """A certificate of the chosen classifier from rows that had no part in the search."""
-        return self._best().certify(X, y, n_candidates=n_candidates, groups=groups, by=by)
+    def certify(self, X: Any, y: Any, **options: Any) -> Any:
+        """A certificate of the chosen classifier from rows that had no part in the search; options as of its own."""
+        return self._best().certify(X, y, **options)
 
     def compact(self) -> Predictor:
         """The chosen predictor in NumPy alone, with its certificate."""

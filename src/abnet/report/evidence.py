@@ -72,7 +72,7 @@ def _warning(m: RowMeasures) -> str:
     if m.were_fitted:
         return (
             f'<p class="warning"><strong>{m.n_fitted:,} of {m.n_rows:,} rows have the values and the label of rows '
-            "that this model was fitted on.</strong> If they are the same rows, everything in this section looks "
+            "that this model learned from.</strong> If they are the same rows, everything in this section looks "
             "better than it is: use new rows.</p>"
         )
     if m.n_fitted is None:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.confidence import clopper_pearson_bound, clopper_pearson_lower
-from abnet.data.fingerprint import count_seen
+from abnet.data.fitted_rows import FittedRows
 from abnet.decisions.answers import sureness
+from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
 
@@ -17,7 +18,6 @@ __all__ = [
     "GivenRows",
     "RowMeasures",
     "calibration_bins",
-    "fitted_rows",
     "interval",
     "measure_rows",
     "measure_scores",
@@ -73,6 +73,8 @@ class RowMeasures:
         Share of rows answered, surest first, and the error among them.
     n_fitted : int or None
         Rows that the model seems to have been fitted on; None where the file does not tell.
+    were_fitted : bool
+        Whether these are more than chance explains.
     n_unlabelled : int
         Rows without a label, left out.
     """
@@ -88,6 +90,7 @@ class RowMeasures:
     coverage: tuple[float, ...]
     risk: tuple[float, ...]
     n_fitted: int | None
+    were_fitted: bool = False
     n_unlabelled: int = 0
 
     @property
@@ -99,11 +102,6 @@ class RowMeasures:
     def base_rate(self) -> float:
         """Error of always giving the commonest label of these rows."""
         return 1.0 - float(self.confusion.sum(axis=1).max()) / self.n_rows
-
-    @property
-    def were_fitted(self) -> bool:
-        """Whether more rows seem to have been fitted on than chance would bring about."""
-        return self.n_fitted is not None and self.n_fitted > max(1, self.n_rows // 500)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +143,10 @@ def measure_rows(predictor: Predictor, prepared: NDArray[Any], codes: NDArray[np
     (1, [[1, 0], [1, 2]], 0.25)
     """
     scores = predictor.score_prepared(prepared) if len(codes) else np.empty(0)
-    fitted = fitted_rows(predictor, prepared, codes)
-    return GivenRows(measure_scores(predictor, scores, codes, n_fitted=fitted), prepared, codes)
+    seen = filter_of(predictor)
+    if seen is not None:
+        seen.add(prepared, label_marks(codes, predictor.n_classes))
+    return GivenRows(measure_scores(predictor, scores, codes, seen=seen), prepared, codes)
 
 
 def measure_scores(
@@ -154,10 +154,10 @@ def measure_scores(
     scores: NDArray[np.float64],
     codes: NDArray[np.intp],
     *,
-    n_fitted: int | None,
+    seen: FittedRows | None,
     n_unlabelled: int = 0,
 ) -> RowMeasures:
-    """`measure_rows` of rows whose scores are known; `n_fitted` and `n_unlabelled` are for the record."""
+    """`measure_rows` of rows whose scores are known, and that were looked for among those of the fit."""
     n, K = len(codes), predictor.n_classes
     if not n:
         raise ValueError("there is no row with a label: a report needs some, or no table at all.")
@@ -177,8 +177,10 @@ def measure_scores(
     low, high = interval(int(wrong.sum()), n)
     coverage, risk = risk_by_coverage(sureness(scores), wrong)
     return RowMeasures(
-        n, int(wrong.sum()), low, high, confusion, log_loss, gap, bins, coverage, risk, n_fitted, n_unlabelled
-    )
+        n, int(wrong.sum()), low, high, confusion, log_loss, gap, bins, coverage, risk,
+        n_fitted=None if seen is None else seen.found, were_fitted=seen is not None and seen.reused,
+        n_unlabelled=n_unlabelled,
+    )  # fmt: skip
 
 
 def interval(count: int, n: int, delta: float = 0.05) -> tuple[float, float]:
@@ -227,12 +229,3 @@ def risk_by_coverage(
     some = np.unique(np.searchsorted(ends, np.linspace(0, len(sure) - 1, POINTS)))
     answered = ends[some] + 1
     return tuple((answered / len(sure)).tolist()), tuple((errors[some] / answered).tolist())
-
-
-def fitted_rows(predictor: Predictor, prepared: Any, codes: NDArray[np.intp]) -> int | None:
-    """How many rows the model's filter of fitted rows holds; None where it has none."""
-    marks = predictor.info.details.get("row_filter")
-    if not isinstance(marks, str):
-        return None
-    labels = 2.0 * codes - 1 if predictor.n_classes == 2 else codes.astype(np.float64)
-    return count_seen(marks, prepared, np.where(codes < 0, np.nan, labels))

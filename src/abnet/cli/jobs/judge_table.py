@@ -15,7 +15,7 @@ from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text, without_group
 from abnet.cli.jobs.predict_table import ROWS, prepared
-from abnet.data.fingerprint import count_seen
+from abnet.data.fitted_rows import FittedRows
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.unseen import Unseen, merge
 from abnet.data.tables import TableError, batches
@@ -24,6 +24,7 @@ from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.answers import sureness
 from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
+from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
 from abnet.records import check_writable, number_of
@@ -51,8 +52,8 @@ class JudgedTable:
         Rows without a cell in these columns, in words.
     unlabelled : int
         Rows without a label, which are left out.
-    fitted : int
-        Rows that the model's filter takes for rows it was fitted on.
+    seen : FittedRows or None
+        Rows that the model learned from, by its filter; None where it keeps none.
     unseen : list
         Categories that training never saw.
     known : tuple of str
@@ -63,6 +64,8 @@ class JudgedTable:
         Cells of the column by which the model was fitted in groups, if the table has it.
     said : list of str
         Further notices.
+    total : int
+        Sum of the hashes of the rows with all their cells.
     """
 
     truth: list[str] = field(default_factory=list)
@@ -70,12 +73,18 @@ class JudgedTable:
     columns: dict[str, list[str | None]] = field(default_factory=dict)
     nameless: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     unlabelled: int = 0
-    fitted: int = 0
+    seen: FittedRows | None = None
     unseen: list[Unseen] = field(default_factory=list)
     known: tuple[str, ...] = ()
     scores: list[float] = field(default_factory=list)
     together: list[str | None] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    total: int = 0
+
+    @property
+    def digest(self) -> str:
+        """A name of all cells of the table's rows, in any order of the rows."""
+        return f"{self.total:032x}"
 
     def judged(self) -> Judged:
         """Where the answers are wrong."""
@@ -98,12 +107,12 @@ class JudgedTable:
     @property
     def doubts(self) -> list[str]:
         """What may be wrong with the labelled rows."""
-        rows = len(self.truth)
-        fitted = (
-            f"{self.fitted:,} of {rows:,} rows have the values and the label of rows that the model was fitted on; if "
-            "they are the same rows, they prove nothing about new ones"
-        )
-        notes = [fitted] * (self.fitted > max(1, rows // 500))
+        notes = []
+        if self.seen is not None and self.seen.reused:
+            notes.append(
+                f"{self.seen.found:,} of {self.seen.n_rows:,} rows have the values and the label of rows that the "
+                "model learned from; if they are the same rows, they prove nothing about new ones"
+            )
         silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
         notes += [f"counted as errors: {number_of(silent, 'row')} without an answer"] * (silent > 0)
         if strange := Counter(label for label in self.truth if self.known and label not in self.known):
@@ -121,7 +130,7 @@ class JudgedTable:
         group = predictor.info.details.get("group")
         shared = len(self.together) - len(set(self.together)) if None not in self.together else 1
         if shared:
-            raise UsageError(
+            raise TableError(
                 f"the model was fitted on groups of rows, and rows of the table share one ({group!r}): add --group "
                 f"{shlex.quote(str(group))}. A bound that counts rows does not hold for them."
             )
@@ -189,11 +198,13 @@ def judge_model_file(
         raise UsageError(f"{model} does not say which column it predicts: name it with --truth COLUMN.")
     names = predictor.info.labels.names
     result = JudgedTable(columns={name: [] for name in columns}, known=tuple(map(label_text, names)))
+    result.seen = filter_of(predictor)
     before, group = 0, predictor.info.details.get("group")
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, target, columns, result)
+        result.total = (result.total + _row_sum(frame)) % 2**128
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
         rows, reports = prepared(predictor, frame, written=False)
@@ -202,7 +213,12 @@ def judge_model_file(
             result.scores += _model_scores(predictor, rows, scored)[labelled].tolist()
         result.answers += [label_text(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
         result.unseen = merge([*result.unseen, *reports])
-        result.fitted += _fitted(predictor, frame, result.truth[len(result.truth) - int(labelled.sum()) :], labelled)
+        if result.seen is not None:
+            known = {name: code for code, name in enumerate(result.known)}
+            new = result.truth[len(result.truth) - int(labelled.sum()) :]
+            codes = np.array([known.get(label, -1) for label in new], np.intp)
+            written: Any = prepared(predictor, frame)[0]
+            result.seen.add(written[labelled], label_marks(codes, len(names)))
     return predictor, result
 
 
@@ -261,21 +277,12 @@ def _keep_labels(
     return labelled
 
 
-def _fitted(model: Predictor, frame: Table, truth: list[str], labelled: NDArray[np.bool_]) -> int:
-    """Rows with a label that the model's filter holds; 0 where there is none."""
-    marks, preparation = model.info.details.get("row_filter"), model.info.preparation
-    names = [label_text(name) for name in model.info.labels.names]
-    if not isinstance(marks, str) or not hasattr(preparation, "transform_reporting"):
-        return 0
-    prepared: Any = preparation.transform_reporting(frame)[0][labelled]
-    # As the fit has marked them: signs of two classes, codes of several and K for a label that is not known.
-    known = {name: float(code) for code, name in enumerate(names)}
-    if len(names) == 2:
-        known, unknown = {names[0]: -1.0, names[1]: 1.0}, 3.0
-    else:
-        unknown = float(len(names))
-    labels = np.array([known.get(label, unknown) for label in truth])
-    return count_seen(marks, prepared, labels) if len(labels) else 0
+def _row_sum(frame: Table) -> int:
+    """The sum of the rows' hashes."""
+    names = sorted(frame.columns)
+    cells = zip(*(cell_texts(frame, name) for name in names), strict=True)
+    marks = (hashlib.blake2b(repr((names, row)).encode(), digest_size=16).digest() for row in cells)
+    return sum(int.from_bytes(mark) for mark in marks)
 
 
 _ALPHA = 0.01
@@ -312,6 +319,7 @@ def watch_model(
     alpha: float | None = None,
     truth: str | None = None,
     picture: Path | None = None,
+    allow_repeat: bool = False,
 ) -> WatchOutcome:
     """Judge the new rows, add them to the state, and write it.
 
@@ -325,6 +333,8 @@ def watch_model(
         Column with the labels.
     picture : path, optional
         Where to draw the evidence over these rows.
+    allow_repeat : bool
+        Count a table that was given before.
     """
     for path in (state, *([picture] if picture else [])):
         check_writable(path)
@@ -333,7 +343,7 @@ def watch_model(
     monitor = _opened(state, predictor, watched, error, alpha)
     wrong: Any = rows.judged().wrong if rows.truth else []
     before = {"n": monitor.n, "errors": monitor.errors}
-    monitor.update(wrong, unlabelled=rows.unlabelled)
+    monitor.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
     if picture is not None:
         from abnet.decisions.pictures import evidence_figure, save_picture
 
@@ -351,10 +361,10 @@ def _opened(state: Path, predictor: Predictor, watched: str, error: float | None
         return Monitor(_promised(predictor, error), _ALPHA if alpha is None else alpha, watched=watched)
     monitor = Monitor.load(state)
     if monitor.watched not in (None, watched):
-        raise UsageError(f"{state} belongs to another model: a new model needs a state of its own, with its own alpha.")
+        raise ValueError(f"{state} belongs to another model: a new model needs a state of its own, with its own alpha.")
     for name, asked, kept in (("--error", error, monitor.error), ("--alpha", alpha, monitor.alpha)):
         if asked is not None and asked != kept:
-            raise UsageError(f"{name} is {kept:g} in {state}, and cannot be changed to {asked:g} after rows were seen.")
+            raise ValueError(f"{name} is {kept:g} in {state}, and cannot be changed to {asked:g} after rows were seen.")
     return monitor
 
 
@@ -364,7 +374,7 @@ def _promised(predictor: Predictor, error: float | None) -> float:
     certificate = predictor.certificate_
     bound = certificate.vote_error_bound if isinstance(certificate, Certificate) else None
     if isinstance(certificate, Certificate) and certificate.groups is not None:
-        raise UsageError("the certificate is about new groups, and a monitor counts single rows: name an --error.")
+        raise ValueError("the certificate is about new groups, and a monitor counts single rows: name an --error.")
     if bound is None or bound >= 1.0:
-        raise UsageError("the model has no certificate whose promise could be watched: name an error with --error.")
+        raise ValueError("the model has no certificate whose promise could be watched: name an error with --error.")
     return bound

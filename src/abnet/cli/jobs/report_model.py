@@ -14,11 +14,12 @@ from abnet.data.preparation.unseen import Unseen, merge
 from abnet.data.tables import TableError, batches
 from abnet.data.tables.cells import is_blank, listed, to_number, to_text
 from abnet.data.tables.frames import Table, as_table
+from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
 from abnet.records import atomic_path
 from abnet.report.evidence import LOCATED
-from abnet.report.measures import GivenRows, fitted_rows, measure_scores
+from abnet.report.measures import GivenRows, measure_scores
 from abnet.report.page import report_page
 from abnet.report.promise import Peer, peers_of
 
@@ -77,8 +78,8 @@ def report_file(
     error, n_rows = (None, 0) if given is None else (given.measures.error, given.measures.n_rows)
     if given is not None and given.measures.were_fitted:
         notices.append(
-            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the values and the label of rows that the model was "
-            "fitted on; the page says so"
+            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the values and the label of rows that the model "
+            "learned from; the page says so"
         )
     return ReportOutcome(output, output.stat().st_size, replaced, n_rows, error, tuple(notices))
 
@@ -105,7 +106,7 @@ def _gathered(predictor: Predictor, table: Path, target: str) -> tuple[GivenRows
     """Scores of all rows with a label, and some of the rows: a random choice, however long the table is."""
     known = {_label(name): code for code, name in enumerate(predictor.info.labels.names)}
     rng, before, unlabelled, unseen = np.random.default_rng(0), 0, 0, list[Unseen]()
-    scores, codes, fitted = [], [], list[int | None]()
+    scores, codes, seen = [], [], filter_of(predictor)
     some: tuple[NDArray[Any], ...] = ()
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
@@ -118,13 +119,13 @@ def _gathered(predictor: Predictor, table: Path, target: str) -> tuple[GivenRows
         rows, labels = np.asarray(rows)[here], labels[here]
         scores.append(predictor.score_prepared(rows))
         codes.append(labels)
-        fitted.append(fitted_rows(predictor, rows, labels))
+        if seen is not None:
+            seen.add(rows, label_marks(labels, predictor.n_classes))
         some = _fewer(some, rng.random(len(labels)), rows, labels)
     if not codes or not sum(map(len, codes)):
         raise TableError(f"no row of {table} has a label in the column {target!r}.")
-    total = None if None in fitted else sum(count or 0 for count in fitted)
     measures = measure_scores(
-        predictor, np.concatenate(scores), np.concatenate(codes), n_fitted=total, n_unlabelled=unlabelled
+        predictor, np.concatenate(scores), np.concatenate(codes), seen=seen, n_unlabelled=unlabelled
     )
     return GivenRows(measures, some[1], some[2]), [*map(str, unseen)]
 

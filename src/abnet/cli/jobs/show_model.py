@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from abnet.bounds.certificate_file import is_certificate_file
-from abnet.cli.console import certificate_text
+from abnet.bounds.certificate_file import kind_of_record
+from abnet.cli.console import certificate_text, say
 from abnet.cli.jobs.inputs import EXPORTED, check_output, described
 from abnet.data.preparation.coded import CodedMap
-from abnet.decisions.certify_model import AnyCertificate, load_certificate
+from abnet.decisions.certify_model import AnyCertificate, load_certificate, not_recomputed
+from abnet.decisions.training_rows import ErrorEstimate
 from abnet.export import to_c, to_onnx
 from abnet.files import load
 from abnet.files.model_file import certificate_record, kind_of
@@ -65,9 +66,14 @@ def inspect_file(path: Path, *, details: bool = False) -> tuple[dict[str, Any], 
     return record, _promise(model, details)
 
 
-def inspect_certificate(path: Path) -> AnyCertificate | None:
-    """The certificate in a JSON file, its bounds computed again; None where the file is of another kind."""
-    return load_certificate(path) if is_certificate_file(path) else None
+def inspect_certificate(path: Path) -> AnyCertificate | ErrorEstimate | None:
+    """The certificate in a JSON file, its bounds computed again, or the estimate; None for a file of another kind."""
+    readers: dict[str | None, Any] = {"certificate": load_certificate, "estimate": ErrorEstimate.load}
+    read = readers.get(kind_of_record(path))
+    found = read(path) if read else None
+    if found is not None and not isinstance(found, ErrorEstimate) and (left := not_recomputed(found)):
+        say(f"not recomputed, because the single losses are not in the file: {', '.join(left)}")
+    return found
 
 
 def _columns(model: Predictor) -> list[str]:
