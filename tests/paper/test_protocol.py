@@ -1,7 +1,8 @@
 """The protocol governs what its fields say: none of them is a mere word in the key of a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -39,28 +40,33 @@ LEARNERS: dict[str, tuple[Setting, Any]] = {
 """Fields that say what is compiled: here it is enough that another learner reaches training."""
 
 
-@pytest.fixture
-def outcome(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], Result]:
+@pytest.fixture(scope="module")
+def outcome() -> Iterator[Callable[..., Result]]:
     """What comes of a run, but for the time it took, when its protocol has these constants."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
 
-    def run(constants: dict[str, Any]) -> Result:
-        monkeypatch.setattr(training, "protocol_of", lambda s: replace(protocol_of(s), **constants))
-        (result,) = run_group(SettingGroup((ABNET,)), data_dir=None)
-        return replace(result, seconds=0.0)
+        @cache
+        def run(**constants: Any) -> Result:
+            monkeypatch.setattr(training, "protocol_of", lambda s: replace(protocol_of(s), **constants))
+            (result,) = run_group(SettingGroup((ABNET,)), data_dir=None)
+            return replace(result, seconds=0.0)
 
-    return run
+        yield run
 
 
 def test_every_field_is_looked_at() -> None:
     assert {*TRAINED, *LEARNERS} == {field.name for field in fields(Protocol)}
 
 
+def test_a_run_repeats_itself(outcome: Any) -> None:
+    """So a field that governed nothing would be found out below."""
+    assert outcome(**SHORT) == outcome.__wrapped__(**SHORT)
+
+
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_field_changes_what_comes_of_a_run(name: str, outcome: Callable[[dict[str, Any]], Result]) -> None:
+def test_a_field_changes_what_comes_of_a_run(name: str, outcome: Callable[..., Result]) -> None:
     constants, other = TRAINED[name]
-    usual = outcome(constants)
-    assert usual == outcome(constants)  # so a field that governed nothing would be found out
-    assert usual != outcome(constants | {name: other})
+    assert outcome(**constants) != outcome(**constants | {name: other})
 
 
 @pytest.mark.parametrize("name", LEARNERS)
