@@ -65,6 +65,13 @@ def train_or_die(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     return train(group, data_dir=data_dir)
 
 
+def train_through_ctrl_c(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
+    """Get the signal that a terminal sends to every process of the sweep."""
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.01)
+    return train(group, data_dir=data_dir)
+
+
 def train_and_tell(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     """Leave a file named after the process, and another one for the group; from the ninth group on, take for ever."""
     assert data_dir is not None

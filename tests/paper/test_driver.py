@@ -114,6 +114,12 @@ def test_ctrl_c_keeps_what_was_finished_and_ends_the_workers(fake: ModuleType, t
         assert sweep(fake.settings(9), store, train=fake.train).done == 8
 
 
+def test_ctrl_c_is_for_the_driver_alone(fake: ModuleType) -> None:
+    with RunStore(":memory:") as store:
+        report = sweep(fake.settings(4), store, train=fake.train_through_ctrl_c, jobs=2)
+        assert (report.done, report.failures) == (32, {})
+
+
 def _runs(process: int) -> bool:
     """Whether it runs, after at most 10 seconds; a zombie does not."""
     for _ in range(1000):
