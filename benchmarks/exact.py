@@ -12,7 +12,7 @@ import numpy as np
 
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.experiments.timings import output_as_written
+from abnet.paper.figure2 import output_as_written
 from measure import Row, at_least, at_most, best_times
 
 

@@ -23,9 +23,8 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     import jax
     import numpy as np
 
-    from abnet.experiments.protocol import protocol_of
-    from abnet.experiments.run_group import Member
-    from abnet.experiments.setting import Setting
+    from abnet.paper.protocol import Setting, protocol_of
+    from abnet.paper.runs import Member
     from abnet.training.loop import Limits, Span
     from abnet.training.trainer import compiled_epoch, lifted_rows
     from learning import images

@@ -18,7 +18,7 @@ from abnet import ABNetClassifier
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certify import assemble
 from abnet.bounds.rules import ExactRisk, Terms
-from abnet.experiments.certificates import (
+from abnet.paper.tightness import (
     RECIPES,
     TEST_FRACTION,
     all_recipes,

@@ -18,8 +18,10 @@ MOST_LINES = 450
 SHARED_BASE_NAMES: dict[str, str] = {}
 """Base names that two modules may share, each with its reason."""
 
-APPENDED = {"experiments/certificates.py": "a log that several processes share; its reader passes over a torn line"}
-"""Files that write otherwise than through `atomic_path`, each with its reason."""
+ALIASES = {
+    ("data/__init__.py", "abnet.paper.datasets"): "`abnet.data.load` stays as a second name of `abnet.paper.load`"
+}
+"""Imports from below that are allowed, each with its reason."""
 
 
 # The page
@@ -112,7 +114,8 @@ def upward_imports(tree: Tree, order: list[list[str]]) -> list[str]:
         room = path.split("/")[0].removesuffix(".py")
         for line, name in imported(module, homes):
             target = name.split(".")[1] if "." in name else ""
-            if room in rank and rank.get(target, len(order)) > rank[room]:
+            allowed = any(path == home and name.startswith(alias) for home, alias in ALIASES)
+            if room in rank and rank.get(target, len(order)) > rank[room] and not allowed:
                 wrong.append(f"{path}:{line} imports {name}, below {room}")
     return wrong
 
@@ -134,7 +137,7 @@ if TYPE_CHECKING:
     from abnet.estimators.search import Search            # 7
 def late():
     from abnet.files import load                          # 9
-    return import_module("abnet.experiments.store")       # 10
+    return import_module("abnet.paper.store")             # 10
 HOMES = {"kind": "abnet.estimators.thing:Thing"}          # 11
 from . import vote                                        # 12
 import abnet                                              # 13
@@ -150,7 +153,7 @@ def test_a_forbidden_import_is_found_wherever_it_hides(tmp_path: Path) -> None:
     (tmp_path / "bounds").mkdir()
     (tmp_path / "bounds" / "made_up.py").write_text(FORBIDDEN)
     (tmp_path / "__init__.py").write_text("__version__ = '1'\nfrom abnet.estimators.classifier import Classifier\n")
-    order = [["cube"], ["bounds"], ["training"], ["files"], ["estimators"], ["experiments"], ["cli"]]
+    order = [["cube"], ["bounds"], ["training"], ["files"], ["estimators"], ["paper"], ["cli"]]
     found = [int(re.split("[: ]", line)[1]) for line in upward_imports(Tree(tmp_path), order)]
     assert sorted(found) == [3, 4, 5, 7, 9, 10, 11, 12, 13, 14]
 
@@ -232,8 +235,7 @@ def _writes(call: ast.Call) -> bool:
 def test_everything_that_is_written_goes_through_the_atomic_writer() -> None:
     modules = Tree(SOURCE).modules()
     found = {path: list(writes(module)) for path, module in modules.items()}
-    assert {path: lines for path, lines in found.items() if lines and path not in APPENDED} == {}
-    assert all(found[path] for path in APPENDED)
+    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 def test_a_write_past_the_atomic_writer_is_found() -> None:

@@ -14,6 +14,6 @@ def test_the_package_under_test_is_the_built_one() -> None:
 def test_data_files_are_part_of_the_package() -> None:
     home = Path(abnet.__file__).parent
     assert (home / "py.typed").exists()
-    assert (home / "experiments" / "paper_table1.csv").exists()
+    assert (home / "paper" / "paper_table1.csv").exists()
     for name in ("export/predictor.js", "export/explain.js", "report/form.js", "report/page.css"):
         assert (home / name).exists()

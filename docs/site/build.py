@@ -42,8 +42,7 @@ PACKAGES = [
     "abnet.labels",
     "abnet.predictors",
     "abnet.baselines",
-    "abnet.experiments",
-    "abnet.experiments.figures",
+    "abnet.paper",
 ]
 """Whose names are public, in the order of the reference."""
 

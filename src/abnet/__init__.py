@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names, offer
 
 if TYPE_CHECKING:
-    from abnet import aggregation, bounds, data, explanation, export
+    from abnet import aggregation, bounds, data, explanation, export, paper
     from abnet.bam import BAM
     from abnet.bounds.certificate import Certificate
     from abnet.decisions.answers import certify_scores
@@ -50,6 +50,7 @@ __all__ = [
     "fit_table",
     "load",
     "load_certificate",
+    "paper",
     "register_skl2onnx",
     "write_report",
 ]
@@ -62,6 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.data": [],
         "abnet.explanation": [],
         "abnet.export": [],
+        "abnet.paper": [],
         "abnet.bam": ["BAM"],
         "abnet.bounds.certificate": ["Certificate"],
         "abnet.decisions.answers": ["certify_scores"],

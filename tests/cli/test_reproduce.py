@@ -7,8 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from abnet import data
-from abnet.experiments import RunStore, fig4_grid, select
+from abnet.paper import RunStore, fig4_grid, load, select
 from cli.tables import Run
 
 HERE = Path(__file__).parent
@@ -17,10 +16,10 @@ NARROW = ("--datasets", "circles", "--models", "PBGNet,ABNet", "--widths", "2,4"
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(HERE.parent / "experiments")
+    monkeypatch.syspath_prepend(HERE.parent / "paper")
     module = importlib.import_module("fake_training")
-    sweep = importlib.import_module("abnet.experiments.sweep")
-    monkeypatch.setattr(sweep, "_default_trainer", lambda: module.train)
+    monkeypatch.setattr("abnet.paper.driver._fingerprint", module.fingerprint)
+    monkeypatch.setattr("abnet.paper.runs.run_group", module.train)
     return module
 
 
@@ -61,7 +60,7 @@ def test_a_race_trains_few_of_the_wide_settings_in_full(run: Run, fake: ModuleTy
     assert _repetitions_and_runs(here) == [["2", "8"], ["2", "8"]]
     assert "--repetitions 2 --race`" in (here / "results/README.md").read_text()
     with RunStore("runs.sqlite") as store:
-        assert len(store.runs()) == 9 + 36 + 8 + 8
+        assert len(store.results()) == 9 + 36 + 8 + 8
     assert "done" not in run("reproduce", "table1", *two, "--race").stderr
     assert "61/61" in run("reproduce", "status", *two[:-4], "--repetitions", 2, "--race").stdout
     only = run("reproduce", "table1", *two, "--race", "--only-report")
@@ -84,10 +83,9 @@ def test_a_race_uses_the_runs_that_are_there(run: Run, fake: ModuleType, here: P
 def test_a_cell_without_all_its_trials_waits_and_the_others_go_on(
     run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep = importlib.import_module("abnet.experiments.sweep")
-    monkeypatch.setattr(sweep, "_default_trainer", lambda: fake.train_all_but_wide_bc)
+    monkeypatch.setattr("abnet.paper.runs.run_group", fake.train_all_but_wide_bc)
     shown = run("reproduce", "table1", *WIDE, "--widths", "4,10", "--repetitions", 2, "--race", code=1)
-    assert "circles, BC: left out, as 12 trials have failed or are under way in another sweep" in shown.stderr
+    assert "circles 10 BC #0 trial failed: RuntimeError" in shown.stderr
     rows = (here / "results/table1.csv").read_text().splitlines()[1:]
     assert [row.split(",")[1:3] for row in rows] == [["narrow", "EBP"], ["wide", "EBP"], ["narrow", "BC"]]
 
@@ -107,7 +105,7 @@ def test_export_import_and_status(run: Run, fake: ModuleType, here: Path) -> Non
 def test_fig4_is_drawn_from_the_store(run: Run, fake: ModuleType, here: Path) -> None:
     settings = select(fig4_grid(), widths=[4], repetitions=2)
     with RunStore("runs.sqlite") as store:
-        store.add([fake.result_of(s) for s in settings], {"mnistLH": "f"}, machine={})
+        store.add([fake.result_of(s) for s in settings])
     run("reproduce", "fig4", "--only-report", "--widths", 4, "--repetitions", 2)
     assert len((here / "results/fig4.csv").read_text().splitlines()) == 1 + 2 * 8
     assert (here / "results/fig4.svg").exists()
@@ -115,10 +113,10 @@ def test_fig4_is_drawn_from_the_store(run: Run, fake: ModuleType, here: Path) ->
 
 
 def test_fig2_measures_and_redraws(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    digits = data.load("digits17")
-    monkeypatch.setattr("abnet.data.load", lambda name, **_: digits)
-    monkeypatch.setattr("abnet.experiments.timings.DEPTH_OF_WIDTHS", 3)
-    monkeypatch.setattr("abnet.experiments.timings.WIDTH_OF_DEPTHS", 2)
+    digits = load("digits17")
+    monkeypatch.setattr("abnet.paper.datasets.load", lambda name, **_: digits)
+    monkeypatch.setattr("abnet.paper.figure2.DEPTH_OF_WIDTHS", 3)
+    monkeypatch.setattr("abnet.paper.figure2.WIDTH_OF_DEPTHS", 2)
     said = run("reproduce", "fig2", "--widths", 2, "--depths", 2, "--repetitions", 3)
     assert "[12/12] compact stochastic ABNet, width 2, L = 2" in said.stderr
     measured = (here / "results/fig2.csv").read_text()
@@ -136,8 +134,7 @@ def test_fig3_and_the_page(run: Run, here: Path) -> None:
 def test_a_failing_group_ends_with_exit_code_1_after_the_report(
     run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep = importlib.import_module("abnet.experiments.sweep")
-    monkeypatch.setattr(sweep, "_default_trainer", lambda: fake.train_or_fail)
+    monkeypatch.setattr("abnet.paper.runs.run_group", fake.train_or_fail)
     said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=1)
     assert "#1: failed, FloatingPointError" in said.stderr
     assert (here / "results/table1.csv").exists()
@@ -149,8 +146,7 @@ def test_ctrl_c_ends_with_exit_code_130(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    sweep = importlib.import_module("abnet.experiments.sweep")
-    monkeypatch.setattr(sweep, "_default_trainer", lambda: interrupted)
+    monkeypatch.setattr("abnet.paper.runs.run_group", interrupted)
     said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=130)
     assert "the same command continues" in said.stderr
 
@@ -158,9 +154,9 @@ def test_ctrl_c_ends_with_exit_code_130(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["table1", "--datasets", "adds"], 2, "no data set adds; there are digits"),
-        (["table1", "--datasets", "circles", "--models", "Abnet"], 2, "no model Abnet in this grid"),
-        (["table1", "--datasets", "circles", "--widths", "3"], 2, "no width 3 in this grid"),
+        (["table1", "--datasets", "adds"], 2, "there is no adds; there are digits"),
+        (["table1", "--datasets", "circles", "--models", "Abnet"], 2, "no Abnet in this grid"),
+        (["table1", "--datasets", "circles", "--widths", "3"], 2, "no 3 in this grid"),
         (["table1", "--widths", "two"], 2, "--widths takes whole numbers"),
         (["table1", "--only-report"], 1, "there is no run store at runs.sqlite"),
         (["status"], 1, "there is no run store at runs.sqlite"),

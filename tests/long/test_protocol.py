@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from abnet.experiments import Result, Setting, SettingGroup
-from abnet.experiments.run_group import run_group
-from abnet.experiments.setting import LEARNING_RATES
+from abnet.paper import Result, Setting
+from abnet.paper.grid import LEARNING_RATES, SettingGroup
+from abnet.paper.runs import run_group
 
 pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNET_DATA to the folder of the data files")
 

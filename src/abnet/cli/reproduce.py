@@ -1,12 +1,17 @@
 """`abnet reproduce`: the paper's Table 1 and figures."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abnet.cli.console import UsageError, guarded
+from abnet.cli.console import UsageError, guarded, note
 from abnet.cli.options import Command, Group
+
+if TYPE_CHECKING:
+    from abnet.paper import Reproduced
 
 __all__ = ["app"]
 
@@ -76,20 +81,23 @@ def table1(
 ) -> None:
     """Train what is missing of Table 1, then write table1.csv and table1.md and show it beside the paper's.
 
-    Stop it when you like: the same command continues. Several may share a store.
+    Stop it when you like: the same command continues.
 
     abnet reproduce table1 --datasets ads --widths 2,4,8 --data-dir ~/data
     abnet reproduce table1 --race --jobs 2
     abnet reproduce table1 --only-report
     """
-    from abnet.cli.jobs.reproduce_paper import GridChoice, Place, reproduce_table1, words
-    from abnet.experiments.agreement import to_terminal
+    from abnet import paper
+    from abnet.paper.table_one import to_terminal
 
-    choice = GridChoice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
-    place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
-    comparisons, files, code = reproduce_table1(choice, place, output_dir, with_trials=race)
-    _show(to_terminal(comparisons))
-    _finish(files, code)
+    with _resumable(), _connected(cluster) as client:
+        table = paper.table1(
+            store, datasets=_words(datasets), models=_words(models), widths=_numbers("--widths", widths),
+            repetitions=repetitions, race=race, train=not only_report, jobs=jobs, client=client, data_dir=data_dir,
+            output_dir=output_dir, verbose=not quiet,
+        )  # fmt: skip
+    _show(to_terminal(table.data))
+    _finish(table)
 
 
 @app.command(cls=Command)
@@ -115,13 +123,13 @@ def fig2(
     abnet reproduce fig2 --data-dir ~/data
     abnet reproduce fig2 --widths 2,4,8,12 --depths 2,6
     """
-    from abnet.cli.jobs.reproduce_paper import reproduce_fig2
+    from abnet import paper
 
-    files = reproduce_fig2(
-        output_dir, widths=_numbers("--widths", widths), depths=_numbers("--depths", depths), repetitions=repetitions,
-        data_dir=data_dir, train=not only_report,
+    figure = paper.fig2(
+        widths=_numbers("--widths", widths), depths=_numbers("--depths", depths), repetitions=repetitions,
+        train=not only_report, data_dir=data_dir, output_dir=output_dir, verbose=True,
     )  # fmt: skip
-    _finish(files)
+    _finish(figure)
 
 
 @app.command(cls=Command)
@@ -134,10 +142,9 @@ def fig3(
 
     abnet reproduce fig3
     """
-    from abnet.experiments import publish
+    from abnet import paper
 
-    typed = publish.command("fig3", {"random_state": random_state})
-    _finish(publish.publish_regions(output_dir, typed, seed=random_state))
+    _finish(paper.fig3(random_state=random_state, output_dir=output_dir))
 
 
 @app.command(cls=Command)
@@ -159,11 +166,15 @@ def fig4(
     abnet reproduce fig4 --widths 4 --data-dir ~/data
     abnet reproduce fig4 --only-report
     """
-    from abnet.cli.jobs.reproduce_paper import GridChoice, Place, reproduce_fig4, words
+    from abnet import paper
 
-    choice = GridChoice(None, words(models), _numbers("--widths", widths), repetitions)
-    place = Place(store, jobs, cluster, data_dir, train=not only_report, quiet=quiet)
-    _finish(*reproduce_fig4(choice, place, output_dir))
+    with _resumable(), _connected(cluster) as client:
+        figure = paper.fig4(
+            store, models=_words(models), widths=_numbers("--widths", widths), repetitions=repetitions,
+            train=not only_report, jobs=jobs, client=client, data_dir=data_dir, output_dir=output_dir,
+            verbose=not quiet,
+        )  # fmt: skip
+    _finish(figure)
 
 
 @app.command(cls=Command)
@@ -181,17 +192,10 @@ def certificates(
 
     abnet reproduce certificates --datasets ads,adult --splits 2
     """
-    from abnet.cli.jobs.reproduce_paper import words
-    from abnet.experiments import publish
-    from abnet.experiments.certificates import RECIPES
+    from abnet import paper
 
-    named = words(datasets) or list(RECIPES)
-    unknown = [name for name in named if name not in RECIPES]
-    if unknown:
-        raise UsageError(f"--datasets: no recipe for {', '.join(unknown)}; there are {', '.join(RECIPES)}")
-    typed = publish.command("certificates", {"datasets": words(datasets), "splits": splits})
-    folder = None if data_dir is None else str(data_dir)
-    _finish(publish.publish_certificates(output_dir, typed, named, splits=splits, log=log, data_dir=folder))
+    named = _words(datasets)
+    _finish(paper.certificates(datasets=named, splits=splits, log=log, data_dir=data_dir, output_dir=output_dir))
 
 
 @app.command(cls=Command)
@@ -210,20 +214,10 @@ def multiclass(
 
     abnet reproduce multiclass --features maps --data-dir ~/data
     """
-    from abnet.cli.jobs.reproduce_paper import words
-    from abnet.estimators.classifier import training_bar
-    from abnet.experiments import publish
-    from abnet.experiments.multiclass import RECIPES
+    from abnet import paper
 
-    named = words(features) or list(RECIPES)
-    unknown = [name for name in named if name not in RECIPES]
-    if unknown:
-        raise UsageError(f"--features: there is no {', '.join(unknown)}; there are {', '.join(RECIPES)}")
-    folder = None if data_dir is None else str(data_dir)
-    typed = publish.command("multiclass", {})
-    with training_bar(int(not quiet)) as report:
-        files = publish.publish_multiclass(output_dir, typed, named, data_dir=folder, report=report)
-    _finish(files)
+    named = _words(features)
+    _finish(paper.multiclass(features=named, data_dir=data_dir, output_dir=output_dir, verbose=not quiet))
 
 
 @app.command(cls=Command)
@@ -242,20 +236,13 @@ def status(
 
     abnet reproduce status --store runs.sqlite
     """
-    from abnet.cli.jobs.reproduce_paper import GridChoice, table1_settings, words
-    from abnet.experiments import RunStore
-    from abnet.experiments import race as races
-    from abnet.experiments.selection import current_results
-    from abnet.experiments.sweep import status as progress_of
-    from abnet.experiments.sweep import status_table
+    from abnet import paper
 
-    choice = GridChoice(words(datasets), words(models), _numbers("--widths", widths), repetitions)
-    settings = table1_settings(choice)
-    with RunStore(store, create=False) as runs:
-        if race:
-            stand = races.race(settings, current_results(runs.runs()))
-            settings = stand.trials + stand.going_on
-        _show(status_table(progress_of(runs, settings)))
+    done = paper.status(
+        store, datasets=_words(datasets), models=_words(models), widths=_numbers("--widths", widths),
+        repetitions=repetitions, race=race,
+    )  # fmt: skip
+    _show(_status_table(done))
 
 
 @app.command(cls=Command)
@@ -268,11 +255,10 @@ def export(
 
     abnet reproduce export results/runs.csv
     """
-    from abnet.experiments import RunStore, publish
+    from abnet import paper
     from abnet.records import number_of
 
-    with RunStore(store, create=False) as runs:
-        print(f"Written to {file}: {number_of(publish.publish_runs(runs.runs(), file), 'run')}, trials included.")
+    print(f"Written to {file}: {number_of(paper.export_runs(file, store), 'run')}, trials included.")
 
 
 @app.command("import", cls=Command)
@@ -287,13 +273,10 @@ def import_(
 
     abnet reproduce import results/runs.csv --store runs.sqlite
     """
-    from abnet.experiments import RunStore
-    from abnet.experiments.exchange import import_runs
+    from abnet import paper
     from abnet.records import number_of
 
-    text = file.read_text(encoding="utf-8")
-    with RunStore(store) as runs:
-        new, known = import_runs(text, runs)
+    new, known = paper.import_runs(file, store)
     print(f"Added to {store}: {number_of(new, 'run')}; already there: {known:,}.")
 
 
@@ -309,18 +292,71 @@ def report(
 
     abnet reproduce report --page docs/reproduction.md
     """
-    from abnet.experiments.publish import renew_page
+    from abnet import paper
 
-    print(f"{page}: {', '.join(renew_page(page, output_dir))} renewed")
+    print(f"{page}: {', '.join(paper.renew_page(page, output_dir))} renewed")
+
+
+def _words(text: str | None) -> list[str] | None:
+    """Names separated by commas or spaces."""
+    return None if text is None else text.replace(",", " ").split()
 
 
 def _numbers(option: str, text: str | None) -> list[int] | None:
-    from abnet.cli.jobs.reproduce_paper import words
-
-    given = words(text)
+    given = _words(text)
     if given is not None and not all(word.isascii() and word.isdigit() for word in given):
         raise UsageError(f"{option} takes whole numbers separated by commas, not {text!r}")
     return None if given is None else [int(word) for word in given]
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Say after Ctrl-C that nothing finished is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note("finished runs are stored; the same command continues")
+        raise
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[Any]:
+    """A client of the Dask cluster at an address; None without one."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("--cluster needs Dask: pip install 'abnet[dask]'") from error
+    try:
+        client = Client(address, timeout=30, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no Dask scheduler answers at {address}; start one with `dask scheduler`") from error
+    with client:
+        yield client
+
+
+def _status_table(progress: dict[tuple[str, str, int], tuple[int, int]]) -> Any:
+    """A row for each data set and model, a column for each width."""
+    from rich.table import Table
+
+    widths = sorted({width for _, _, width in progress})
+    table = Table(title="Runs done", header_style="bold")
+    for name in ("data set", "model", *(f"width {width}" for width in widths), "all"):
+        table.add_column(name, justify="left" if name in ("data set", "model") else "right")
+
+    def counts(dataset: str | None, model: str | None) -> list[str]:
+        """Cells of one row, or of all rows."""
+        own = {cell: of for cell, of in progress.items() if dataset is None or cell[:2] == (dataset, model)}
+        sums = [[of for cell, of in own.items() if cell[2] in some] for some in (*([w] for w in widths), widths)]
+        return [f"{sum(done for done, _ in of)}/{sum(total for _, total in of)}" if of else "" for of in sums]
+
+    for dataset, model in dict.fromkeys(cell[:2] for cell in progress):
+        table.add_row(dataset, model.replace("_l", "ℓ"), *counts(dataset, model))
+    table.add_section()
+    table.add_row("all", "", *counts(None, None))
+    return table
 
 
 def _show(table: Any) -> None:
@@ -331,7 +367,10 @@ def _show(table: Any) -> None:
     Console(width=None if console.is_terminal else 120).print(table)
 
 
-def _finish(files: list[Path], code: Any = 0) -> None:
-    print("Written: " + ", ".join(map(str, files)))
-    if code:
-        raise typer.Exit(code)
+def _finish(reproduced: "Reproduced[Any]") -> None:
+    """Name the files; groups that failed are an exit code of 1."""
+    print("Written: " + ", ".join(map(str, reproduced.files)))
+    if reproduced.failures:
+        for name, error in reproduced.failures.items():
+            note(f"{name} failed: {error}")
+        raise typer.Exit(1)

@@ -17,8 +17,8 @@ from abnet.cli.jobs.compare_models import (
 )
 from abnet.cli.jobs.inputs import Labelled, make_estimator, take, two_random_parts
 from abnet.data import Dataset, load, names
-from abnet.data.named import UnknownDatasetError
 from abnet.labels import Labels
+from abnet.paper.datasets import UnknownDatasetError
 from abnet.plots import OKABE_ITO, label_panel, styled
 from abnet.records import atomic_path, check_writable
 from abnet.report.page import write_report

@@ -1,0 +1,93 @@
+"""The paper: its data sets, its protocol, and its Table 1 and figures reproduced.
+
+Names are loaded when they are first used.
+"""
+
+from typing import TYPE_CHECKING
+
+from abnet.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from abnet.paper.datasets import Dataset, load, names
+    from abnet.paper.driver import SweepReport, sweep
+    from abnet.paper.figure1 import architecture_figure
+    from abnet.paper.grid import fig4_grid, select, table1_grid
+    from abnet.paper.protocol import MODELS, NUMERICS_VERSION, Result, Setting
+    from abnet.paper.published_runs import read_runs
+    from abnet.paper.reproduction import (
+        Reproduced,
+        certificates,
+        export_runs,
+        fig2,
+        fig3,
+        fig4,
+        import_runs,
+        multiclass,
+        status,
+        table1,
+    )
+    from abnet.paper.results_folder import renew_page
+    from abnet.paper.runs import run
+    from abnet.paper.store import RunStore, StoreError
+    from abnet.paper.table_one import TableComparison, paper_table
+
+__all__ = [
+    "Dataset",
+    "MODELS",
+    "NUMERICS_VERSION",
+    "Reproduced",
+    "Result",
+    "RunStore",
+    "Setting",
+    "StoreError",
+    "SweepReport",
+    "TableComparison",
+    "architecture_figure",
+    "certificates",
+    "export_runs",
+    "fig2",
+    "fig3",
+    "fig4",
+    "fig4_grid",
+    "import_runs",
+    "load",
+    "multiclass",
+    "names",
+    "paper_table",
+    "read_runs",
+    "renew_page",
+    "run",
+    "select",
+    "status",
+    "sweep",
+    "table1",
+    "table1_grid",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abnet.paper.datasets": ["Dataset", "load", "names"],
+        "abnet.paper.figure1": ["architecture_figure"],
+        "abnet.paper.grid": ["fig4_grid", "select", "table1_grid"],
+        "abnet.paper.table_one": ["TableComparison", "paper_table"],
+        "abnet.paper.protocol": ["MODELS", "NUMERICS_VERSION", "Result", "Setting"],
+        "abnet.paper.published_runs": ["read_runs"],
+        "abnet.paper.reproduction": [
+            "Reproduced",
+            "certificates",
+            "export_runs",
+            "fig2",
+            "fig3",
+            "fig4",
+            "import_runs",
+            "multiclass",
+            "status",
+            "table1",
+        ],
+        "abnet.paper.results_folder": ["renew_page"],
+        "abnet.paper.runs": ["run"],
+        "abnet.paper.store": ["RunStore", "StoreError"],
+        "abnet.paper.driver": ["SweepReport", "sweep"],
+    },
+)

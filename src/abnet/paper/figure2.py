@@ -1,0 +1,331 @@
+"""Figure 2: time of a forward pass by width and by depth, measured and drawn; ours, and the formula as written."""
+
+import csv
+import io
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.aggregation import exact, meanfield
+from abnet.bam import BAM
+from abnet.cube import corners
+from abnet.plots import OKABE_ITO, label_panel, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "DEPTHS",
+    "METHODS",
+    "Panel",
+    "Timing",
+    "WIDEST_IN_PAPER",
+    "WIDTHS",
+    "machine",
+    "measure",
+    "output_as_written",
+    "plan",
+    "read_timings",
+    "timing_figure",
+    "timings_to_csv",
+]
+
+Panel: TypeAlias = Literal["width", "depth"]
+
+METHODS: dict[str, tuple[str, str, str]] = {
+    "formula as written": (OKABE_ITO["grey"], "-", "x"),
+    "PBGNet": (OKABE_ITO["orange"], "--", "s"),
+    "ABNet": (OKABE_ITO["blue"], "-", "o"),
+    "stochastic ABNet": (OKABE_ITO["sky"], "-", "^"),
+    "compact ABNet": (OKABE_ITO["vermillion"], "-.", "D"),
+    "compact stochastic ABNet": (OKABE_ITO["purple"], "-.", "v"),
+}
+"""Methods of the figure, with colour, line and marker."""
+
+WIDEST_IN_PAPER = 13
+"""Where the paper ends: one transition matrix of width 14 takes 1 GB."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A row of `fig2.csv`: a method's time on one batch, at one width and depth (number of weight layers L).
+
+    `panel` says which curve it belongs to: "width" (L fixed) or "depth" (width fixed); `repetitions` how many passes
+    the mean is of.
+    """
+
+    panel: Panel
+    method: str
+    width: int
+    depth: int
+    milliseconds: float
+    milliseconds_std: float
+    repetitions: int = 100
+
+
+def timings_to_csv(timings: Iterable[Timing]) -> str:
+    """Return timings as CSV."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [field.name for field in fields(Timing)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {**asdict(t), "milliseconds": f"{t.milliseconds:.6g}", "milliseconds_std": f"{t.milliseconds_std:.3g}"}
+        for t in timings
+    )
+    return out.getvalue()
+
+
+def read_timings(text: str) -> list[Timing]:
+    """Read timings from CSV.
+
+    Examples
+    --------
+    >>> timing = Timing("width", "ABNet", 12, 6, 12.5, 0.25)
+    >>> read_timings(timings_to_csv([timing])) == [timing]
+    True
+    """
+    return [
+        Timing(
+            panel="width" if record["panel"] == "width" else "depth",
+            method=record["method"],
+            width=int(record["width"]),
+            depth=int(record["depth"]),
+            milliseconds=float(record["milliseconds"]),
+            milliseconds_std=float(record["milliseconds_std"]),
+            repetitions=int(record["repetitions"]),
+        )
+        for record in csv.DictReader(text.splitlines())
+    ]
+
+
+def timing_figure(timings: Sequence[Timing]) -> "Figure":
+    """Draw the time of a forward pass by width and by depth, on a logarithmic axis.
+
+    Raises
+    ------
+    ValueError
+        If a method has no place in the figure.
+    """
+    from matplotlib.figure import Figure
+
+    unknown = {t.method for t in timings} - set(METHODS)
+    if unknown:
+        raise ValueError(f"no method {', '.join(sorted(unknown))} in the figure; there are {', '.join(METHODS)}")
+    with styled():
+        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        _draw(left, "width", timings)
+        _draw(right, "depth", timings)
+        left.set_ylabel("time of a forward pass (ms)")
+        handles, labels = left.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _draw(axes: "Axes", panel: Panel, timings: Sequence[Timing]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    own = [t for t in timings if t.panel == panel]
+    for method, (colour, line, marker) in METHODS.items():
+        curve = sorted((t for t in own if t.method == method), key=lambda t: (t.width, t.depth))
+        if curve:
+            places = [t.width if panel == "width" else t.depth for t in curve]
+            times = [t.milliseconds for t in curve]
+            axes.plot(places, times, color=colour, linestyle=line, marker=marker, label=method)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if panel == "width":
+        _name(axes, "a", "by width", "hidden units in each layer, $d$", "L", {t.depth for t in own})
+        axes.axvline(WIDEST_IN_PAPER, color=OKABE_ITO["grey"], linestyle=":", linewidth=1.0)
+        axes.annotate(
+            "paper's limit",
+            (WIDEST_IN_PAPER, 0.03),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(3, 0),
+            textcoords="offset points",
+            color="#555555",
+            fontsize=7,
+        )
+    else:
+        _name(axes, "b", "by depth", "weight layers, $L$", "d", {t.width for t in own})
+
+
+def _name(axes: "Axes", letter: str, title: str, label: str, symbol: str, fixed: set[int]) -> None:
+    shown = f" (${symbol} = {fixed.pop()}$)" if len(fixed) == 1 else ""
+    label_panel(axes, letter, title + shown)
+    axes.set_xlabel(label)
+
+
+# Measuring
+
+WIDTHS = tuple(range(2, 18))
+DEPTH_OF_WIDTHS = 6
+DEPTHS = (2, 3, 4, 6, 8, 10, 12, 16, 20)
+WIDTH_OF_DEPTHS = 12
+SAMPLES = 100
+REPETITIONS = 100
+
+Point: TypeAlias = tuple[Panel, str, int, int]
+"""What is measured: (panel, method, width, depth)."""
+
+Forward: TypeAlias = Callable[[], object]
+Builder: TypeAlias = Callable[[BAM, NDArray[np.float32]], Forward]
+
+
+def plan(methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterable[int] = DEPTHS) -> list[Point]:
+    """Return the points to measure, the formula as written up to the paper's width.
+
+    Examples
+    --------
+    >>> plan(["formula as written"], widths=(13, 14), depths=(2,))
+    [('width', 'formula as written', 13, 6), ('depth', 'formula as written', 12, 2)]
+    """
+    methods = list(methods)
+    by_width: list[Point] = [("width", m, d, DEPTH_OF_WIDTHS) for m in methods for d in widths]
+    by_depth: list[Point] = [("depth", m, WIDTH_OF_DEPTHS, k) for m in methods for k in depths]
+    return [p for p in by_width + by_depth if p[1] != "formula as written" or p[2] <= WIDEST_IN_PAPER]
+
+
+def measure(
+    points: Sequence[Point],
+    X: NDArray[np.float32],
+    *,
+    repetitions: int = REPETITIONS,
+    seconds: float = 5.0,
+    seed: int = 0,
+    verbose: bool = False,
+) -> Iterator[Timing]:
+    """Time each point on one batch, after a first pass that compiles: mean and deviation of the repetitions.
+
+    NumPy's matrix products use one thread: for 32 rows a second one costs more to wake than it does.
+
+    Parameters
+    ----------
+    points
+        From `plan`.
+    X : float32 array (rows, d_0)
+        The batch.
+    repetitions
+        Passes timed, fewer (at least 3) where they would take longer than `seconds`.
+    verbose
+        Whether to print a line for each point on standard error.
+    """
+    from threadpoolctl import threadpool_limits
+
+    for number, (panel, method, width, depth) in enumerate(points, start=1):
+        network = BAM.init(np.random.default_rng(seed), (X.shape[1], *(width,) * (depth - 1), 1))
+        forward = _BUILDERS[method](network, X)
+        with threadpool_limits(1, "blas"):
+            times = _times(forward, repetitions, seconds)
+        timing = Timing(panel, method, width, depth, 1e3 * fmean(times), 1e3 * stdev(times), len(times))
+        if verbose:
+            shown = f"{method}, width {width}, L = {depth}: {timing.milliseconds:.3g} ms (mean of {len(times)})"
+            print(f"[{number}/{len(points)}] {shown}", file=sys.stderr, flush=True)
+        yield timing
+
+
+def machine() -> str:
+    """Return the processor, its cores and the version of JAX, in a few words."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []  # not Linux
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    processor = names[0] if names else platform.processor() or platform.machine()
+    return f"{processor}, {os.cpu_count()} cores, JAX {version('jax')}"
+
+
+def output_as_written(layers: tuple[Any, ...], lifted: Any) -> Any:
+    """``F_A = P_L[+1] - P_L[-1]`` with ``P_k = Ψ_k P_{k-1}`` and ``Ψ_k[s, s̄] = Π_i (1/2 + s_i/2 · m_k(s̄)_i)``.
+
+    Parameters
+    ----------
+    layers : tuple of JAX arrays (d_k, d_{k-1} + 1)
+    lifted : JAX array (rows, d_0 + 1)
+
+    Returns
+    -------
+    array (rows,)
+    """
+    import jax.numpy as jnp
+
+    P = _products(exact.mean_activation(layers[0], lifted))
+    for V in layers[1:]:
+        below = jnp.asarray(exact.lift(corners(V.shape[1] - 1, V.dtype)))
+        P = P @ _products(exact.mean_activation(V, below))
+    return P[:, 1] - P[:, 0]
+
+
+def _products(m: Any) -> Any:
+    """``Π_i (1/2 + s_i/2 · m_i)`` for all s, factor by factor; in the rows of Ψᵀ."""
+    import jax.numpy as jnp
+
+    signs = jnp.asarray(corners(m.shape[1], m.dtype))
+    return jnp.prod(0.5 + 0.5 * signs[None, :, :] * m[:, None, :], axis=2)
+
+
+def _times(forward: Forward, repetitions: int, seconds: float) -> list[float]:
+    forward()
+    times: list[float] = []
+    while len(times) < 3 or (len(times) < repetitions and sum(times) < seconds):
+        begin = time.perf_counter()
+        forward()
+        times.append(time.perf_counter() - begin)
+    return times
+
+
+def _compiled(output: Callable[..., Any]) -> Builder:
+    """A method on the full network, compiled; the batch is lifted beforehand, as in training."""
+
+    def build(network: BAM, X: NDArray[np.float32]) -> Forward:
+        import jax
+
+        layers, lifted = jax.device_put((network.layers, np.asarray(exact.lift(X))))
+        program = jax.jit(output)
+        return lambda: jax.block_until_ready(program(layers, lifted))
+
+    return build
+
+
+def _stochastic(layers: Any, lifted: Any) -> Any:
+    import jax
+
+    from abnet.aggregation import uniform
+
+    return uniform.output(layers, lifted, jax.random.key(0), SAMPLES)
+
+
+def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
+    from abnet.predictors.compact import CompactABNet
+
+    predictor = CompactABNet.from_network(network)
+    return lambda: predictor.decision_function(X)
+
+
+def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
+    from abnet.predictors.paths import CompactUniform
+
+    predictor = CompactUniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
+    return lambda: predictor.decision_function(X)
+
+
+_BUILDERS: dict[str, Builder] = {
+    "formula as written": _compiled(output_as_written),
+    "PBGNet": _compiled(meanfield.output),
+    "ABNet": _compiled(exact.output),
+    "stochastic ABNet": _compiled(_stochastic),
+    "compact ABNet": _compact,
+    "compact stochastic ABNet": _compact_stochastic,
+}
+"""The methods of the figure: from a network and a batch to a function that passes forward once."""

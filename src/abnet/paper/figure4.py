@@ -1,0 +1,123 @@
+"""Figure 4: bound and test error by depth."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from abnet.paper.protocol import Result, Setting
+from abnet.paper.selection import Selected, by_cell, choose, deviation, mean
+from abnet.plots import OKABE_ITO, label_panel, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["DepthPoint", "depth_figure", "depth_points", "depth_to_csv"]
+
+_COLOURS = {2: OKABE_ITO["orange"], 4: OKABE_ITO["blue"], 8: OKABE_ITO["green"]}
+_MARKERS = {2: "s", 4: "o", 8: "^"}
+_LINES = {"PBGNet": "--", "ABNet": "-"}
+_SHIFTS = {2: -0.09, 4: 0.0, 8: 0.09}  # sideways, so that error bars do not hide one another
+
+
+@dataclass(frozen=True)
+class DepthPoint:
+    """A row of `fig4.csv`: means and sample deviations at the learning rate with the best bound."""
+
+    model: str
+    width: int
+    hidden_layers: int
+    learning_rate: float
+    bound: float
+    bound_std: float | None
+    test_error: float
+    test_error_std: float | None
+    repetitions: int
+    runs: int
+
+
+def depth_points(results: Iterable[Result]) -> list[DepthPoint]:
+    """Choose, for each model, width and depth on mnistLH, the learning rate with the best mean bound."""
+    own = (r for r in results if _in_figure(r.setting))
+    cells = by_cell(own, lambda s: (s.model, s.width, s.hidden_layers))
+    return [_point(choice) for choice in (choose(cells[cell]) for cell in sorted(cells)) if choice is not None]
+
+
+def depth_to_csv(points: Iterable[DepthPoint]) -> str:
+    """Return points as CSV."""
+    names = [field.name for field in fields(DepthPoint)]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    for point in points:
+        values = [getattr(point, name) for name in names]
+        writer.writerow(["" if v is None else f"{v:.6g}" if isinstance(v, float) else v for v in values])
+    return out.getvalue()
+
+
+def depth_figure(points: Sequence[DepthPoint]) -> "Figure":
+    """Draw bound and test error by depth: PBGNet dashed, ABNet solid, a colour for each width."""
+    from matplotlib.figure import Figure
+
+    with styled():
+        figure = Figure(figsize=(7.2, 3.5), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _draw(left, points, "bound")
+        _draw(right, points, "test_error")
+        label_panel(left, "a", "bound (estimate)")
+        label_panel(right, "b", "test error")
+        handles, labels = left.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _draw(axes: "Axes", points: Sequence[DepthPoint], name: str) -> None:
+    for (model, width), curve in _curves(points).items():
+        axes.errorbar(
+            [p.hidden_layers + _SHIFTS.get(width, 0.0) for p in curve],
+            [getattr(p, name) for p in curve],
+            yerr=[getattr(p, f"{name}_std") or 0.0 for p in curve],
+            color=_COLOURS.get(width, OKABE_ITO["black"]),
+            linestyle=_LINES[model],
+            marker=_MARKERS.get(width, "d"),
+            markerfacecolor="white" if model == "PBGNet" else None,
+            capsize=2,
+            elinewidth=0.9,
+            label=f"{model}, width {width}",
+        )
+    axes.set_xlabel("hidden layers")
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(sorted({p.hidden_layers for p in points}))
+
+
+def _curves(points: Sequence[DepthPoint]) -> dict[tuple[str, int], list[DepthPoint]]:
+    """Points by model and width; width by width, so that each column of the legend is one width."""
+    keys = sorted({(p.width, p.model != "PBGNet", p.model) for p in points})
+    chosen = {(m, w): [p for p in points if (p.model, p.width) == (m, w)] for w, _, m in keys}
+    return {key: sorted(curve, key=lambda p: p.hidden_layers) for key, curve in chosen.items()}
+
+
+def _in_figure(setting: Setting) -> bool:
+    equal = len(set(setting.hidden_layer_sizes)) == 1
+    return equal and setting.dataset == "mnistLH" and setting.model in _LINES and setting.width in _COLOURS
+
+
+def _point(choice: Selected) -> DepthPoint:
+    s, results = choice.setting, choice.results
+    bound, test_error = mean(results, "bound"), mean(results, "test_error")
+    if s.learning_rate is None or bound is None or test_error is None:
+        raise ValueError(f"a run of {s.model} on {s.dataset} was stored without bound, test error or learning rate")
+    return DepthPoint(
+        model=s.model,
+        width=s.width,
+        hidden_layers=s.hidden_layers,
+        learning_rate=s.learning_rate,
+        bound=bound,
+        bound_std=deviation(results, "bound"),
+        test_error=test_error,
+        test_error_std=deviation(results, "test_error"),
+        repetitions=len(results),
+        runs=choice.runs,
+    )

@@ -1,0 +1,123 @@
+"""The folder of results: its files, its README, and the page of the documentation that shows them.
+
+Both pages have generated parts between marks: a command renews its own part and leaves the rest.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from abnet.paper.protocol import NUMERICS_VERSION
+from abnet.paper.table_one import agreement_text, compare, read_csv, to_markdown
+from abnet.records import atomic_path
+
+__all__ = ["add_note", "renew_page", "with_part", "write_file"]
+
+_TITLE = "# Results\n\nEach part of this page is written by the command that it names.\n"
+_FIGURES = {
+    "fig2": "Time of a forward pass by width and by depth",
+    "fig3": "Regions of a 2-2-2-1 network on two circles",
+    "fig4": "Bound and test error by depth on mnistLH",
+}
+
+
+def write_file(path: Path, text: str) -> Path:
+    """Write a text file, whole or not at all; its folder is made if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def add_note(folder: Path, name: str, options: Mapping[str, object], text: str) -> None:
+    """Renew a command's part of the README: the command as it would be typed, and a text about its files."""
+    typed = f"`{_typed(name, options)}` (numerics version {NUMERICS_VERSION})"
+    _renew(folder / "README.md", {name: f"## {name}\n\n{typed}\n\n{text}"}, title=_TITLE)
+
+
+def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) -> list[str]:
+    """Renew the generated parts of a page from the files in the results folder; return the names of those renewed.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder has no `table1.csv` and no figure.
+    """
+    page, results = Path(page), Path(results)
+    parts = _table_parts(results) | _figure_parts(page, results)
+    if not parts:
+        raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
+    _renew(page, parts, title="# Reproduction\n")
+    return list(parts)
+
+
+def with_part(page: str, name: str, text: str) -> str:
+    """Return the page with the part `name` renewed; a page without it gets it at its end.
+
+    Examples
+    --------
+    >>> page = with_part("A page.", "table", "old")
+    >>> print(with_part(page, "table", "new"))
+    A page.
+    <BLANKLINE>
+    <!-- table: generated -->
+    new
+    <!-- table: end -->
+    <BLANKLINE>
+    """
+    part = f"<!-- {name}: generated -->\n{text.strip()}\n<!-- {name}: end -->"
+    pattern = re.compile(f"<!-- {re.escape(name)}: generated -->.*?<!-- {re.escape(name)}: end -->", re.DOTALL)
+    if pattern.search(page):
+        return pattern.sub(lambda _: part, page, count=1)
+    return f"{page.rstrip()}\n\n{part}\n".lstrip()
+
+
+def _renew(path: Path, parts: Mapping[str, str], *, title: str) -> None:
+    page = path.read_text(encoding="utf-8") if path.exists() else title
+    for name, text in parts.items():
+        page = with_part(page, name, text)
+    write_file(path, page)
+
+
+def _typed(name: str, options: Mapping[str, object]) -> str:
+    """A command of `abnet reproduce`, without options that are None or False; one that is True is a flag.
+
+    Examples
+    --------
+    >>> _typed("table1", {"datasets": ["ads", "adult"], "models": None, "repetitions": 5, "race": True})
+    'abnet reproduce table1 --datasets ads,adult --repetitions 5 --race'
+    """
+    words = [f"abnet reproduce {name}"]
+    for option, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"--{option.replace('_', '-')}")
+        if value is not True:
+            words.append(",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+    return " ".join(words)
+
+
+def _table_parts(results: Path) -> dict[str, str]:
+    path = results / "table1.csv"
+    if not path.exists():
+        return {}
+    rows = read_csv(path.read_text(encoding="utf-8"))
+    comparisons = compare(rows)
+    runs = sum(row.runs or 0 for row in rows)
+    complete = sum(c.complete for c in comparisons)
+    count = f"{len(rows)} of 84 rows from {runs:,} of 13,500 runs; {complete} rows compare their whole grid."
+    return {
+        "progress": count,
+        "agreement": agreement_text(comparisons),
+        "table1": to_markdown(comparisons),
+    }
+
+
+def _figure_parts(page: Path, results: Path) -> dict[str, str]:
+    folder = Path(os.path.relpath(results, page.parent)).as_posix()
+    return {
+        name: f"![{title}]({folder}/{name}.svg)"
+        for name, title in _FIGURES.items()
+        if (results / f"{name}.svg").exists()
+    }

@@ -1,0 +1,326 @@
+"""Training the settings of a group side by side, to the paper's protocol, and measuring each at its kept epoch."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.aggregation import exact, meanfield
+from abnet.bam import BAM, unflatten
+from abnet.baselines import BNN, EBP, BinaryConnect
+from abnet.bounds import catoni_bound
+from abnet.data.fingerprint import fingerprint as fingerprint_of
+from abnet.paper.datasets import load
+from abnet.paper.grid import SettingGroup
+from abnet.paper.protocol import Protocol, Result, Setting, protocol_of
+from abnet.training.learners import AggregationLearner, Objective, State, start
+from abnet.training.loop import Limits, Rows, Run, Span, compilation_cache, open_runs, outputs, pad_rows
+from abnet.training.trainer import NEVER, new_keys, run_stage, stack
+
+__all__ = ["Member", "SHRINK_FROM", "run", "run_group"]
+
+SHRINK_FROM = 20_000
+"""Training rows from which a smaller program is worth its compilation (about 6 s, once for an architecture)."""
+
+_EXACT = {"ABNet": "exact", "ABNet_l": "exact", "PBGNet": "meanfield", "PBGNet_l": "meanfield"}
+_SAMPLED = {"exact": "uniform", "meanfield": "stochastic_meanfield"}
+_LARGEST_KEPT = 64 * 2**20  # bytes; larger sets train so long that preparing them anew is no loss
+
+
+def run(
+    dataset: str,
+    model: str,
+    sizes: Sequence[int],
+    rate: float | None,
+    repetition: int,
+    *,
+    data_dir: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Train one network to the paper's protocol and return its figures.
+
+    Parameters
+    ----------
+    dataset
+        Name for `abnet.paper.load`.
+    model
+        One of "PBGNet", "ABNet", "PBGNet_l", "ABNet_l", "EBP", "BC" and "BNN".
+    sizes
+        Units of each hidden layer; networks wider than 8 are trained by sampling.
+    rate
+        Adam's learning rate; None for EBP.
+    repetition
+        Seed of the train/test split and of the initialisation; Table 1 uses 0 to 4.
+    data_dir
+        Folder of the original files, tried before the one that ``ABNET_DATA`` names.
+
+    Examples
+    --------
+    >>> run("circles", "ABNet", (2,), 0.1, 0).epochs <= 100
+    True
+    """
+    setting = Setting(dataset, model, tuple(sizes), rate, repetition)
+    (result,) = run_group(SettingGroup((setting,)), data_dir=None if data_dir is None else os.fspath(data_dir))
+    return result
+
+
+def run_group(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
+    """Train all settings of a group in one program and measure each at its kept epoch.
+
+    Parameters
+    ----------
+    group : SettingGroup
+    data_dir : str, optional
+        Where the data files are.
+
+    Returns
+    -------
+    list of Result
+        In the order of the settings.
+    """
+    begin = time.perf_counter()
+    trained = SettingGroup(tuple(dict.fromkeys(map(_twin, group.settings))))
+    _drop_programs_of_others(group.dataset, group.hidden_layer_sizes, group.models)
+    split = _prepared_split(trained, data_dir)
+    with compilation_cache():
+        figures = dict(_train(trained, split))
+    share = (time.perf_counter() - begin) / len(group.settings)
+    return [Result(setting=setting, seconds=share, **figures[_twin(setting)]) for setting in group.settings]
+
+
+def _twin(setting: Setting) -> Setting:
+    """The setting that trains to the same network: with one hidden layer exact PBGNet is ABNet, output and KL alike."""
+    if setting.hidden_layers > 1 or setting.architecture == "wide":
+        return setting
+    return replace(setting, model=setting.model.replace("PBGNet", "ABNet"))
+
+
+@lru_cache(maxsize=1)
+def _drop_programs_of_others(dataset: str, sizes: tuple[int, ...], models: tuple[str, ...]) -> None:
+    """Forget what was compiled for other groups: a process that keeps the programs of thousands runs out of maps."""
+    jax.clear_caches()
+
+
+def _train(group: SettingGroup, split: "PreparedSplit") -> list[tuple[Setting, dict[str, Any]]]:
+    protocol = protocol_of(group.settings[0])
+    first, count = split.n_validation, split.n_train
+    members = [
+        Member([s for s in group.settings if s.model == model], protocol, split.X.shape[1], count)
+        for model in group.models
+    ]
+    outcome = run_stage(
+        tuple(m.learner for m in members),
+        tuple(m.runs for m in members),
+        split.rows,
+        Span(first, count),
+        Span(0, first) if first else Span(0, count),
+        rng=np.random.default_rng([group.repetition, 2]),
+        batch_size=protocol.batch_size,
+        limits=_limits(protocol),
+        shrink=count >= SHRINK_FROM,
+    )
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    curves = np.split(outcome.curve, np.cumsum([len(m.settings) for m in members])[:-1], axis=1)
+    figures = []
+    for member, run, curve in zip(members, outcome.runs, curves, strict=True):
+        figures += member.measure(run, curve, split)
+    return figures
+
+
+def _limits(protocol: Protocol) -> Limits:
+    halving = NEVER if protocol.rate_patience is None else protocol.rate_patience
+    return Limits(protocol.tolerance, protocol.patience, halving, protocol.max_epochs)
+
+
+# The data
+
+
+class PreparedSplit(NamedTuple):
+    """One split: rows in the order validation, training, test, and what the learners read of them."""
+
+    X: NDArray[np.float32]
+    y: NDArray[np.float32]
+    rows: Rows
+    n_validation: int
+    n_train: int
+    fingerprint: str
+
+    @property
+    def parts(self) -> dict[str, slice]:
+        """The places of the validation, training and test rows."""
+        a, b = self.n_validation, self.n_validation + self.n_train
+        return {"validation": slice(0, a), "train": slice(a, b), "test": slice(b, len(self.y))}
+
+
+def _prepared_split(group: SettingGroup, data_dir: str | None) -> PreparedSplit:
+    protocol = protocol_of(group.settings[0])
+    split = (
+        group.dataset, data_dir, group.repetition,
+        protocol.test_fraction, protocol.validation_fraction, protocol.standardise, _is_aggregated(protocol),
+    )  # fmt: skip
+    size = _dataset(group.dataset, data_dir)[0].nbytes
+    return _kept_split(*split) if size <= _LARGEST_KEPT else _new_split(*split)
+
+
+@lru_cache(maxsize=1)
+def _dataset(name: str, data_dir: str | None) -> tuple[NDArray[np.float32], NDArray[np.float32], str]:
+    """The paper's version of a data set (standardised on all rows), and the fingerprint of the original."""
+    raw = load(name, data_dir=data_dir)
+    prepared = load(name, data_dir=data_dir, standardise=True)
+    return prepared.X, prepared.y.astype(np.float32), fingerprint_of(raw.X, raw.y)
+
+
+def _new_split(
+    dataset: str,
+    data_dir: str | None,
+    repetition: int,
+    test: float,
+    validation: float,
+    standardise: bool,
+    lifted: bool,
+) -> PreparedSplit:
+    """The rows of one repetition, shuffled, split and prepared for the learners; aggregations read lifted ones."""
+    X, y, fingerprint = _dataset(dataset, data_dir)
+    order = np.random.default_rng([repetition, 0]).permutation(len(y))
+    n_test = round(test * len(y))
+    n_validation = round(validation * (len(y) - n_test))
+    order = np.concatenate([order[n_test:], order[:n_test]])
+    X, y, n_train = X[order], y[order], len(y) - n_test - n_validation
+    if standardise:
+        X = _standardised(X, slice(n_validation, n_validation + n_train))
+    inputs = np.asarray(exact.lift(X)) if lifted else X
+    return PreparedSplit(X, y, pad_rows(inputs, y), n_validation, n_train, fingerprint)
+
+
+_kept_split = lru_cache(maxsize=5)(_new_split)  # the repetitions of an architecture follow one another
+
+
+def _standardised(X: NDArray[np.float32], training: slice) -> NDArray[np.float32]:
+    """Rows standardised with the statistics of the training rows."""
+    mean, deviation = X[training].mean(0), X[training].std(0)
+    return (X - mean) / np.where(deviation > 0, deviation, 1)
+
+
+# The models
+
+
+class Member:
+    """The settings of one model, stacked for the training loop.
+
+    Parameters
+    ----------
+    settings : list of Setting
+        Of one model, data set, size and repetition.
+    protocol : Protocol
+    n_features, n_train : int
+        Columns, and rows trained on.
+    """
+
+    def __init__(self, settings: list[Setting], protocol: Protocol, n_features: int, n_train: int) -> None:
+        self.settings, self.protocol, self.n_train = settings, protocol, n_train
+        self.model, self.repetition = settings[0].model, settings[0].repetition
+        self.sizes = (n_features, *settings[0].hidden_layer_sizes, 1)
+        self.aggregated = _is_aggregated(protocol)
+        self.learner: Any = self._learner()
+        rates = [setting.learning_rate or 0.0 for setting in settings]
+        # One seed for all settings: learning rates and models start alike and see the same minibatches.
+        keys = [new_keys(np.random.default_rng([self.repetition, 3]), 1)[0] for _ in settings]
+        self.runs = open_runs(stack([self._first_state() for _ in settings]), rates, jnp.stack(keys))
+
+    def _learner(self) -> Any:
+        options: dict[str, Any] = dict(self.protocol.options)
+        if self.protocol.objective == "ebp":
+            return EBP(**options)
+        if self.protocol.objective == "square hinge":
+            return {"BC": BinaryConnect, "BNN": BNN}[self.model](**options)
+        method = _EXACT[self.model]
+        if self.protocol.n_samples is None:
+            return AggregationLearner(self.sizes, method)
+        return AggregationLearner(self.sizes, _SAMPLED[method], self.protocol.n_samples)
+
+    def _first_state(self) -> Any:
+        rng = np.random.default_rng([self.repetition, 1])
+        if not self.aggregated:
+            return jax.tree.map(np.asarray, self.learner.start(self.learner.init(new_keys(rng, 1)[0], self.sizes)))
+        network = BAM.init(rng, self.sizes)
+        objective = Objective.BOUND if self.protocol.objective == "bound" else Objective.LINEAR
+        return start(network, network, objective, self.n_train, self._delta())
+
+    def _delta(self) -> float:
+        if self.protocol.delta is None:
+            raise ValueError(f"{self.model} has a bound: its protocol must say with which probability it may fail")
+        return self.protocol.delta
+
+    def measure(self, run: Run, curve: NDArray[Any], split: PreparedSplit) -> list[tuple[Setting, dict[str, Any]]]:
+        """Figures of every setting at its kept epoch."""
+        scores = self._scores(run, split.rows, len(split.y))
+        return [
+            (setting, self._figures(run, i, curve[:, i], scores[:, i], split))
+            for i, setting in enumerate(self.settings)
+        ]
+
+    def _scores(self, run: Run, rows: Rows, n: int) -> NDArray[np.float64]:
+        """Outputs of the kept networks, (evaluations, settings, rows); more than one evaluation if they are sampled."""
+        repeats = self.protocol.n_evaluations or 1
+        span = Span(np.int32(0), np.int32(n))
+        keys = new_keys(np.random.default_rng([self.repetition, 4]), repeats * len(self.settings))
+        keys = keys.reshape(repeats, len(self.settings))
+        values = [np.asarray(outputs(self.learner, run.best, k, rows, span))[:, :n] for k in keys]
+        return np.stack(values).astype(np.float64)
+
+    def _figures(
+        self, run: Run, i: int, curve: NDArray[Any], F: NDArray[np.float64], split: PreparedSplit
+    ) -> dict[str, Any]:
+        parts = split.parts
+        state = jax.tree.map(lambda leaf: np.asarray(leaf)[i], run.best)
+        wrong, loss = (F >= 0) != (split.y > 0), (1 - split.y * F) / 2
+        figures: dict[str, Any] = {
+            "train_error": float(wrong[:, parts["train"]].mean()),
+            "test_error": float(wrong[:, parts["test"]].mean()),
+            "map_test_error": self._map_error(state, wrong, split),
+            "epochs": int(run.epoch[i]),
+            "best_epoch": int(run.best_epoch[i]),
+            "curve": {"monitored": [round(float(value), 6) for value in curve[: int(run.epoch[i]) + 1]]},
+            "fingerprint": split.fingerprint,
+        }
+        if split.n_validation:
+            figures["validation_error"] = float(wrong[:, parts["validation"]].mean())
+        if self.aggregated:
+            figures |= self._bound_figures(state, loss, parts)
+        return figures
+
+    def _map_error(self, state: Any, wrong: NDArray[Any], split: PreparedSplit) -> float:
+        test = split.parts["test"]
+        if self.model in ("BC", "BNN"):
+            return float(wrong[:, test].mean())
+        return float((self.learner.network(state).predict(split.X[test]) != split.y[test]).mean())
+
+    def _bound_figures(self, state: State, loss: NDArray[np.float64], parts: dict[str, slice]) -> dict[str, Any]:
+        """Bound in the 2√n form: at the learned C with the bound objective, at the best C otherwise."""
+        network = self.learner.network(state)
+        prior = BAM.from_layers(unflatten(np.asarray(state.prior), self.sizes))
+        kl = meanfield.kl if self.model.startswith("PBGNet") else exact.kl
+        divergence = float(kl(network.astype(np.float64), prior.astype(np.float64)))
+        risk = float(loss[:, parts["train"]].mean())
+        learned = float(np.exp(float(state.theta[-1]))) if self.protocol.objective == "bound" else None
+        figures = {
+            "bound": catoni_bound(risk, divergence, self.n_train, self._delta(), C=learned),
+            "kl": divergence,
+            "C": learned,
+            "train_loss": risk,
+            "test_loss": float(loss[:, parts["test"]].mean()),
+        }
+        if parts["validation"].stop:
+            figures["validation_loss"] = float(loss[:, parts["validation"]].mean())
+        return figures
+
+
+def _is_aggregated(protocol: Protocol) -> bool:
+    return protocol.objective in ("bound", "loss")

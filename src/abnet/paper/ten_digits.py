@@ -1,0 +1,214 @@
+"""MNIST with ten classes: one wide mixture on the 60,000 images of the training file, judged by the 10,000 others.
+
+A first part of the training file is learned from, shifted copies of its images included; the other rows are counted for
+the certificate and touched by nothing else. Everything that was chosen (widths, rates, epochs, copies) was chosen on
+5,000 images of the first part.
+"""
+
+import csv
+import io
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RECIPES", "DigitsRecipe", "DigitsResult", "features_of", "measure_digits", "read_digits", "results_to_csv"]
+
+N_LEARN = 60_000
+"""Images of the training file, which come first."""
+
+
+@dataclass(frozen=True)
+class DigitsRecipe:
+    """How a mixture for the ten digits is made.
+
+    Attributes
+    ----------
+    features : str
+        "raw" for pixels, "maps" for `deskew` followed by `oriented_gradients` (`abnet.paper.images`).
+    hidden : int
+        Width of the one hidden layer.
+    members : int
+        Networks in the mixture.
+    code_length : int
+        Output neurons.
+    paths : int
+        Paths of each member that are kept to vote.
+    copies : int
+        Copies of every learned image, each moved by at most a pixel.
+    epochs : int
+        Passes over the first part by the log loss; half as many follow by the linear loss. A copy is a row.
+    batch_size, rate
+        As in `abnet.training.mixture_trainer.MixturePlan`.
+    prior_fraction : float
+        Share of the training file that is learned from.
+    n_candidates : int
+        Recipes that share the bound rows, all of them published: either may be chosen after a look at both.
+    delta : float
+    """
+
+    features: str
+    hidden: int
+    members: int
+    code_length: int = 12
+    paths: int = 50
+    copies: int = 0
+    epochs: int = 10
+    batch_size: int = 128
+    rate: float = 0.1
+    prior_fraction: float = 0.8
+    n_candidates: int = 2
+    delta: float = 0.05
+
+
+RECIPES = {
+    "raw": DigitsRecipe("raw", 500, 1, copies=3, epochs=5),
+    "maps": DigitsRecipe("maps", 400, 2),
+}
+"""The recipes of the published table, by the features that they read."""
+
+
+@dataclass(frozen=True)
+class DigitsResult:
+    """One recipe: what was certified on the bound rows, and what the test file shows."""
+
+    recipe: DigitsRecipe
+    gibbs_certificate: float
+    vote_certificate: float
+    test_error: float
+    test_gibbs_risk: float
+    bound_rows: int
+    bound_vote_errors: int
+    bound_gibbs_risk: float
+    seconds: float
+
+
+def features_of(images: NDArray[np.float32], features: str) -> NDArray[np.float32]:
+    """What the network reads of images (n, 784): nothing in either map is fitted to data."""
+    from abnet.paper.images import deskew, oriented_gradients
+
+    if features not in ("raw", "maps"):
+        raise ValueError(f"features must be 'raw' or 'maps'; got {features!r}.")
+    return images if features == "raw" else oriented_gradients(deskew(images))
+
+
+def measure_digits(
+    recipe: DigitsRecipe,
+    images: NDArray[np.float32],
+    digits: NDArray[np.intp],
+    *,
+    n_learn: int = N_LEARN,
+    random_state: int = 0,
+    report: Callable[..., None] | None = None,
+) -> DigitsResult:
+    """Learn from a part of the first `n_learn` images, certify on the rest of them, and look at the others.
+
+    Parameters
+    ----------
+    recipe : DigitsRecipe
+    images : array (n, 784)
+        Ink in [0, 1].
+    digits : array (n,)
+        Classes, 0 to 9.
+    n_learn : int
+    random_state : int
+    report : callable, optional
+        Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
+    """
+    from abnet.estimators import mixture_fit
+    from abnet.estimators.certification import mean_risks
+    from abnet.estimators.classifier import seeds
+    from abnet.estimators.recipe import Recipe
+    from abnet.labels import Labels
+    from abnet.rows import two_parts
+
+    begin = time.perf_counter()
+    split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)
+    first, bound = two_parts(n_learn, recipe.prior_fraction, split_rng)
+    networks = _learned(recipe, images[first], digits[first], train_rng, report)
+    plain = Recipe((recipe.hidden,), recipe.members, "ancestral", "none", None, recipe.code_length, recipe.prior_fraction, None)  # fmt: skip # noqa: E501
+    scorer = mixture_fit.deploy(plain, networks, Labels(np.arange(10)), draw_rng, recipe.paths)
+    X, seen = features_of(images[bound], recipe.features), features_of(images[n_learn:], recipe.features)
+    certificate = mixture_fit.certify_mixture(
+        scorer, networks, networks, X, digits[bound], 10, path_rng, frozen=True, report=report,
+        delta=recipe.delta, n_candidates=recipe.n_candidates, prior="split",
+    )  # fmt: skip
+    if certificate.vote_error_bound is None or certificate.vote_errors is None:
+        raise ValueError("the bound rows give no certificate for the vote.")
+    risks = mean_risks(networks, seen, digits[n_learn:], 10, test_rng, None)[0]
+    return DigitsResult(
+        recipe=recipe,
+        gibbs_certificate=certificate.gibbs_risk_bound,
+        vote_certificate=certificate.vote_error_bound,
+        test_error=float(np.mean(scorer.votes(seen) != digits[n_learn:])),
+        test_gibbs_risk=float(risks.mean()),
+        bound_rows=len(bound),
+        bound_vote_errors=certificate.vote_errors,
+        bound_gibbs_risk=certificate.empirical_gibbs_risk,
+        seconds=round(time.perf_counter() - begin, 1),
+    )
+
+
+def _learned(
+    recipe: DigitsRecipe, images: NDArray[np.float32], digits: NDArray[np.intp], rng: np.random.Generator, report: Any
+) -> Any:
+    from abnet.aggregation.exact import lift
+    from abnet.paper.images import shifted
+    from abnet.training.loop import compilation_cache
+    from abnet.training.mixture_trainer import MixtureLearner, MixturePlan, learn_members
+
+    moved = [images, *(shifted(images, rng) for _ in range(recipe.copies))]
+    X = np.concatenate([features_of(some, recipe.features) for some in moved])
+    plan = MixturePlan(10**9, recipe.batch_size, recipe.rate, recipe.epochs, linear=True)
+    learner = MixtureLearner((X.shape[1], recipe.hidden, recipe.code_length), 10, "ancestral surrogate")
+    targets = np.eye(10)[np.tile(digits, len(moved))]
+    with compilation_cache():
+        outcome = learn_members(learner, recipe.members, lift(X), targets, plan, rng, report=report)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return outcome.networks
+
+
+_FIGURES = [field.name for field in fields(DigitsResult) if field.name != "recipe"]
+_COLUMNS = [*(field.name for field in fields(DigitsRecipe)), *_FIGURES]
+
+
+def results_to_csv(results: Sequence[DigitsResult]) -> str:
+    """A line for each recipe: its parameters, then the figures; certificates are rounded up."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for result in results:
+        figures: dict[str, Any] = {name: getattr(result, name) for name in _FIGURES}
+        for name in ("gibbs_certificate", "vote_certificate"):
+            figures[name] = math.ceil(figures[name] * 1e5 - 1e-6) / 1e5
+        for name in ("test_gibbs_risk", "bound_gibbs_risk"):
+            figures[name] = round(figures[name], 5)
+        writer.writerow({**asdict(result.recipe), **figures})
+    return out.getvalue()
+
+
+def read_digits(path: Path) -> list[DigitsResult]:
+    """What `results_to_csv` has written; nothing if there is no such file."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [_from_line(line) for line in csv.DictReader(file)]
+
+
+def _from_line(line: Mapping[str, str]) -> DigitsResult:
+    try:
+        recipe = DigitsRecipe(**{f.name: _typed(f.type, line[f.name]) for f in fields(DigitsRecipe)})
+        figures = {f.name: _typed(f.type, line[f.name]) for f in fields(DigitsResult) if f.name in _FIGURES}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"a line of multiclass.csv was not written by this command: {dict(line)}.") from error
+    return DigitsResult(recipe, **figures)
+
+
+def _typed(kind: Any, text: str) -> Any:
+    return text if kind in (str, "str") else int(text) if kind in (int, "int") else float(text)

@@ -1,0 +1,96 @@
+"""The protocol governs what its fields say: none of them is a mere word in the key of a run."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from abnet.paper import Result, Setting
+from abnet.paper import runs as training
+from abnet.paper.grid import SettingGroup
+from abnet.paper.protocol import Protocol, protocol_of
+from abnet.paper.runs import Member, run_group
+
+ABNET = Setting("circles", "ABNet", (2,), 0.1, 0)
+SHORT = {"max_epochs": 6, "patience": 3, "rate_patience": 4, "tolerance": 1e-4}
+STALE = SHORT | {"tolerance": 1.0}  # no epoch is an improvement
+SAMPLED = SHORT | {"n_samples": 2, "n_evaluations": 2}
+
+TRAINED: dict[str, tuple[dict[str, Any], object]] = {
+    "objective": (SHORT, "loss"),
+    "batch_size": (SHORT, 64),
+    "validation_fraction": (SHORT, 0.2),
+    "standardise": (SHORT, True),
+    "test_fraction": (SHORT, 0.5),
+    "max_epochs": (SHORT, 5),
+    "patience": (STALE, 2),
+    "tolerance": (SHORT, 1.0),
+    "rate_patience": (STALE, 1),
+    "delta": (SHORT, 0.01),
+    "n_evaluations": (SAMPLED, 3),
+}
+"""Field by field: what the protocol is shortened to, and a value that must change what comes of the run."""
+
+LEARNERS: dict[str, tuple[Setting, Any]] = {
+    "n_samples": (replace(ABNET, hidden_layer_sizes=(10,)), 99),
+    "options": (replace(ABNET, model="BC"), (("glorot_scale", False),)),
+}
+"""Fields that say what is compiled: here it is enough that another learner reaches training."""
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Iterator[Callable[..., Result]]:
+    """What comes of a run, but for the time it took, when its protocol has these constants."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+
+        @cache
+        def run(**constants: Any) -> Result:
+            monkeypatch.setattr(training, "protocol_of", lambda s: replace(protocol_of(s), **constants))
+            (result,) = run_group(SettingGroup((ABNET,)), data_dir=None)
+            return replace(result, seconds=0.0)
+
+        yield run
+
+
+def test_every_field_is_looked_at() -> None:
+    assert {*TRAINED, *LEARNERS} == {field.name for field in fields(Protocol)}
+
+
+def test_a_run_repeats_itself(outcome: Any) -> None:
+    """So a field that governed nothing would be found out below."""
+    assert outcome(**SHORT) == outcome.__wrapped__(**SHORT)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_field_changes_what_comes_of_a_run(name: str, outcome: Callable[..., Result]) -> None:
+    constants, other = TRAINED[name]
+    assert outcome(**constants) != outcome(**constants | {name: other})
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_field_changes_what_is_compiled(name: str) -> None:
+    setting, other = LEARNERS[name]
+    protocol = protocol_of(setting)
+    same, changed = (replace(protocol, **{name: value}) for value in (getattr(protocol, name), other))
+    usual, again, found = (Member([setting], p, 2, 10).learner for p in (protocol, same, changed))
+    assert usual == again != found
+
+
+@pytest.mark.parametrize(
+    ("model", "objective", "learner"),
+    [("EBP", "ebp", "EBP"), ("BC", "square hinge", "BinaryConnect"), ("BNN", "square hinge", "BNN")],
+)
+def test_the_objective_of_the_comparison_methods_is_theirs_alone(model: str, objective: str, learner: str) -> None:
+    setting = Setting("circles", model, (2,), None if model == "EBP" else 0.1, 0)
+    protocol = protocol_of(setting)
+    assert protocol.objective == objective
+    assert type(Member([setting], protocol, 2, 10).learner).__name__ == learner
+    with pytest.raises(KeyError, match=model):
+        Member([setting], replace(protocol, objective="bound"), 2, 10)
+
+
+def test_a_bound_needs_its_delta() -> None:
+    with pytest.raises(ValueError, match="ABNet has a bound: its protocol must say"):
+        Member([ABNET], replace(protocol_of(ABNET), delta=None), 2, 10)
