@@ -5,7 +5,7 @@ Names are loaded when they are first used: prediction with a saved model never i
 
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names, offer
+from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet import aggregation, bounds, data, explanation, export
@@ -78,5 +78,3 @@ __getattr__, __dir__ = lazy_names(
         "abnet.report.page": ["write_report"],
     },
 )
-
-offer({"abnet.export": ["to_c", "to_onnx"]})
