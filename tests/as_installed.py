@@ -175,6 +175,7 @@ def main() -> None:
             step(f"install with {extra} alone", lambda e=with_extra, x=extra: e.install(f"{wheel[0]}[{x}]"))  # type: ignore[misc]
             step(f"smoke test of {extra}", lambda e=with_extra, p=program: e.python(p))  # type: ignore[misc]
         step("install the lowest declared versions", lambda: lowest.install(wheel[0], lowest=True))
+        step("abnet --help, lowest", lambda: helps(lowest))
         step("abnet demo, lowest", lambda: demo(lowest))
         step("Python of the README, lowest", lambda: readme_python(lowest))
 
