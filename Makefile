@@ -1,4 +1,4 @@
-# make demo: train, certify and report on an embedded data set.   make test: lint, types, tests, wheel.
+# make demo: train, certify and report on an embedded data set.   make test: lint, types, tests, site, as installed.
 # Both do all set-up themselves; they need Python 3.11 or newer, pip and make.
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-long test-wheel docs lint format bench clean
+.PHONY: demo test test-long test-installed docs lint format bench clean
 
 demo: $(VENV)/.ready
 	$(BIN)/abnet demo
@@ -15,19 +15,15 @@ demo: $(VENV)/.ready
 test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 	$(MAKE) docs
-	$(MAKE) test-wheel
+	$(MAKE) test-installed
 
 test-long: $(VENV)/.ready-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q tests/long \
 	  --override-ini addopts="--import-mode=importlib"
 
-# The wheel is what users get: build it, unpack it beside nothing else of ours, and run tests against it.
-test-wheel: $(VENV)/.ready-dev
-	rm -rf build dist
-	$(BIN)/python -m build --wheel --no-isolation --outdir dist . > /dev/null
-	$(BIN)/python -m pip install -q --no-deps --target build/wheel dist/abnet-*.whl
-	ABNET_EXPECTED_HOME=$(CURDIR)/build/wheel PYTHONPATH=$(CURDIR)/build/wheel \
-	  $(BIN)/python -m pytest -q tests/test_wheel.py tests/test_cube.py tests/predictors tests/files
+# The wheel is what users get: install it with its declared dependencies alone, and run the demo and the README there.
+test-installed: $(VENV)/.ready-dev
+	$(BIN)/python tests/as_installed.py
 
 # The site: build/site/index.html. Warnings and links that lead nowhere are errors.
 docs: $(VENV)/.ready-dev

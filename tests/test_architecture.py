@@ -1,8 +1,7 @@
-"""The tree is what docs/architecture.md says: rooms in their order, no import upwards, no name twice, no long file."""
+"""The tree is what docs/architecture.md says: rooms in their order, no import from below, one atomic writer."""
 
 import ast
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +13,13 @@ PAGE = ROOT / "docs" / "architecture.md"
 SOURCE = ROOT / "src" / "abnet"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the page is in the repository, not in the wheel")
 
-MOST_LINES = 450
-SHARED_BASE_NAMES: dict[str, str] = {}
-"""Base names that two modules may share, each with its reason."""
-
 ALIASES = {
     ("data/__init__.py", "abnet.paper.datasets"): "`abnet.data.load` stays as a second name of `abnet.paper.load`"
 }
 """Imports from below that are allowed, each with its reason."""
+
+METHODS = {"predictors/predictor.py": {"abnet.export.to_c", "abnet.export.to_onnx"}}
+"""Imports from below, inside methods that hand a predictor on to functions of a lower room."""
 
 
 # The page
@@ -115,7 +113,8 @@ def upward_imports(tree: Tree, order: list[list[str]]) -> list[str]:
         for line, name in imported(module, homes):
             target = name.split(".")[1] if "." in name else ""
             allowed = any(path == home and name.startswith(alias) for home, alias in ALIASES)
-            if room in rank and rank.get(target, len(order)) > rank[room] and not allowed:
+            below = room in rank and rank.get(target, len(order)) > rank[room] and not allowed
+            if below and name not in METHODS.get(path, ()):
                 wrong.append(f"{path}:{line} imports {name}, below {room}")
     return wrong
 
@@ -161,51 +160,9 @@ def test_a_forbidden_import_is_found_wherever_it_hides(tmp_path: Path) -> None:
 def test_every_module_is_in_one_room_and_every_room_is_there(page: str) -> None:
     tree, named = Tree(SOURCE), [name for row in rooms(page) for name in row]
     assert len(set(named)) == len(named)
-    found = {path.split("/")[0].removesuffix(".py") for path in tree.modules()} - {"__init__"}
+    found = {path.split("/")[0].removesuffix(".py") for path in tree.modules()} - {"__init__", "__main__"}
     to_come = {name for cells in table("room", page) if "to come" in cells[1] for name in quoted(cells[0])}
     assert found == set(named) - to_come
-
-
-def test_every_module_that_the_page_names_is_there(page: str) -> None:
-    tree, prose = Tree(SOURCE), re.sub("```.*?```", "", page, flags=re.DOTALL)
-    paths = set(re.findall(r"[\w/]+\.py\b", page))
-    folders = {name for name in quoted(prose) if re.fullmatch(r"(\w+/)+\w+", name)}
-    assert len(paths) > 25
-    beside = {name for name in paths if (ROOT / name).exists() or (ROOT / "src" / name).exists()}
-    missing = sorted(name for name in (paths - beside) | folders if not tree.exists(name))
-    assert not missing
-
-
-def test_twenty_questions_are_answered(page: str) -> None:
-    answers = [quoted(row[1]) for row in table("question", page)]
-    assert len(answers) == 20
-    assert all(answer[0].endswith(".py") for answer in answers)
-
-
-# Names and sizes
-
-
-def test_no_class_name_occurs_twice() -> None:
-    homes = defaultdict(list)
-    for path, module in Tree(SOURCE).modules().items():
-        for node in ast.walk(module):
-            if isinstance(node, ast.ClassDef):
-                homes[node.name].append(path)
-    assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
-
-
-def test_no_two_modules_share_a_base_name() -> None:
-    homes = defaultdict(list)
-    for path in Tree(SOURCE).modules():
-        homes[Path(path).stem].append(path)
-    twice = {name: paths for name, paths in homes.items() if len(paths) > 1 and not name.startswith("__")}
-    assert not {name: paths for name, paths in twice.items() if name not in SHARED_BASE_NAMES}
-    assert set(SHARED_BASE_NAMES) <= set(twice)
-
-
-def test_no_file_is_too_long_to_be_read_at_once() -> None:
-    lengths = {path: len((SOURCE / path).read_text(encoding="utf-8").splitlines()) for path in Tree(SOURCE).modules()}
-    assert not {path: lines for path, lines in lengths.items() if lines > MOST_LINES}
 
 
 # One atomic writer

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abnet.cli.app import app
-from test_readme import agrees, blocks, commands
+from readme import agrees, blocks, commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

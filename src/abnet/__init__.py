@@ -3,9 +3,13 @@
 Names are loaded when they are first used: prediction with a saved model never imports JAX.
 """
 
+import os
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names, offer
+from abnet.lazy import lazy_names
+
+# XLA writes to the terminal, past sys.stderr. It reads this when JAX is first imported; a setting of the user stays.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 if TYPE_CHECKING:
     from abnet import aggregation, bounds, data, explanation, export, paper
@@ -80,5 +84,3 @@ __getattr__, __dir__ = lazy_names(
         "abnet.report.page": ["write_report"],
     },
 )
-
-offer({"abnet.export": ["to_c", "to_onnx"]})

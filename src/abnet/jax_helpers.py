@@ -1,17 +1,9 @@
-"""What all JAX code here shares: random numbers that compile fast, rows that are found fast, and Adam."""
+"""What all JAX code here shares: random numbers that compile fast, and Adam."""
 
-import mmap
-from contextlib import suppress
 from math import prod
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["ADAM", "uniform", "zero_rows"]
-
-LARGE = 2**22
-"""Bytes from which on rows get memory of their own."""
+__all__ = ["ADAM", "uniform"]
 
 
 def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -29,26 +21,6 @@ def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     import jax
 
     return jax.random.uniform(key, (prod(shape),), dtype).reshape(shape)
-
-
-def zero_rows(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Zeros for rows that are read in random order: in large pages, where the system gives them to who asks.
-
-    Finding the pages of 52,500 × 784 takes 4 ms more an epoch if they have 4 kB. The memory begins where JAX
-    wants it, which then keeps it and copies nothing: who fills it leaves it alone afterwards.
-
-    Examples
-    --------
-    >>> zero_rows((2, 3)).tolist(), zero_rows((2048, 1024)).any()
-    ([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], np.False_)
-    """
-    size = 4 * prod(shape)
-    if size < LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return np.zeros(shape, np.float32)
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    with suppress(OSError):
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(memory, np.float32).reshape(shape)
 
 
 ADAM: Any

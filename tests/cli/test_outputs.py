@@ -139,7 +139,7 @@ def test_kinds_are_told_by_content(tmp_path: Path, model: Path) -> None:
 
 
 def program(*arguments: object, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "abnet.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "abnet", *map(str, arguments)]
     return subprocess.run(command, input=given, capture_output=True, check=False)
 
 

@@ -259,7 +259,7 @@ def test_a_model_without_preparation_has_no_rule_for_missing_values(failure: Fai
 
 
 def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "abnet.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "abnet", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
@@ -280,7 +280,7 @@ def test_a_reader_that_leaves_is_no_traceback(model: Path, tmp_path: Path) -> No
     header, *lines = csv_text().splitlines()
     (tmp_path / "long.csv").write_text("\n".join([header, *lines * 2000]))
     read, write = os.pipe()
-    command = [sys.executable, "-m", "abnet.cli", "predict", str(model), str(tmp_path / "long.csv"), "--proba"]
+    command = [sys.executable, "-m", "abnet", "predict", str(model), str(tmp_path / "long.csv"), "--proba"]
     with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, text=True) as process:
         os.close(write)
         os.read(read, 10)

@@ -10,7 +10,7 @@ import pytest
 
 
 def shell(redirection: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = shlex.join([sys.executable, "-m", "abnet.cli", *map(str, arguments)])
+    command = shlex.join([sys.executable, "-m", "abnet", *map(str, arguments)])
     return subprocess.run(["sh", "-c", f"{command} {redirection}"], capture_output=True, text=True, check=False)
 
 
@@ -42,7 +42,7 @@ def test_a_full_disk_is_one_line(model: Path, table: Path) -> None:
 def test_a_reader_that_never_reads(model: Path) -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "abnet.cli", "inspect", str(model)]
+    command = [sys.executable, "-m", "abnet", "inspect", str(model)]
     result = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (result.returncode, result.stderr) == (141, "")

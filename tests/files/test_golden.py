@@ -86,7 +86,7 @@ def test_the_command_line_predicts_with_it(tmp_path: Path) -> None:
     golden = record("table_v1")
     table, output = tmp_path / "new.csv", tmp_path / "predictions.csv"
     table.write_text(golden["table"], encoding="utf-8")
-    command = ["-m", "abnet.cli", "predict", GOLDEN / "table_v1.abnet", table, "--output", output]
+    command = ["-m", "abnet", "predict", GOLDEN / "table_v1.abnet", table, "--output", output]
     done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert output.read_text(encoding="utf-8").splitlines() == ["prediction", *golden["labels"]]

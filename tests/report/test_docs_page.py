@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abnet.cli.app import app
-from test_readme import agrees, blocks, commands
+from readme import agrees, blocks, commands
 
 PAGE = Path(__file__).parents[2] / "docs" / "report.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the page is in the repository, not in the wheel")

@@ -1,17 +1,19 @@
 """Each network gets the epoch that suits its steps, and trains to the same weights."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 import pytest
 
+from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
 from abnet.training import trainer
-from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Span, epoch, open_runs
+from abnet.training.learners import OUTPUTS, AggregationLearner, Objective, start
+from abnet.training.loop import Limits, Span, compilation_cache, epoch, open_runs
 from abnet.training.mixture_trainer import MixtureLearner
 from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, stack
 
@@ -119,3 +121,23 @@ def test_choices_that_xla_knows_are_kept_beside_one_that_it_does_not() -> None:
 def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_disable_hlo_passes=fusion")
     assert set(trainer._available(trainer.IN_SEQUENCE)) == {"xla_cpu_scheduler_type"}
+
+
+def test_a_changed_output_is_not_served_from_the_cache_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that finds programs of another version of the code on disk trains with its own."""
+    monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
+    learner = AggregationLearner((5, 2, 1))
+    program = compiled_epoch((learner,))
+
+    def in_a_new_process() -> np.ndarray:
+        program.clear_cache()
+        with compilation_cache():
+            return train(program, learner, 3)
+
+    first = in_a_new_process()
+    assert list((tmp_path / "compiled").iterdir())
+    np.testing.assert_array_equal(in_a_new_process(), first)
+    monkeypatch.setitem(OUTPUTS, "exact", lambda layers, lifted, key, n: -exact.output(layers, lifted))
+    changed = in_a_new_process()
+    program.clear_cache()
+    assert np.abs(changed - first).max() > 1e-3

@@ -17,8 +17,3 @@ computed on, ``other_rows_`` the rest, ``preprocessor_`` the transformer that wa
 >>> bool(np.allclose(clf.preprocessor_.mean_, X[clf.other_rows_].mean(axis=0)))
 True
 """
-
-from abnet.lazy import put_off
-
-with put_off("scipy.stats"):  # which takes as long to load as the rest of it, for one function that is not used here
-    import sklearn.base  # noqa: F401

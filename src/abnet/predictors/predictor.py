@@ -20,7 +20,6 @@ from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
 from abnet.codebook import code_words, words_from_text
 from abnet.labels import Labels, winners
-from abnet.lazy import offered
 from abnet.records import check_array
 from abnet.rows import MANY_CODED, CodedRows, mapped, over_norms
 
@@ -395,11 +394,15 @@ class Predictor(ABC):
 
     def to_c(self, path: str | os.PathLike[str], *, precision: str = "auto") -> Any:
         """Write this predictor, with its preparation, as one file of C99: see `abnet.export.to_c`."""
-        return offered("to_c")(self, path, precision=precision)
+        from abnet.export import to_c
+
+        return to_c(self, path, precision=precision)
 
     def to_onnx(self, path: str | os.PathLike[str]) -> Any:
         """Write this predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
-        return offered("to_onnx")(self, path)
+        from abnet.export import to_onnx
+
+        return to_onnx(self, path)
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and its certificate; its arrays are long, and nothing to read."""

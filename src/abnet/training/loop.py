@@ -8,30 +8,24 @@ the others go on.
 Nothing that varies between fits is compiled in: rows are padded to a bucket, and their number, the learning rate, the
 tolerances and the keys are arguments. So one program serves every fold, learning rate and seed of an architecture.
 
-Programs are kept in a cache on disk, as they were traced and as they were compiled.
+Compiled programs are in JAX's own cache on disk (`compilation_cache`).
 """
 
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
-from functools import cache, partial, wraps
-from hashlib import sha256
-from importlib.metadata import version
-from inspect import signature
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import jax
-import jax.export
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
-from abnet.records import atomic_path
 from abnet.rows import bucket, padded
 
 __all__ = [
@@ -46,7 +40,6 @@ __all__ = [
     "counted",
     "epoch",
     "evaluate",
-    "kept_epoch",
     "one_epoch",
     "open_runs",
     "outputs",
@@ -267,7 +260,9 @@ def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
 
 STATIC = ("learners", "batch_size", "mesh", "seen")
 """Arguments of an epoch that are compiled in."""
-_ONE_EPOCH = signature(one_epoch)
+
+epoch = jax.jit(one_epoch, static_argnames=STATIC)
+"""`one_epoch`, compiled with XLA's default options."""
 
 
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
@@ -375,68 +370,3 @@ def counted(weights: Any) -> Any:
     them, and rare classes with large weights would go unheard.
     """
     return jnp.count_nonzero(weights).astype(weights.dtype)
-
-
-@wraps(one_epoch)
-def kept_epoch(*given: Any, **named: Any) -> tuple[Run, ...]:
-    """`one_epoch`, whose operations are kept on disk: tracing it in Python takes longer than a small fit."""
-    call = _ONE_EPOCH.bind(*given, **named)
-    call.apply_defaults()
-    compiled_in = {name: call.arguments.pop(name) for name in STATIC}
-    leaves, tree = jax.tree.flatten(dict(call.arguments))
-    shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
-
-    def flat(*leaves: Any) -> list[Any]:
-        return jax.tree.leaves(one_epoch(**compiled_in, **jax.tree.unflatten(tree, leaves)))
-
-    file = _kept_file(compiled_in, f"{tree} {shapes}")
-    try:
-        if file is not None:
-            updated = _kept(file, flat, shapes).call(*leaves)
-            return tuple(jax.tree.unflatten(jax.tree.structure(call.arguments["runs"]), updated))
-    except (NotImplementedError, TypeError, ValueError):
-        pass  # JAX cannot write this down, or the fault is in the learner, which says so now
-    return one_epoch(*given, **named)
-
-
-epoch = jax.jit(kept_epoch, static_argnames=STATIC)
-"""`one_epoch`, compiled as XLA likes."""
-
-
-def _kept_file(compiled_in: dict[str, Any], arrays: str) -> Path | None:
-    """Where the operations are kept, by all that they depend on; None if that is not known, or nothing is kept."""
-    ours = all(is_dataclass(one) and type(one).__module__.startswith("abnet.") for one in compiled_in["learners"])
-    here = _depth and compiled_in["mesh"] is None and jax.default_backend() == "cpu"
-    if not (ours and here and _source() and hasattr(jax.config, "values")):
-        return None
-    known = jax.config.values.items()
-    settings = sorted((name, getattr(jax.config, name, value)) for name, value in known if name not in _SET_HERE)
-    versions = (version(name) for name in ("jax", "jaxlib", "optax", "numpy"))
-    told = f"{compiled_in} {arrays} {settings} {' '.join(versions)} {_source()}"
-    return Path(_read(_SET_HERE[0])) / f"epoch-{sha256(told.encode()).hexdigest()}"
-
-
-@cache
-def _source() -> str:
-    """A digest of the package's own files; empty if they are not at hand."""
-    files = sorted(Path(__file__).parents[1].rglob("*.py"))
-    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest() if files else ""
-
-
-def _kept(file: Path, function: Callable[..., Any], shapes: list[Any]) -> Any:
-    """What the file holds, or else the function does: read back even then, so that all processes compile the same."""
-    content = _read_kept(file)
-    if content is None:
-        content = bytes(jax.export.export(jax.jit(function))(*shapes).serialize())
-        with suppress(OSError), atomic_path(file) as target:
-            target.write_bytes(sha256(content).digest() + content)
-    return jax.export.deserialize(bytearray(content))
-
-
-def _read_kept(file: Path) -> bytes | None:
-    """What a file holds; None if it is missing or damaged."""
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    return content[32:] if sha256(content[32:]).digest() == content[:32] else None

@@ -126,7 +126,8 @@ class MixtureLearner(Aggregating):
             if self.method == "exact":
                 return exact.output(layers, inputs)
             return OUTPUTS[self.method](layers, inputs, key, self.n_samples)
-        table = jnp.asarray(decode_table(code_words(self.n_classes, self.sizes[-1])), inputs.dtype)
+        # Of NumPy: `decoded` then looks up its classes here, and XLA has no large constant to fold.
+        table = decode_table(code_words(self.n_classes, self.sizes[-1])).astype(inputs.dtype)
         if self.method == "exact":
             return exact.output(layers, inputs, table)
         compute = classes.path_probabilities if self.method == "ancestral" else classes.normal_probabilities

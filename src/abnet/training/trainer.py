@@ -36,7 +36,7 @@ from abnet.training.loop import (
     Run,
     Span,
     epoch,
-    kept_epoch,
+    one_epoch,
     open_runs,
     pad_rows,
 )
@@ -386,9 +386,8 @@ def learn_linear(trainer: Trainer, network: BAM, train: Span, watch: Span, rate:
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
     """Prepared inputs lifted, padded and on the device."""
     from abnet.aggregation.exact import lift
-    from abnet.jax_helpers import zero_rows
 
-    padded = zero_rows((bucket(len(y)), X.shape[1] + 1))
+    padded = np.zeros((bucket(len(y)), X.shape[1] + 1), np.float32)
     lift(np.asarray(X, np.float32), out=padded[: len(y)])
     return pad_rows(padded, y, weights)
 
@@ -411,7 +410,7 @@ def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
 @cache
 def _epoch(*, in_sequence: bool) -> Any:
     options = _available(NO_LIBRARY | IN_SEQUENCE if in_sequence else NO_LIBRARY)
-    return jax.jit(kept_epoch, static_argnames=STATIC, compiler_options=options) if options else epoch
+    return jax.jit(one_epoch, static_argnames=STATIC, compiler_options=options) if options else epoch
 
 
 def _available(options: dict[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`python -m abnet.cli`."""
+"""`python -m abnet`."""
 
 from abnet.cli import main
 

@@ -1,0 +1,40 @@
+"""Code blocks of the README, and whether a program prints what they show."""
+
+import re
+import shlex
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+SLACK = 2.0
+"""How far a figure in per cent, or a count of errors, may be off: processors round float32 sums in their own ways."""
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Language and content of the code blocks."""
+    return re.findall(r"^```(\w*)\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+
+
+def commands(block: str) -> list[tuple[list[str], str]]:
+    """Arguments of each `$ abnet` line, and the output that is shown below it."""
+    parts = re.split(r"^\$ abnet (.*)\n", block, flags=re.MULTILINE)[1:]
+    return [(shlex.split(line), shown) for line, shown in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def agrees(shown: str, printed: str) -> bool:
+    """Whether the shown text occurs in what was printed, in its order, with ``...`` for what is left out.
+
+    Words must agree, numbers up to `SLACK` (and a share below 1 up to a hundredth of it); line breaks do not matter.
+    """
+    start = 0
+    for piece in (" ".join(part.split()) for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)):
+        if not piece:
+            continue
+        pattern = NUMBER.pattern.join(map(re.escape, NUMBER.split(piece)))
+        found = re.compile(pattern).search(" ".join(printed.split()), start)
+        if found is None:
+            return False
+        for expected, actual in zip(NUMBER.findall(piece), NUMBER.findall(found.group()), strict=True):
+            slack = SLACK / 100 if expected.startswith("0.") else SLACK
+            if abs(float(expected) - float(actual)) > slack:
+                return False
+        start = found.end()
+    return True

@@ -1,0 +1,62 @@
+"""What the package imports is what pyproject.toml declares."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections import defaultdict
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+EXTRAS = {
+    "dask": ["distributed_scoring.py", "experiments/backends.py"],
+    "onnx": ["export/onnx_graph.py", "estimators/onnx_step.py"],
+}
+"""The modules that need an extra."""
+
+
+def distributions(requirements: list[str]) -> set[str]:
+    return {_normal(re.split(r"[\[<>=;! ]", requirement)[0]) for requirement in requirements}
+
+
+def _normal(name: str) -> str:
+    return re.sub("[-_.]+", "-", name).lower()
+
+
+def third_party(source: str) -> set[str]:
+    """Top-level modules that are imported, at the top or inside functions, and are neither ours nor Python's."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found - set(sys.stdlib_module_names) - {"abnet"}
+
+
+def importers() -> dict[str, set[str]]:
+    """From each third-party distribution to the modules of the package that import it."""
+    home, homes = ROOT / "src" / "abnet", packages_distributions()
+    found = defaultdict(set)
+    for path in home.rglob("*.py"):
+        for name in third_party(path.read_text(encoding="utf-8")):
+            found[_normal(homes.get(name, [name])[0])].add(path.relative_to(home).as_posix())
+    return found
+
+
+def test_every_import_is_declared_and_every_declared_package_is_imported() -> None:
+    found, core = importers(), distributions(PROJECT["dependencies"])
+    extras = {name: distributions(PROJECT["optional-dependencies"][name]) for name in EXTRAS}
+    assert core <= set(found)
+    for distribution in set(found) - core:
+        homes = [name for name in EXTRAS if distribution in extras[name]]
+        assert homes, f"{distribution} is imported by {found[distribution]}, and not declared"
+        assert found[distribution] <= {module for name in homes for module in EXTRAS[name]}
+
+
+def test_imports_are_found_wherever_they_are() -> None:
+    source = "import os, numpy.linalg\nfrom abnet import bam\ndef f():\n    from sklearn.base import clone\n"
+    assert third_party(source) == {"numpy", "sklearn"}

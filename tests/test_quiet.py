@@ -1,0 +1,42 @@
+"""Nothing but our own messages reaches the terminal."""
+
+import os
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+from abnet.codebook import MANY_CLASSES
+from abnet.training.learners import Objective
+from abnet.training.mixture_trainer import MixtureLearner, random_members, start_mixture
+
+FIT = """
+import os
+import numpy as np
+from abnet import ABNetClassifier
+X = np.random.default_rng(0).normal(size=(80, 2))
+ABNetClassifier((2,), max_iter=2, random_state=0).fit(X, X[:, 0] > 0)
+print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
+"""
+
+
+@pytest.mark.parametrize(("given", "level"), [(None, "3"), ("2", "2")])
+def test_a_fit_writes_nothing_of_xla_and_a_level_of_the_user_stays(given: str | None, level: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}
+    environment |= {"PYTHONWARNINGS": "ignore"} | ({} if given is None else {"TF_CPP_MIN_LOG_LEVEL": given})
+    done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == (level, "")
+
+
+def test_the_table_of_many_classes_is_not_compiled_in(rng: np.random.Generator) -> None:
+    """XLA would look for the class of each of its 2^c rows while it compiles: minutes for a thousand classes."""
+    K, c = MANY_CLASSES + 1, 8
+    learner = MixtureLearner((3, 2, c), K, "ancestral")
+    nets = random_members(rng, 1, learner.sizes)
+    state = start_mixture(nets, nets, Objective.LOG, 4, 0.05)
+    rows = (np.zeros((4, 4), np.float32), np.zeros((4, K), np.float32), np.ones(4, np.float32))
+    program = jax.jit(learner.step).lower(state, *rows, np.float32(0.1), jax.random.key(0)).as_text()
+    assert f"tensor<{2**c}xi32>" in program  # the class of each output
+    assert f"tensor<{2**c}x{K}xf32>" not in program
