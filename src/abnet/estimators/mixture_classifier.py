@@ -21,7 +21,7 @@ from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import Streams, expected_figures, one_thread, warn_of_no_certificate, without_groups
+from abnet.estimators.certification import Streams, one_thread, warn_of_no_certificate, without_groups
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
@@ -82,7 +82,7 @@ class MixtureClassifier(AggregatedClassifier):
         for name in ("abstention_", "risk_coverage_", "decision_"):
             self.__dict__.pop(name, None)
         if asked and self.certificate_ is not None:
-            decide_after_fit(self, X, np.asarray(y))
+            decide_after_fit(self, X, np.asarray(y), self.held_)
         return self
 
     def predict_or_abstain(self, X: Any) -> NDArray[Any]:
@@ -245,7 +245,7 @@ class MixtureClassifier(AggregatedClassifier):
                 None if weights is None else weights[first], K, streams.train, report,
                 None if self._groups is None else self._groups[first],
             )  # fmt: skip
-            recipe, self.priors_ = members.recipe, members.networks
+            recipe, self.priors_, self.held_ = members.recipe, members.networks, members.held
             self.networks_ = self.priors_
             inputs = judge if coded is None else coded.rows(judge)
             groups = None if self._groups is None else self._groups[bound]
@@ -260,10 +260,7 @@ class MixtureClassifier(AggregatedClassifier):
             scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, streams.deploy, self.n_samples)
             terms = self._terms()
             if not self._is_frozen():
-                prior = mixture_fit.deploy(recipe, self.priors_, self._labels, np.random.default_rng(0), self.n_samples)
-                known = learn[members.watched]
-                known = known if coded is None else coded.rows(known)
-                terms["expected"] = expected_figures(prior, known, codes[first][members.watched])
+                terms["expected"] = members.held.expected()
             self.certificate_, self.bound_estimate_ = None, None
             certificate = None
             try:

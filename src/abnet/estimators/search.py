@@ -21,7 +21,7 @@ from abnet.estimators.certification import without_groups
 from abnet.estimators.classifier import seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
-from abnet.labels import Labels, winners
+from abnet.labels import Labels
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
 from abnet.records import check_choice, check_hidden
@@ -118,8 +118,8 @@ def validation_figures(
 ) -> tuple[float, float]:
     """Error and mean linear loss of a frozen classifier on rows of its first part that it did not learn from.
 
-    One network leaves validation rows aside. A mixture, and those who teach it, learn from all of the part: it is
-    fitted once more on that part alone, of which it then counts what it does not learn from.
+    Those of one network are its held rows. Of a mixture they may be scores of its teachers, which are the same in all
+    settings: it is fitted once more on the first part alone, of which it then counts what it does not learn from.
     """
     from sklearn.utils import _safe_indexing
 
@@ -130,14 +130,7 @@ def validation_figures(
         again.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=own, groups=mine)
         found = _certificate(again, {})
         return found.empirical_error or 0.0, found.empirical_gibbs_risk
-    from abnet.training.loop import Span
-    from abnet.training.trainer import prior_spans
-
-    watch = prior_spans(Span(0, len(fitted.other_rows_)), fitted.validation_fraction, fitted._n_held)[1]
-    rows = fitted.other_rows_[watch.first : watch.first + watch.size]
-    F, codes = fitted.decision_function(_safe_indexing(X, rows)), fitted._labels.encode(np.asarray(y)[rows])
-    shares = F[np.arange(len(rows)), codes] if F.ndim == 2 else (1.0 + np.where(codes == 1, F, -F)) / 2.0
-    return float(np.mean(winners(F) != codes)), float(np.mean(1.0 - shares))
+    return fitted.held_.error, fitted.held_.loss
 
 
 class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
