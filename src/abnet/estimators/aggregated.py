@@ -26,6 +26,7 @@ from abnet.estimators.certification import (
 from abnet.estimators.classifier import (
     BinaryClassifier,
     allows_certificate,
+    fitting_anew,
     seeds,
     training_bar,
 )
@@ -114,11 +115,12 @@ class AggregatedClassifier(BinaryClassifier):
         -------
         self
         """
-        X, self._groups = without_groups(X, groups)
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            self._groups = None
+        with fitting_anew(self):
+            X, self._groups = without_groups(X, groups)
+            try:
+                return super().fit(X, y, sample_weight)
+            finally:
+                self._groups = None
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         self._check_parameters()

@@ -88,11 +88,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, labels = self._check_training(X, y)
-        weights = None if sample_weight is None else self._check_weights(sample_weight, X)
-        known = Labels.of(labels)
-        self.classes_ = known.classes
-        self.predictor_ = self._learn(X, self._targets(known, labels), weights)
+        with fitting_anew(self):
+            X, labels = self._check_training(X, y)
+            weights = None if sample_weight is None else self._check_weights(sample_weight, X)
+            known = Labels.of(labels)
+            self.classes_ = known.classes
+            self.predictor_ = self._learn(X, self._targets(known, labels), weights)
         return self
 
     def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -222,7 +223,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if fitted:
             rows, n_candidates = self._unseen_rows(len(labels)), max(n_candidates, getattr(self, "n_candidates", 1))
             X, labels = take_rows(X, rows), labels[rows]
-        options: Any = {"known": self.classes_.tolist(), "delta": delta, "n_candidates": n_candidates}
+        options: Any = {
+            "known": self.classes_.tolist(), "others": False, "delta": delta, "n_candidates": n_candidates
+        }  # fmt: skip
         return ConfusionMatrix.from_labels(labels.tolist(), self.predict(X).tolist(), **options)
 
     def _unseen_rows(self, n: int) -> NDArray[np.intp]:
@@ -307,6 +310,23 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = not self._takes_tables()
         tags.non_deterministic = False
         return tags
+
+
+@contextmanager
+def fitting_anew(estimator: Any) -> Iterator[None]:
+    """Forget what was fitted before and, if the new fit fails, what it has set: no mixture of two fits is left."""
+    _forget(estimator)
+    try:
+        yield
+    except BaseException:
+        _forget(estimator)
+        raise
+
+
+def _forget(estimator: Any) -> None:
+    """Remove the fitted attributes: those whose names end with an underscore."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
 
 
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:

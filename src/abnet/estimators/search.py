@@ -18,7 +18,7 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import without_groups
-from abnet.estimators.classifier import seeds
+from abnet.estimators.classifier import fitting_anew, seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
 from abnet.labels import Labels
@@ -197,6 +197,11 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y, sample_weight, groups
             As for the estimator; whole groups are on one side of every split of every setting.
         """
+        with fitting_anew(self):
+            self._search(X, y, sample_weight, groups)
+        return self
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
         X, groups = without_groups(X, groups)
         validate_data(self, X, y, skip_check_array=True)
@@ -217,7 +222,6 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
         self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
-        return self
 
     def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any, given: dict[str, Any]) -> None:
         """Choose on validation rows of the first part; the others' certificates are not shown, nor to be chosen by."""
