@@ -40,7 +40,7 @@ def fitted_names(estimator: Any) -> list[str]:
 
 
 SMALL: dict[str, Any] = {"max_iter": 1, "random_state": 0}
-ESTIMATORS = {
+ESTIMATORS: dict[str, Any] = {
     "network": lambda: abnet.ABNetClassifier((2,), **SMALL),
     "mixture": lambda: abnet.ABNetClassifier((2,), n_estimators=2, **SMALL),
     "mean field": lambda: abnet.PBGNetClassifier((2,), **SMALL),
