@@ -26,7 +26,6 @@ from abnet.estimators.certification import (
 from abnet.estimators.classifier import (
     BinaryClassifier,
     allows_certificate,
-    fitting_anew,
     seeds,
     training_bar,
 )
@@ -42,6 +41,7 @@ from abnet.estimators.recipe import (
     prior_share,
     warn_of_unfinished,
 )
+from abnet.estimators.refit import fitting_anew
 from abnet.labels import signs_of
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor

@@ -37,6 +37,7 @@ from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import warn_of_unsaved
+from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, check_labelled
 from abnet.predictors.predictor import Predictor
 from abnet.rows import ordered, places_in
@@ -310,23 +311,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = not self._takes_tables()
         tags.non_deterministic = False
         return tags
-
-
-@contextmanager
-def fitting_anew(estimator: Any) -> Iterator[None]:
-    """Forget what was fitted before and, if the new fit fails, what it has set: no mixture of two fits is left."""
-    _forget(estimator)
-    try:
-        yield
-    except BaseException:
-        _forget(estimator)
-        raise
-
-
-def _forget(estimator: Any) -> None:
-    """Remove the fitted attributes: those whose names end with an underscore."""
-    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
-        delattr(estimator, name)
 
 
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:

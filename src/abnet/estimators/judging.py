@@ -25,6 +25,7 @@ from abnet.estimators.classifier import take_rows
 from abnet.estimators.held import Held
 from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
+from abnet.predictors.predictor import Calibration
 
 __all__ = [
     "certify_anew",
@@ -140,5 +141,18 @@ def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tupl
     table = cost_table(classifier.costs, names)
     table = table if positive else table[::-1, ::-1]
     calibration = classifier.predictor_.info.calibration
-    usual = None if calibration is None else 2 * calibration.share_at(bayes_cut(table)) - 1
+    usual = None if calibration is None else 2 * _share_at(calibration, bayes_cut(table)) - 1
     return positive, meet_costs(first, second, table, usual=usual, unknown=bound[1] < 0, **terms)
+
+
+def _share_at(calibration: Calibration, probability: float) -> float:
+    """The share of the vote at which one of two classes has this probability; the nearest share if none has.
+
+    Examples
+    --------
+    >>> round(_share_at(Calibration(2.0, 0.0), 0.9), 6), _share_at(Calibration(2.0, 0.1), 0.9999)
+    (0.75, 1.0)
+    """
+    inside = min(max(probability, 1e-9), 1 - 1e-9)
+    odds = (inside / (1 - inside)) ** (1 / calibration.power)
+    return min(max((odds * (1 + calibration.floor) - calibration.floor) / (1 + odds), 0.0), 1.0)

@@ -22,9 +22,10 @@ from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import Streams, one_thread, warn_of_no_certificate, without_groups
-from abnet.estimators.classifier import allows_certificate, fitting_anew, take_rows, training_bar
+from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
+from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor

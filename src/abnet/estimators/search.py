@@ -18,9 +18,10 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import without_groups
-from abnet.estimators.classifier import fitting_anew, seeds
+from abnet.estimators.classifier import seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
+from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor

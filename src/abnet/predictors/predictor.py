@@ -83,8 +83,6 @@ def leading_scores(V: Any, X: Any) -> Any:
 
 
 MOST_POWER, MOST_FLOOR = 20.0, 1.0
-CERTAIN = 1e-9
-"""Probabilities are kept this far from 0 and 1 when shares of the vote are looked up."""
 LEAST_POWER, LEAST_FLOOR = 0.05, 1e-5
 PENALTY = 2.0
 """Nats that a power of e (or 1/e) costs, over all rows."""
@@ -127,18 +125,6 @@ class Calibration:
             logits = self.power * np.log(shares + self.floor)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
-
-    def share_at(self, probability: float) -> float:
-        """The share of the vote at which one of two classes has this probability; the nearest share if none has.
-
-        Examples
-        --------
-        >>> round(Calibration(2.0, 0.0).share_at(0.9), 6), Calibration(2.0, 0.1).share_at(0.9999)
-        (0.75, 1.0)
-        """
-        inside = min(max(probability, CERTAIN), 1 - CERTAIN)
-        odds = (inside / (1 - inside)) ** (1 / self.power)
-        return min(max((odds * (1 + self.floor) - self.floor) / (1 + odds), 0.0), 1.0)
 
     @staticmethod
     def fitted(shares: NDArray[np.float64], targets: NDArray[np.float64]) -> "Calibration":
