@@ -59,3 +59,10 @@ def test_the_vote_bound_is_the_smaller_of_two_at_half_of_delta() -> None:
     first = bounds.twice_gibbs_bound(0.1, 3.0, 500, 0.02)
     second = bounds.tandem_bound(0.02, 3.0, 500, 0.02)
     assert bounds.vote_bound(0.1, 0.02, 3.0, 500, 0.04) == min(first, second)
+
+
+def test_a_class_without_rows_gets_no_share() -> None:
+    """Of three classes with rows in two, each has half of δ as if the third were not there."""
+    assert confidence.shares_of_classes(0.05, [40, 0, 40])[1] == 0.0
+    assert confidence.shares_of_classes(0.05, [40, 0, 40])[0] == pytest.approx(0.025)
+    assert confidence.shares_of_classes(0.05, [0, 30]) == pytest.approx([0.0, 0.05])

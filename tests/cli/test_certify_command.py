@@ -108,6 +108,7 @@ def test_answers_of_another_model(number: str, wrong: int, run: Run, tmp_path: P
         (["{model}", "{fresh}", "--by", "city", "--confusion"], "--confusion counts all rows as independent"),
         (["{model}", "{fresh}", "--by", "nothing"], "no column 'nothing' in the table"),
         (["{fresh}", "--truth", "id", "--prediction", "nothing"], "no column 'nothing'"),
+        (["{fresh}", "--truth", "id", "--prediction", "id"], "'id' cannot be the truth and"),
     ],
 )
 def test_wrong_use(arguments: list[str], message: str, failure: Failure, model: Path, fresh: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_row_without_a_group_is_no_group(run: Run, failure: Failure, fresh: Pa
     assert wanted in failure("certify", by_patients[0], path, "--group", "patient")
     assert wanted in failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
     assert wanted in failure("compare", path, "--target", "state", "--group", "patient", *SMALL)
-    text = run("certify", path, "--truth", "state", "--prediction", "state", "--by", "patient").stdout
+    text = run("certify", path, "--truth", "state", "--prediction", "patient", "--by", "patient").stdout
     assert "(missing): " in text  # a population may be that of rows without a cell
 
 

@@ -194,3 +194,18 @@ def test_populations_are_checked() -> None:
         errors_by([True, False], ["a"])
     with pytest.raises(ValueError, match=r"^values must"):
         errors_by([True], [["a"]])
+
+
+@pytest.mark.parametrize("prior", ["split", "test set"])
+def test_groups_of_one_row_are_counted_as_rows(prior: str) -> None:
+    """Decided by the sizes alone: one group of two rows, and the groups are bet on, whatever the errors."""
+    wrong = np.arange(100) % 20 == 0
+    single, pair = np.arange(100), np.minimum(np.arange(100), 98)
+    made = [
+        certify_groups(grouped_risk(wrong, groups), groups, wrong, delta=0.05, prior=prior) for groups in (single, pair)
+    ]
+    assert made[0].vote_error_bound == bounds.clopper_pearson_bound(5, 100, 0.05)
+    rates = [*wrong[:98].tolist(), wrong[98:].mean()]
+    assert made[1].vote_error_bound != bounds.clopper_pearson_bound(5, 99, 0.05)
+    assert made[1].vote_error_bound > np.mean(rates)
+    assert bounds.Certificate.from_dict(made[0].to_dict()) == made[0]

@@ -1,12 +1,15 @@
 """Thresholds lie between scores: the last bit of a score decides nothing, and ties stay together."""
 
+import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from abnet.decisions import cheapest_threshold, precision_grid, recall_grid, score_thresholds, specificity_grid
+from abnet.decisions.answers import abstention_records, meet_costs, meet_target
 from abnet.decisions.thresholds import cuts_between
 
 Array = NDArray[np.float64]
@@ -52,3 +55,38 @@ def test_every_cut_lies_between(scores: list[float]) -> None:
     assert np.all(np.diff(cuts) > 0)
     assert np.all(np.isfinite(cuts))
     assert not np.isin(scores, cuts).any()
+
+
+@pytest.mark.parametrize("kind", GRIDS)
+def test_a_threshold_has_no_more_digits_than_its_gap_asks_for(rng: np.random.Generator, kind: str) -> None:
+    s, y = world(rng, tied=False)
+    own = np.unique(np.abs(s) if kind == "abstaining" else s)
+    for t in GRIDS[kind](s, y):
+        inner = own[(own < t).sum() - 1 : (own < t).sum() + 1] if own[0] < t < own[-1] else np.array([0.0, 0.01])
+        decimals = len(repr(float(t)).partition(".")[2])
+        assert decimals <= max(np.ceil(-np.log10(np.diff(inner)[0] / 2)), 1)
+
+
+@pytest.mark.parametrize("kind", ["recall", "precision", "costs", "abstaining"])
+def test_the_threshold_in_words_is_the_one_that_was_certified(rng: np.random.Generator, kind: str) -> None:
+    """Rounded to four digits, it answered other rows than those that were certified."""
+    s = rng.uniform(-1.0, 1.0, 800)
+    y = s + rng.normal(scale=0.3, size=800) > 0.0
+    known, bound = (s[:400], y[:400]), (s[400:], y[400:])
+    made: Any
+    if kind == "abstaining":
+        made = abstention_records(known[0], bound[0], (bound[0] > 0) != bound[1], 0.1)[0]
+    elif kind == "costs":
+        made = meet_costs(known, bound, COSTS)
+    else:
+        wanted: Any = {kind: 0.8}
+        made = meet_target(known, bound, **wanted)
+    (said,) = re.findall(r"above (-?[\d.e-]+) are", " ".join(made.describe().split()))
+    assert float(said) == made.threshold
+
+
+def test_equal_scores_at_the_top_are_where_a_sequence_begins() -> None:
+    """Half of the rows have the largest score: a threshold above all rows would never pass."""
+    s = np.concatenate([np.ones(200), np.linspace(0.0, 0.9, 200)])
+    assert score_thresholds(s, 400, 0.05)[0] < 1.0
+    assert precision_grid(s, s > 0.5, 400, 0.95).thresholds[0] < 1.0

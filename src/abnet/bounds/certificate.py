@@ -121,7 +121,7 @@ class ClassCertificate:
     vote_method : str or None
         As in `Certificate`.
     delta : float
-        Share of the certificate's δ that these bounds hold at.
+        Share of the certificate's δ that these bounds hold at; 0 where there are no rows.
     """
 
     label: int
@@ -193,7 +193,7 @@ class Certificate:
     groups : GroupCounts or None
         Where rows came in groups: the promise is then about a new group, each counting the same whatever its size.
         Empirical risks are means of the groups' means, the bounds count groups in the place of rows (test set: by
-        betting on the groups' error rates), and there is nothing by class.
+        betting on the groups' error rates, unless every group has one row), and there is nothing by class.
     """
 
     gibbs_risk_bound: float
@@ -419,7 +419,7 @@ _CLASS_CHECKS: dict[str, Check] = {
     "gibbs_risk_bound": probability,
     "vote_error_bound": _PROBABILITY,
     "vote_method": _METHOD,
-    "delta": level,
+    "delta": probability,
 }
 _CHECKS: dict[str, Check] = {
     "gibbs_risk_bound": probability,

@@ -308,21 +308,18 @@ def share_of_a_class(delta: float, n_classes: int) -> float:
 def shares_of_classes(delta: float, counts: Sequence[int]) -> list[float]:
     """The shares of the classes, in proportion to 1/n_c: the fewer rows a class has, the more of δ it needs.
 
-    Valid because the bounds by class hold given the counts. A class without rows has no bound to pay for; it is given
-    the share of the largest class, since a share must be positive.
+    Valid because the bounds by class hold given the counts. A class without rows has no bound to pay for, and no share.
 
     Examples
     --------
     >>> [round(share, 5) for share in shares_of_classes(0.05, [10, 990])]
     [0.0495, 0.0005]
     >>> [round(share, 5) for share in shares_of_classes(0.06, [50, 50, 0])]
-    [0.02, 0.02, 0.02]
+    [0.03, 0.03, 0.0]
     """
-    largest = max([1, *counts])
-    rows = [n or largest for n in counts]
-    if len(rows) == 2 and rows[0] == rows[1]:
+    if len(counts) == 2 and counts[0] == counts[1]:
         return [share_of_a_class(delta, 2)] * 2  # halves are exact
-    return list(shares_by_count(rows, delta))
+    return list(shares_by_count(counts, delta))
 
 
 def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, ...]:

@@ -20,7 +20,7 @@ from abnet.records import count, level, tally
 
 __all__ = ["ConfusionMatrix"]
 
-NO_ANSWER = "(no answer)"
+OTHER = "(other answer)"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class ConfusionMatrix:
 
     Examples
     --------
-    >>> matrix = ConfusionMatrix.from_labels(["a"] * 60 + ["b"] * 40, ["a"] * 57 + ["b"] * 43)
+    >>> truth, answers = ["a"] * 60 + ["b"] * 40, ["a"] * 57 + ["b"] * 43
+    >>> matrix = ConfusionMatrix.from_labels(truth, answers, known=["a", "b"], others=False)
     >>> matrix.counts
     ((57, 3), (0, 40))
     >>> matrix.upper.round(3)
@@ -80,10 +81,15 @@ class ConfusionMatrix:
         answers: Sequence[Any],
         *,
         known: Sequence[Any] = (),
+        others: bool = True,
         delta: float = 0.05,
         n_candidates: int = 1,
     ) -> Self:
         """Count labels and answers.
+
+        δ is shared among the answers, so that their number must not depend on what the model says. There is a column
+        for each known label and each label that occurs (the limits hold given the labels), and one for all other
+        answers, whether there are any or not.
 
         Parameters
         ----------
@@ -93,19 +99,24 @@ class ConfusionMatrix:
             What the model says; None where it says nothing.
         known : sequence
             Labels that the model knows, which come first, in this order.
+        others : bool
+            Whether the model may give other answers than these labels, or none. Without that column the limits are
+            tighter, and such an answer is a ValueError.
         delta, n_candidates
             As in the class.
         """
         if len(truth) != len(answers) or not len(truth):
             raise ValueError(f"a confusion matrix needs a label for each answer; got {len(truth)} and {len(answers)}.")
-        true, said = [str(label) for label in truth], [NO_ANSWER if a is None else str(a) for a in answers]
-        first = list(dict.fromkeys(map(str, known)))
+        true, first = [str(label) for label in truth], list(dict.fromkeys(map(str, known)))
         rows = [*first, *sorted(set(true) - set(first))]
-        columns = [*first, *sorted({*true, *said} - {*first, NO_ANSWER}), *([NO_ANSWER] * (NO_ANSWER in said))]
-        columns += ["any other"] * (len(columns) < 2)
-        at, to = {name: i for i, name in enumerate(rows)}, {name: j for j, name in enumerate(columns)}
+        columns = [*rows, OTHER] if others or len(rows) < 2 else rows
+        places = {name: i for i, name in enumerate(rows)}
+        said = [len(rows) if answer is None else places.get(str(answer), len(rows)) for answer in answers]
+        if max(said) >= len(columns):
+            strange = answers[int(np.argmax(said))]
+            raise ValueError(f"the answer {strange!r} is not among the labels {', '.join(rows)}: use others=True.")
         table = np.zeros((len(rows), len(columns)), np.int64)
-        np.add.at(table, ([at[name] for name in true], [to[name] for name in said]), 1)
+        np.add.at(table, ([places[name] for name in true], said), 1)
         return cls(tuple(map(tuple, table.tolist())), tuple(rows), tuple(columns), delta, n_candidates)
 
     @property
@@ -127,8 +138,11 @@ class ConfusionMatrix:
         found: dict[tuple[int, int, float], float] = {}
         limits = np.full((len(self.classes), len(self.answers)), unknown)
         for i, (row, share) in enumerate(zip(self.counts, shares_of_classes(self.delta, self.n_rows), strict=True)):
-            n, own = sum(row), share_of_a_limit(share, len(self.answers))
-            for j, k in enumerate(row if n else ()):
+            n = sum(row)
+            if not n:
+                continue
+            own = share_of_a_limit(share, len(self.answers))
+            for j, k in enumerate(row):
                 if (k, n, own) not in found:
                     found[k, n, own] = float(bound(k, n, own, n_candidates=self.n_candidates))
                 limits[i, j] = found[k, n, own]

@@ -17,7 +17,8 @@ with. Forms 1 are those of version 0.1. Forms 2 are tighter:
 | trained, otherwise | ``k⁺`` with ξ(n) | the same |
 
 Where rows come in groups, the groups are what is counted: a group's mean loss stands for a row's, and the vote of a
-frozen posterior is bounded by betting on the groups' error rates, since fractions are not binomial.
+frozen posterior is bounded by betting on the groups' error rates, since fractions are not binomial. If every group has
+one row, they are none, and the test-set bound holds.
 
 Besides, forms 2 divide by an exact threshold for paths that are kept, and share δ among classes by their counts. Which
 form applies depends on how the model was made and on the number of rows, never on the losses.
@@ -426,7 +427,7 @@ def _frozen_any_vote(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
 
 
 def _test_set(errors: int, risk: Risk, terms: Terms) -> float:
-    if terms.groups is not None:
+    if terms.groups is not None and max(terms.groups.rows) > 1:  # groups of one row each are rows
         return betting_bound(terms.groups.rates, terms.delta, n_candidates=terms.n_candidates)
     return clopper_pearson_bound(errors, risk.n_examples, terms.delta, n_candidates=terms.n_candidates)
 

@@ -203,6 +203,8 @@ def _of_predictions(
 
     if table is not None or truth is None:
         raise UsageError("--prediction goes with one table and --truth: abnet certify PREDICTIONS --truth COLUMN.")
+    if truth in (prediction, score):
+        raise UsageError(f"column {truth!r} cannot be the truth and the model's answer or score: name another one.")
     if (score is not None) != bool(wanted.decides) or (prediction is None and wanted.decides == "target_error"):
         raise UsageError("--score goes with a target or costs, and --target-error with --prediction too.")
     return judge_predictions(predictions, truth=truth, prediction=prediction, columns=wanted.columns, score=score)

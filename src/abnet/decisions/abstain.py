@@ -19,7 +19,7 @@ from abnet.decisions.monitor import (
     percent_down,
     stated,
 )
-from abnet.decisions.thresholds import cuts_above
+from abnet.decisions.thresholds import cuts_below
 from abnet.records import Check, apply, count, exactly, level, number_of, optional, probability, real
 
 __all__ = [
@@ -166,8 +166,10 @@ def score_thresholds(
 
     The first leaves the share :math:`2 \lceil \ln δ/\ln(1-ε) \rceil / n` of the validation rows: on the n bound rows
     about twice the rows that certify the target without an error, room for an error or two. The shares then grow evenly
-    to 1, where every row is answered. A threshold lies halfway between two scores (`abnet.decisions.thresholds`), so
-    that a row of the same score as another is answered like it, whatever its last bit.
+    to 1, where every row is answered. Rows that are tied with the last of them are answered too: a model that is
+    equally sure of many rows would otherwise begin with none. A threshold lies halfway
+    between two scores (`abnet.decisions.thresholds`), so that a row of the same score as another is answered like it,
+    whatever its last bit.
 
     Parameters
     ----------
@@ -188,14 +190,14 @@ def score_thresholds(
     Examples
     --------
     >>> [round(t, 3) for t in score_thresholds(np.linspace(0.0, 1.0, 101), n_rows=300, target=0.05, n_thresholds=4)]
-    [0.605, 0.405, 0.205, -1.0]
+    [0.595, 0.395, 0.195, -1.0]
     """
     scores = _scores("validation_scores", validation_scores)
     first = min(1.0, 2.0 * error_free_rows(target, delta) / count("n_rows", n_rows))
     shares = np.linspace(first, 1.0, count("n_thresholds", n_thresholds))
     partial = shares[shares < 1.0]
     quantiles = np.quantile(scores, 1.0 - partial, method="lower")
-    return (*(float(t) for t in cuts_above(scores, quantiles)[::-1]), ANSWER_ALL)
+    return (*(float(t) for t in cuts_below(scores, quantiles)[::-1]), ANSWER_ALL)
 
 
 def abstention(
@@ -333,7 +335,7 @@ def _scores(name: str, scores: ArrayLike) -> Array:
 def _certified(a: Abstention) -> tuple[str, ...]:
     return (
         f"With {confidence(a.delta)} confidence, at most {stated(a.target)} of the answers are wrong on new data "
-        f"from the same source, if only rows with a score above {a.threshold:.4g} are answered "
+        f"from the same source, if only rows with a score above {a.threshold!r} are answered "
         f"({number_of(a.n_errors, 'error')} among {a.n_answered:,} answered of {number_of(a.n_rows, 'bound row')}).",
         f"With {confidence(a.coverage_delta)} confidence, at least {percent_down(a.coverage_bound or 0.0)} of new rows "
         f"are answered ({percent(a.n_answered / a.n_rows)} of the bound rows were). Each of the two statements holds "

@@ -182,6 +182,7 @@ def meet_costs(
     bound: tuple[Floats, Bools],
     costs: ArrayLike,
     *,
+    usual: float | None = None,
     unknown: Bools | None = None,
     positive_class: str | None = None,
     delta: float = 0.05,
@@ -195,6 +196,8 @@ def meet_costs(
         As for `meet_target`.
     costs : array-like (2, 2)
         Truth by answer, negative class first.
+    usual : float, optional
+        The threshold by which the model's probabilities decide, which another one has to beat clearly.
     unknown : array (n,), optional
         Bound rows whose label is neither class: they cost as much as anything can.
 
@@ -206,7 +209,7 @@ def meet_costs(
     (0.0, 0.084)
     """
     table = cost_table(costs, ["negative", "positive"])
-    threshold = cheapest_threshold(*known, table)
+    threshold = cheapest_threshold(*known, table, usual=usual)
     scores, positive = bound
     each = row_costs(positive.astype(int), (scores > threshold).astype(int), table)
     if unknown is not None:

@@ -14,10 +14,10 @@ from abnet.bounds.certificate_file import write_record
 from abnet.bounds.confidence import round_up
 from abnet.bounds.wording import InNotebooks
 from abnet.decisions.monitor import confidence, paragraphs
-from abnet.decisions.thresholds import called, cuts_between
+from abnet.decisions.thresholds import called, cuts_between, room_of
 from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, number_of, optional, real, text
 
-__all__ = ["CostCertificate", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
+__all__ = ["CostCertificate", "bayes_cut", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
 
 Array = NDArray[np.float64]
 
@@ -188,8 +188,25 @@ def certify_costs(
     )
 
 
-def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike) -> float:
-    """The threshold with the smallest mean cost on rows of the first part; bound rows must not be used for this.
+def bayes_cut(costs: ArrayLike) -> float:
+    """The probability above which the positive class is the cheaper answer; above 1 or below 0 where one always is.
+
+    Examples
+    --------
+    >>> bayes_cut([[0.0, 1.0], [4.0, 0.0]])
+    0.2
+    """
+    table = _table(costs)
+    alarm, miss = table[0, 1] - table[0, 0], table[1, 0] - table[1, 1]
+    if alarm + miss <= 0.0:  # wrong answers are no dearer than right ones: the rows decide
+        return 0.5
+    return float(alarm / (alarm + miss))
+
+
+def cheapest_threshold(
+    scores: ArrayLike, positive: ArrayLike, costs: ArrayLike, *, usual: float | None = None
+) -> float:
+    """The threshold with the smallest mean cost on held rows of the first part; never on bound rows.
 
     Parameters
     ----------
@@ -198,12 +215,15 @@ def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike)
     positive : array-like of bool (n,)
     costs : array-like (2, 2)
         As for :func:`row_costs`, negative class first.
+    usual : float, optional
+        The threshold by which the model's probabilities decide. It is taken, to three decimals, unless another one is
+        cheaper by more than one standard error: the cheapest of many follows chance.
 
     Returns
     -------
     float
-        Halfway between two scores; a little below all of them where it is cheapest to call every row positive, and a
-        little above where it is cheapest to call none.
+        About halfway between two scores; a little below all of them where it is cheapest to call every row positive,
+        and a little above where it is cheapest to call none.
 
     Examples
     --------
@@ -217,7 +237,14 @@ def cheapest_threshold(scores: ArrayLike, positive: ArrayLike, costs: ArrayLike)
     # Raising the threshold over one score calls its rows negative instead of positive.
     change = np.where(y, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
     totals = np.cumsum(np.bincount(np.searchsorted(thresholds, s), weights=change, minlength=len(thresholds)))
-    return float(thresholds[int(np.argmin(totals))])
+    best = float(thresholds[int(np.argmin(totals))])
+    if usual is None:
+        return best
+    near = round(float(usual), 3)
+    if np.abs(s - near).min() <= room_of(s):
+        near = float(thresholds[np.searchsorted(thresholds, near)])
+    spared = change * ((s <= near).astype(float) - (s <= best))
+    return best if spared.mean() > spared.std() / np.sqrt(len(s)) else near
 
 
 def cost_table(costs: Any, classes: Sequence[Any]) -> Array:

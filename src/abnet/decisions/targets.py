@@ -185,11 +185,11 @@ def specificity_grid(scores: ArrayLike, positive: ArrayLike, target: float, *, n
     Examples
     --------
     >>> specificity_grid([-0.5, -0.2, 0.1, 0.4], [False, True, False, True], 0.5, n_thresholds=2).thresholds
-    (0.25,)
+    (0.2,)
     """
     s, y = _rows(scores, positive, "negative")
     alarms = np.linspace(0.0, min(1.0, 2.0 * _allowed(target)), count("n_thresholds", n_thresholds))
-    return _falling(s, y, np.quantile(s[~y], 1.0 - alarms, method="higher"))
+    return _falling(s, y, cuts_above(s, np.quantile(s[~y], 1.0 - alarms, method="higher")))
 
 
 def precision_grid(
@@ -212,17 +212,18 @@ def precision_grid(
     --------
     >>> scores = np.linspace(-1.0, 1.0, 201)
     >>> [round(t, 3) for t in precision_grid(scores, scores > 0.0, 1000, 0.9, n_thresholds=3).thresholds]
-    [0.885, 0.515, -0.995]
+    [0.875, 0.505, -1.01]
     """
     s, y = _rows(scores, positive, "positive")
     first = min(1.0, 2.0 * error_free_rows(_allowed(target), delta) / count("n_rows", n_rows))
     shares = np.geomspace(first, 1.0, count("n_thresholds", n_thresholds))
-    return _falling(s, y, np.quantile(s, 1.0 - shares, method="lower"))
+    # With the rows that are tied with the last: of many equal scores at the top, all are called positive.
+    return _falling(s, y, cuts_below(s, np.quantile(s, 1.0 - shares, method="lower")))
 
 
-def _falling(s: Array, y: Bools, values: Array) -> ThresholdGrid:
-    """Thresholds just above some scores, the largest first; merit is recall."""
-    thresholds = cuts_above(s, values)[::-1]
+def _falling(s: Array, y: Bools, cuts: Array) -> ThresholdGrid:
+    """Thresholds, the largest first; merit is recall."""
+    thresholds = cuts[::-1]
     return ThresholdGrid(tuple(thresholds.tolist()), tuple(float(y[s > t].sum() / y.sum()) for t in thresholds))
 
 

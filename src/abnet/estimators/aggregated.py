@@ -12,14 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk, gibbs_bound
-from abnet.bounds.certificate import Expected
 from abnet.data.fingerprint import warn_of_copies
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
     Streams,
     TrainingRows,
     certify_posterior,
-    expected_figures,
     losses_and_errors,
     sampled_risk,
     warn_of_no_certificate,
@@ -31,6 +29,7 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
+from abnet.estimators.held import Held
 from abnet.estimators.judging import certify_anew, expected_losses
 from abnet.estimators.recipe import (
     AFFORDABLE,
@@ -42,6 +41,7 @@ from abnet.estimators.recipe import (
     prior_share,
     warn_of_unfinished,
 )
+from abnet.estimators.refit import fitting_anew
 from abnet.labels import signs_of
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
@@ -115,11 +115,12 @@ class AggregatedClassifier(BinaryClassifier):
         -------
         self
         """
-        X, self._groups = without_groups(X, groups)
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            self._groups = None
+        with fitting_anew(self):
+            X, self._groups = without_groups(X, groups)
+            try:
+                return super().fit(X, y, sample_weight)
+            finally:
+                self._groups = None
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         self._check_parameters()
@@ -142,6 +143,8 @@ class AggregatedClassifier(BinaryClassifier):
         start = BAM.init(streams.start, (rows.X.shape[1], *hidden, 1))
         self.aggregation_ = self._choose_aggregation(hidden, self._batch(len(codes)))
         self._train(start, rows, streams.train)
+        if self._has_split():
+            self.held_ = self._score_held(rows)
         scorer = self._way().deploy(self.network_, streams.deploy, self.n_samples)
         self._certify_fit(scorer, rows, streams.paths)
         info = self._info(rows)
@@ -330,21 +333,21 @@ class AggregatedClassifier(BinaryClassifier):
             return
         terms = self._terms()
         if not frozen and self._has_split():
-            terms["expected"] = self._expected_figures(rows)
+            terms["expected"] = self.held_.expected()
         certificate = certify_posterior(
             losses, codes, n_codes, wrong, frozen=frozen, kl=kl, vote_paths=self.n_samples, groups=rows.groups, **terms
         )
         self.certificate_ = self._named(certificate, n_codes)
 
-    def _expected_figures(self, rows: TrainingRows) -> Expected:
-        """Those of the prior on the rows of the first part that early stopping watched."""
+    def _score_held(self, rows: TrainingRows) -> Held:
+        """The rows of the first part that early stopping watched, with scores of the prior."""
         from abnet.training.loop import Span
         from abnet.training.trainer import prior_spans
 
         watch = prior_spans(Span(0, rows.n_other), self.validation_fraction, self._n_held)[1]
         prior = self._way().deploy(self.prior_, np.random.default_rng(0), self.n_samples)
         mine = slice(watch.first, watch.first + watch.size)
-        return expected_figures(prior, rows.X[mine], rows.codes[mine])
+        return Held(prior.score_prepared(rows.X[mine]), rows.codes[mine])
 
     def _sampled_risk(
         self, X: Any, codes: NDArray[np.intp], n_codes: int, rng: np.random.Generator, groups: Any = None

@@ -20,7 +20,6 @@ from abnet.bounds import (
     certify_trained,
     certify_trained_sampled,
 )
-from abnet.bounds.certificate import Expected
 from abnet.bounds.rules import ExactRisk
 from abnet.data.fingerprint import fingerprint
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
@@ -35,7 +34,6 @@ __all__ = [
     "TrainingRows",
     "certify_posterior",
     "check_rows_of_fit",
-    "expected_figures",
     "fresh_path_count",
     "frozen_risk",
     "losses_and_errors",
@@ -143,21 +141,6 @@ def certify_posterior(
     if frozen:
         return certify_frozen(losses, codes, wrong, n_classes=n_codes, **terms)
     return certify_trained(losses, codes, kl, wrong=wrong, n_classes=n_codes, **terms)
-
-
-def expected_figures(prior: Predictor, X: Any, codes: NDArray[Any]) -> Expected:
-    """What validation rows of the first part let one expect of a posterior that starts at the prior.
-
-    Parameters
-    ----------
-    prior : Predictor
-        Of the prior, as it is before any bound row was looked at.
-    X : array (m, d_0)
-        Prepared rows of the first part.
-    codes : array (m,)
-        Their classes, 0 to K - 1; for two classes -1 may stand for 0.
-    """
-    return Expected.from_losses(losses_of(prior.score_prepared(X), np.maximum(codes, 0).astype(np.intp)))
 
 
 def losses_and_errors(

@@ -38,6 +38,7 @@ from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.decisions.training_rows import find_fitted, refuse_fitted
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import warn_of_unsaved
+from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, check_labelled
 from abnet.predictors.predictor import Predictor
 from abnet.rows import ordered, places_in
@@ -89,11 +90,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, labels = self._check_training(X, y)
-        weights = None if sample_weight is None else self._check_weights(sample_weight, X)
-        known = Labels.of(labels)
-        self.classes_ = known.classes
-        self.predictor_ = self._learn(X, self._targets(known, labels), weights)
+        with fitting_anew(self):
+            X, labels = self._check_training(X, y)
+            weights = None if sample_weight is None else self._check_weights(sample_weight, X)
+            known = Labels.of(labels)
+            self.classes_ = known.classes
+            self.predictor_ = self._learn(X, self._targets(known, labels), weights)
         return self
 
     def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -227,7 +229,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             X, labels = take_rows(X, rows), labels[rows]
         else:
             refuse_fitted(find_fitted(self, X, labels), instead="With fitted=True its bound rows are counted.")
-        options: Any = {"known": self.classes_.tolist(), "delta": delta, "n_candidates": n_candidates}
+        options: Any = {
+            "known": self.classes_.tolist(), "others": False, "delta": delta, "n_candidates": n_candidates
+        }  # fmt: skip
         return ConfusionMatrix.from_labels(labels.tolist(), self.predict(X).tolist(), **options)
 
     def _unseen_rows(self, n: int) -> NDArray[np.intp]:

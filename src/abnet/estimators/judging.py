@@ -1,6 +1,6 @@
 """What a fitted classifier is asked afterwards: its errors on a test set, and when it had better not answer.
 
-Thresholds come from rows of the first part, certificates from rows that had no part in learning.
+Thresholds come from held rows of the first part, certificates from rows that had no part in learning.
 """
 
 import warnings
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import exact
 from abnet.decisions.answers import Decision, abstention_records, meet_costs, meet_target
-from abnet.decisions.costs import certify_costs, cost_table
+from abnet.decisions.costs import bayes_cut, certify_costs, cost_table
 from abnet.decisions.groups import errors_by
 from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.errors import Parameter, ParameterError
@@ -22,8 +22,10 @@ from abnet.estimators.certification import (
     without_groups,
 )
 from abnet.estimators.classifier import take_rows
+from abnet.estimators.held import Held
 from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
+from abnet.predictors.predictor import Calibration
 
 __all__ = [
     "certify_anew",
@@ -97,22 +99,25 @@ def columns_of(classifier: Any, X: Any, groups: Any, by: Any) -> tuple[Any, NDAr
     return rest, groups, None if by is None else np.asarray(by)
 
 
-def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any]) -> None:
+def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any], held: Held) -> None:
     """Set ``abstention_``, ``risk_coverage_`` and ``decision_``, and store them in the predictor.
 
-    Thresholds are fixed by the first part of the rows, and certified on the bound rows, which nothing learned from.
+    Thresholds are fixed by the held rows, and certified on the bound rows, which nothing learned from.
     """
-    known, bound = classifier.other_rows_, classifier.bound_rows_
-    F, G = (classifier.decision_function(take_rows(X, rows)) for rows in (known, bound))
-    terms: Any = {"delta": classifier.delta, "n_candidates": classifier.n_candidates}
+    bound = classifier.bound_rows_
     codes, stored = classifier._labels.encode(y), {}
+    if len(np.unique(held.codes)) < 2:  # of few rows; then of all in the first part, however well they are known
+        first = classifier.other_rows_
+        held = Held(classifier.decision_function(take_rows(X, first)), codes[first])
+    G = classifier.decision_function(take_rows(X, bound))
+    terms: Any = {"delta": classifier.delta, "n_candidates": classifier.n_candidates}
     if classifier.target_error is not None:
         wrong = winners(G) != codes[bound]
-        records = abstention_records(F, G, wrong, classifier.target_error, **terms)
+        records = abstention_records(held.scores, G, wrong, classifier.target_error, **terms)
         classifier.abstention_, classifier.risk_coverage_ = records
         stored["abstention"] = classifier.abstention_.to_dict()
     if any(getattr(classifier, name) is not None for name in DECISIONS[1:]):
-        positive, decision = _decision(classifier, (F, codes[known]), (G, codes[bound]), terms)
+        positive, decision = _decision(classifier, (held.scores, held.codes), (G, codes[bound]), terms)
         classifier.decision_ = decision
         stored["decision"] = {"positive": positive, "record": decision.to_dict()}
     info = classifier.predictor_.info
@@ -145,4 +150,19 @@ def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tupl
         return positive, meet_target(first, second, **wanted, **terms)
     table = cost_table(classifier.costs, names)
     table = table if positive else table[::-1, ::-1]
-    return positive, meet_costs(first, second, table, unknown=bound[1] < 0, **terms)
+    calibration = classifier.predictor_.info.calibration
+    usual = None if calibration is None else 2 * _share_at(calibration, bayes_cut(table)) - 1
+    return positive, meet_costs(first, second, table, usual=usual, unknown=bound[1] < 0, **terms)
+
+
+def _share_at(calibration: Calibration, probability: float) -> float:
+    """The share of the vote at which one of two classes has this probability; the nearest share if none has.
+
+    Examples
+    --------
+    >>> round(_share_at(Calibration(2.0, 0.0), 0.9), 6), _share_at(Calibration(2.0, 0.1), 0.9999)
+    (0.75, 1.0)
+    """
+    inside = min(max(probability, 1e-9), 1 - 1e-9)
+    odds = (inside / (1 - inside)) ** (1 / calibration.power)
+    return min(max((odds * (1 + calibration.floor) - calibration.floor) / (1 + odds), 0.0), 1.0)

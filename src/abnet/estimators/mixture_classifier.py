@@ -22,10 +22,11 @@ from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import Streams, expected_figures, one_thread, warn_of_no_certificate, without_groups
+from abnet.estimators.certification import Streams, one_thread, warn_of_no_certificate, without_groups
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
+from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
@@ -73,17 +74,16 @@ class MixtureClassifier(AggregatedClassifier):
         -------
         self
         """
-        X, groups = without_groups(as_frame(X), groups)
-        asked = [name for name in DECISIONS if getattr(self, name) is not None]
-        if groups is not None and asked:
-            raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
-        # By types alone: were it for its cells, one bound row with a gap would decide how all rows are prepared.
-        self._reads_frames = hasattr(X, "columns")
-        super().fit(X, y, sample_weight, groups)
-        for name in ("abstention_", "risk_coverage_", "decision_"):
-            self.__dict__.pop(name, None)
-        if asked and self.certificate_ is not None:
-            decide_after_fit(self, X, np.asarray(y))
+        with fitting_anew(self):
+            X, groups = without_groups(as_frame(X), groups)
+            asked = [name for name in DECISIONS if getattr(self, name) is not None]
+            if groups is not None and asked:
+                raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
+            # By types alone: were it for its cells, one bound row with a gap would decide how all rows are prepared.
+            self._reads_frames = hasattr(X, "columns")
+            super().fit(X, y, sample_weight, groups)
+            if asked and self.certificate_ is not None:
+                decide_after_fit(self, X, np.asarray(y), self.held_)
         return self
 
     def predict_or_abstain(self, X: Any) -> NDArray[Any]:
@@ -172,12 +172,11 @@ class MixtureClassifier(AggregatedClassifier):
         return ()
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
-        for name in ("networks_", "priors_", "recipe_"):
-            self.__dict__.pop(name, None)
         self._check_parameters()
         streams = self._open_streams()
         self._draw_parts(len(y), streams.split)
         codes = self._known_codes(np.maximum(y, 0).astype(np.intp))
+        self._check_class_weight()
         if self._is_mixture(len(self.classes_)) and self._mixture_allowed():
             return self._learn_mixture(X, codes, weights, streams)
         return self._learn_network(X, codes, weights, streams)
@@ -203,6 +202,18 @@ class MixtureClassifier(AggregatedClassifier):
             raise ValueError(f"y holds labels that are not among classes: {', '.join(known.names)}.")
         mixture_fit.warn_of_unknown(int(np.sum(unknown)), known)
         return codes
+
+    def _check_class_weight(self) -> None:
+        """Refuse weights of classes that the model does not know: a misspelt name would leave its class at 1."""
+        if not isinstance(self.class_weight, Mapping):
+            return
+        known = self.classes_.tolist()
+        strange = [label for label in self.class_weight if label not in known]
+        if strange:
+            raise ParameterError(
+                "{} has a weight for {!r}, which is not a class of the first part; the classes are {}.",
+                Parameter("class_weight"), strange[0], ", ".join(map(repr, known)),
+            )  # fmt: skip
 
     def _mixture_allowed(self) -> bool:
         """The paper's own objectives and sampling have one network; what else was asked for is refused."""
@@ -246,7 +257,7 @@ class MixtureClassifier(AggregatedClassifier):
                 None if weights is None else weights[first], K, streams.train, report,
                 None if self._groups is None else self._groups[first],
             )  # fmt: skip
-            recipe, self.priors_ = members.recipe, members.networks
+            recipe, self.priors_, self.held_ = members.recipe, members.networks, members.held
             self.networks_ = self.priors_
             inputs = judge if coded is None else coded.rows(judge)
             groups = None if self._groups is None else self._groups[bound]
@@ -261,10 +272,7 @@ class MixtureClassifier(AggregatedClassifier):
             scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, streams.deploy, self.n_samples)
             terms = self._terms()
             if not self._is_frozen():
-                prior = mixture_fit.deploy(recipe, self.priors_, self._labels, np.random.default_rng(0), self.n_samples)
-                known = learn[members.watched]
-                known = known if coded is None else coded.rows(known)
-                terms["expected"] = expected_figures(prior, known, codes[first][members.watched])
+                terms["expected"] = members.held.expected()
             self.certificate_, self.bound_estimate_ = None, None
             certificate = None
             try:

@@ -17,6 +17,7 @@ from abnet.aggregation.exact import lift
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk
 from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
+from abnet.estimators.held import Held
 from abnet.estimators.recipe import CLEARLY_LESS, LESS, MUCH, TRIAL, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
 from abnet.labels import Labels, losses_of, winners
 from abnet.predictors.mixture import CompactMixture, PathMixture
@@ -49,7 +50,7 @@ MOST_TAUGHT = 4_000_000
 @dataclass(frozen=True, eq=False)
 class Members:
     """What prior learning leaves: the recipe in the end, the members, how their votes become probabilities, who taught
-    them, the curve, and the rows of the first part that only said which epoch to keep (all, if there were none such).
+    them, the curve, and the held rows.
     """
 
     recipe: Recipe
@@ -58,7 +59,7 @@ class Members:
     taught_by: str | None
     curve: list[float]
     interrupted: bool
-    watched: NDArray[np.intp]
+    held: Held
 
 
 def learn_prior_members(
@@ -102,14 +103,14 @@ def learn_prior_members(
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
     teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups, weights)
     base, codes = base[chosen], codes[chosen]
-    held = None if groups is None else _last_groups(groups[chosen])
-    if held is None and teaching is None and estimator.class_weight is not None:
-        held = _some_of_each_class(codes, rng)
+    watched = None if groups is None else _last_groups(groups[chosen])
+    if watched is None and teaching is None and estimator.class_weight is not None:
+        watched = _some_of_each_class(codes, rng)
     lesson = Lesson(base, np.eye(n_classes)[codes], len(base))
     if teaching is not None:
         width = base.shape[1] if coded is None else coded.n_features_out
         most = min(MOST_INPUTS // width, MOST_ANSWERS // n_classes)
-        lesson = teach(teaching, base, codes, cells, rng, most, held)
+        lesson = teach(teaching, base, codes, cells, rng, most, watched)
         teaching = teaching.dismissed()  # a forest takes as much room as a lesson
         return_memory()
     own = np.ones(len(base)) if weights is None else scaled(weights[chosen])
@@ -130,21 +131,23 @@ def learn_prior_members(
         shorter = replace(plan, steps=max(round(share * plan.steps), 1))
         return learn_members(
             learner, recipe.n_estimators, lifted, wanted, shorter, own_rng, weights=shares, report=report,
-            watched_rows=held,
+            watched_rows=watched,
         )  # fmt: skip
 
     outcome = learned(recipe)
     if teaching is not None and may_go_wide(estimator, recipe):
         recipe, outcome = _wider_if_asked(recipe, outcome, targets, learned)
     if teaching is not None:
-        # The members learn to say what the teachers say; how sure these should have been, their unseen rows tell.
-        calibration: Calibration | None = Calibration.fitted(teaching.unseen, np.eye(n_classes)[codes])
+        held = Held.from_shares(_weighted(teaching.unseen, np.ones(len(codes)), per_class)[0], codes)
     else:
-        calibration = _calibrated(recipe, outcome.networks, rows, lesson.targets, outcome.watched, estimator.n_samples)
+        held = _scored(recipe, outcome, rows, codes, n_classes, estimator.n_samples)
+    calibration = None
+    if teaching is not None or outcome.watched is not None:
+        counted = np.ones(n_classes) if per_class is None else per_class
+        truths = np.eye(n_classes)[held.codes] * scaled(counted[held.codes])[:, None]
+        calibration = Calibration.fitted(held.shares, truths)
     taught_by = None if teaching is None else teaching.describe()
-    seen = np.arange(0) if outcome.watched is None else outcome.watched[outcome.watched < len(base)]
-    watched = chosen[seen] if len(seen) else chosen
-    return Members(recipe, outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted, watched)
+    return Members(recipe, outcome.networks, calibration, taught_by, outcome.curve, outcome.interrupted, held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,21 +269,13 @@ def _plan(estimator: Any, n_rows: int, *, taught: bool) -> Any:
     return plan if estimator.batch_size == "auto" else replace(plan, batch_size=int(estimator.batch_size))
 
 
-def _calibrated(
-    recipe: Recipe,
-    networks: tuple[BAM, ...],
-    rows: Any,
-    targets: NDArray[np.float64],
-    watched: NDArray[np.intp] | None,
-    n_samples: int,
-) -> Calibration | None:
-    """The calibration of an untaught mixture, on the rows that only said which epoch to keep."""
-    if watched is None:
-        return None
-    labels = Labels(np.arange(targets.shape[1]))
-    scorer = deploy(recipe, networks, labels, np.random.default_rng(0), n_samples)
-    shares = scorer.shares_from_scores(scorer.score_prepared(rows[watched]))
-    return Calibration.fitted(shares, targets[watched])
+def _scored(
+    recipe: Recipe, outcome: "MixtureOutcome", rows: Any, codes: NDArray[np.intp], n_classes: int, n_samples: int
+) -> Held:
+    """The held rows of an untaught mixture: those that only said which epoch to keep, or all if there are too few."""
+    places = np.arange(len(codes)) if outcome.watched is None else outcome.watched
+    scorer = deploy(recipe, outcome.networks, Labels(np.arange(n_classes)), np.random.default_rng(0), n_samples)
+    return Held(scorer.score_prepared(rows[places]), codes[places])
 
 
 def _teacher_report(report: Any, count: int) -> Any:

@@ -21,7 +21,8 @@ from abnet.estimators.certification import without_groups
 from abnet.estimators.classifier import seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
-from abnet.labels import Labels, winners
+from abnet.estimators.refit import fitting_anew
+from abnet.labels import Labels
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
 from abnet.records import check_choice, check_hidden
@@ -118,8 +119,8 @@ def validation_figures(
 ) -> tuple[float, float]:
     """Error and mean linear loss of a frozen classifier on rows of its first part that it did not learn from.
 
-    One network leaves validation rows aside. A mixture, and those who teach it, learn from all of the part: it is
-    fitted once more on that part alone, of which it then counts what it does not learn from.
+    Those of one network are its held rows. Of a mixture they may be scores of its teachers, which are the same in all
+    settings: it is fitted once more on the first part alone, of which it then counts what it does not learn from.
     """
     from sklearn.utils import _safe_indexing
 
@@ -130,14 +131,7 @@ def validation_figures(
         again.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=own, groups=mine)
         found = _certificate(again, {})
         return found.empirical_error or 0.0, found.empirical_gibbs_risk
-    from abnet.training.loop import Span
-    from abnet.training.trainer import prior_spans
-
-    watch = prior_spans(Span(0, len(fitted.other_rows_)), fitted.validation_fraction, fitted._n_held)[1]
-    rows = fitted.other_rows_[watch.first : watch.first + watch.size]
-    F, codes = fitted.decision_function(_safe_indexing(X, rows)), fitted._labels.encode(np.asarray(y)[rows])
-    shares = F[np.arange(len(rows)), codes] if F.ndim == 2 else (1.0 + np.where(codes == 1, F, -F)) / 2.0
-    return float(np.mean(winners(F) != codes)), float(np.mean(1.0 - shares))
+    return fitted.held_.error, fitted.held_.loss
 
 
 class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -204,6 +198,11 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y, sample_weight, groups
             As for the estimator; whole groups are on one side of every split of every setting.
         """
+        with fitting_anew(self):
+            self._search(X, y, sample_weight, groups)
+        return self
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         check_choice("choose_by", self.choose_by, ("vote", "gibbs"))
         X, groups = without_groups(X, groups)
         validate_data(self, X, y, skip_check_array=True)
@@ -224,7 +223,6 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
         self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
-        return self
 
     def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any, given: dict[str, Any]) -> None:
         """Choose on validation rows of the first part; the others' certificates are not shown, nor to be chosen by."""

@@ -94,7 +94,8 @@ class JudgedTable:
 
     def confusion(self, delta: float, n_candidates: int) -> ConfusionMatrix:
         """Labels against answers."""
-        options: Any = {"known": self.known, "delta": delta, "n_candidates": n_candidates}
+        # A model of ours answers with labels that it knows; one that lives elsewhere may say anything.
+        options: Any = {"known": self.known, "others": not self.known, "delta": delta, "n_candidates": n_candidates}
         return ConfusionMatrix.from_labels(self.truth, self.answers, **options)
 
     @property
