@@ -241,8 +241,13 @@ ValidationFraction = Annotated[
     ),
 ]
 RandomState = Annotated[
-    int,
-    typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help="Seed: the same seed gives the same model."),
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="NUMBER",
+        rich_help_panel=_TRAINING,
+        help="Seed: the same rows, in any order, and the same seed give the same model. \\[default: drawn anew]",
+    ),
 ]
 
 PARAMETERS = (
@@ -270,7 +275,15 @@ def settings(context: typer.Context) -> dict[str, Any]:
         given["prior_fraction"] = _number("--prior-fraction", given["prior_fraction"])
     if given.get("learning_rate_init", "auto") != "auto":
         given["learning_rate_init"] = _number("--learning-rate-init", given["learning_rate_init"])
+    given["random_state"] = context.params["random_state"] = seed(given["random_state"])
     return given
+
+
+def seed(random_state: int | None) -> int:
+    """The seed of a command: the given one, or one that is drawn anew."""
+    from abnet.certificates.split import drawn_seed
+
+    return drawn_seed(random_state)
 
 
 _ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
@@ -278,11 +291,12 @@ _ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
 
 
 def command_line(context: typer.Context) -> str:
-    """The command that repeats the one at work, as far as it shapes the model: the same rows give the same text."""
+    """The command that repeats the one at work, as far as it shapes the model, with a seed that was drawn."""
     parts = ["abnet", str(context.command.name)]
     for parameter in context.command.params:
         name = str(parameter.name)
-        if name in _ELSEWHERE or getattr(context.get_parameter_source(name), "name", "") != "COMMANDLINE":
+        given = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE" or name == "random_state"
+        if name in _ELSEWHERE or not given:
             continue
         value = context.params[name]
         if value is True and getattr(parameter, "is_flag", False):

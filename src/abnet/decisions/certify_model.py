@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certificate_file import read_record
 from abnet.bounds.certify import certify_test_set, verify_certificate
+from abnet.certificates.split import row_hashes, row_order
 from abnet.decisions.abstain import Abstention
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
 from abnet.decisions.costs import CostCertificate
@@ -75,7 +76,9 @@ def certify(
     if groups is not None and by is not None:
         raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
     columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, by)}
-    return certify_judged(judge_model(model, X, y), delta=delta, n_candidates=n_candidates, **columns)
+    judged = judge_model(model, X, y)
+    order = row_order(row_hashes(X, y), groups=columns["groups"])
+    return certify_judged(judged, delta=delta, n_candidates=n_candidates, order=order, **columns)
 
 
 def certify_judged(
@@ -85,8 +88,12 @@ def certify_judged(
     n_candidates: int = 1,
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
+    order: ArrayLike | None = None,
 ) -> Certificate | PopulationErrors:
     """`certify` for answers that are at hand already; arguments as there.
+
+    `order` is the order in which the rows are bet on, by what they hold (`abnet.certificates.row_order`); by default
+    one is drawn.
 
     Examples
     --------
@@ -97,13 +104,13 @@ def certify_judged(
     options: dict[str, Any]
     if groups is not None:
         risk = grouped_risk(judged.wrong, groups)
-        options = {"delta": delta, "n_candidates": n_candidates, "prior": "test set"}
+        options = {"delta": delta, "n_candidates": n_candidates, "prior": "test set", "order": order}
         return replace(certify_groups(risk, groups, judged.wrong, **options), class_names=judged.names)
     if by is not None:
         return errors_by(judged.wrong, by, delta, n_candidates=n_candidates)
     # A deterministic classifier is a posterior of one point: its Gibbs losses are its errors.
     losses = judged.wrong.astype(np.float64)
-    options = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names)}
+    options = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names), "order": order}
     return replace(certify_test_set(losses, judged.codes, judged.wrong, **options), class_names=judged.names)
 
 
