@@ -58,7 +58,7 @@ def test_equal_cells_have_equal_hashes_in_every_container(form: Callable[[Any], 
 
 @pytest.mark.parametrize(
     "form",
-    [np.float64, np.asfortranarray, sp.csr_matrix, sp.coo_array, pd.DataFrame, lambda X: pl.DataFrame(X), np.ndarray.tolist],
+    [np.float64, np.asfortranarray, sp.csr_matrix, sp.coo_array, pd.DataFrame, pl.DataFrame, np.ndarray.tolist],
 )  # fmt: skip
 def test_numbers_have_one_hash_whatever_holds_them(form: Callable[[Any], Any]) -> None:
     rows = np.where(np.abs(X) < 0.5, np.float32(0), X)
@@ -78,7 +78,7 @@ def test_dates_are_the_same_in_pandas_and_polars() -> None:
 
 
 @pytest.mark.parametrize(
-    "one, other",
+    ("one", "other"),
     [
         ([[1.0, 2.0]], [[2.0, 1.0]]),
         ([[0.0, 0.0]], [[0.0, np.nan]]),
@@ -145,6 +145,15 @@ def test_equal_rows_fall_on_both_sides_as_by_chance() -> None:
     assert np.std(zeros) == pytest.approx(np.sqrt(50 * 0.3 * 0.7 * (50 / 99)), rel=0.25)
 
 
+def test_every_split_is_equally_likely() -> None:
+    """All six pairs out of four rows, over 600 seeds."""
+    hashes = row_hashes(X[:4], Y[:4])
+    pairs = [tuple(sorted(Split.of(hashes, 0.5, seed).first.tolist())) for seed in range(600)]
+    counts = np.array([pairs.count((i, j)) for i in range(4) for j in range(i + 1, 4)])
+    assert counts.sum() == 600
+    assert np.sum((counts - 100) ** 2 / 100) < 20.5  # chi-square with 5 degrees of freedom, one in a thousand
+
+
 def test_every_row_has_its_chance_over_the_seeds() -> None:
     hashes, seeds = row_hashes(X, Y), 600
     learned = sum(np.isin(np.arange(N), Split.of(hashes, 0.5, seed).first).astype(int) for seed in range(seeds))
@@ -156,8 +165,10 @@ def test_whole_groups_are_on_one_side_wherever_they_stand() -> None:
     shuffled, names = RNG.permutation(N), np.array([f"patient {n}" for n in range(15)])[::-1]
     one = Split.of(row_hashes(X, Y), 0.4, 0, groups)
     other = Split.of(row_hashes(X[shuffled], Y[shuffled]), 0.4, 0, names[groups][shuffled])
-    assert set(groups[one.first]).isdisjoint(groups[one.counted]) and len(set(groups[one.first])) == 6
-    assert np.array_equal(shuffled[other.first], one.first) and np.array_equal(shuffled[other.counted], one.counted)
+    assert set(groups[one.first]).isdisjoint(groups[one.counted])
+    assert len(set(groups[one.first])) == 6
+    assert np.array_equal(shuffled[other.first], one.first)
+    assert np.array_equal(shuffled[other.counted], one.counted)
     assert np.sum(np.diff(groups[np.concatenate([one.first, one.counted])]) != 0) == 14
 
 
