@@ -70,6 +70,11 @@ def test_a_rounded_array_is_split_like_the_one_it_was_rounded_from() -> None:
     assert np.array_equal(row_hashes(long), row_hashes(long.astype(np.float32)))
 
 
+def test_numbers_written_as_text_are_numbers() -> None:
+    texts = [["1.50", "-7", "no"], ["0.1", "12345", ""]]
+    assert np.array_equal(row_hashes(texts), row_hashes([[1.5, -7, "no"], [0.1, 12345, ""]]))
+
+
 def test_dates_are_the_same_in_pandas_and_polars() -> None:
     days = np.datetime64("2020-01-31") + np.arange(5).astype("timedelta64[D]")
     frames = pd.DataFrame({"d": days}), pl.DataFrame({"d": days}), pl.DataFrame({"d": pl.Series(days).cast(pl.Date)})
@@ -86,7 +91,7 @@ def test_dates_are_the_same_in_pandas_and_polars() -> None:
         (np.array([[2**53]]), np.array([[2**53 + 1]])),
         ([["ab", "c"]], [["a", "bc"]]),
         ([["12345678"]], [["12345678\0"]]),
-        ([["1"]], [[1]]),
+        ([["1"]], [["1x"]]),
         ([[""]], [[None]]),
     ],
 )

@@ -50,7 +50,7 @@ def averaged(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
 
 
 def one_row(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
-    return one_row_per_group_bound(wrong, groups, rng, DELTA)
+    return one_row_per_group_bound(wrong, groups, DELTA, order=rng.permutation(len(wrong)))
 
 
 def weighted(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:

@@ -14,8 +14,9 @@ order again.
 
 Equal cells have equal hashes in arrays, sparse matrices and frames of pandas or Polars: numbers by their value in
 float32 (exactly from 2^24 on), so that an array in float32 and the same one in float64 are split alike; text by its
-bytes in UTF-8; None, NaN and null are one; dates and times count microseconds. Columns count by their place, not by
-their name. Hashes do not depend on the process, the machine or the version of a library.
+bytes in UTF-8, or by its value if it writes a number, as in a CSV file; None, NaN and null are one; dates and times
+count microseconds. Columns count by their place, not by their name. Hashes do not depend on the process, the machine or
+the version of a library.
 """
 
 import hashlib
@@ -40,6 +41,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 2**15  # numbers that are mixed at a time: they stay in the cache
 _TEXT_ROWS = 2**17  # texts that are joined at a time
 _LONG = 256  # bytes from which on a text is hashed by itself
+_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]+)?$"
 _MISSING = np.uint64(0x7FF8000000000000)  # the bits of NaN
 
 
@@ -371,13 +373,21 @@ def _plain(value: Any) -> str | float:
 
 
 def _texts(column: Any) -> Hashes:
-    """Bits of texts in a series of Polars; its own hash is another one in every version."""
-    parts = [_some_texts(column.slice(at, _TEXT_ROWS)) for at in range(0, len(column), _TEXT_ROWS)]
-    return np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+    """Bits of texts in a series of Polars, of those that write a number the bits of the number."""
+    bits = np.empty(len(column), np.uint64)
+    for at in range(0, len(column), _TEXT_ROWS):
+        some, out = column.slice(at, _TEXT_ROWS), bits[at : at + _TEXT_ROWS]
+        written = some.str.contains(_NUMBER).fill_null(False)
+        number = written.to_numpy()
+        if number.any():
+            out[number] = _number_bits(some.filter(written).cast(float).to_numpy())
+        if not number.all():
+            out[~number] = _some_texts(some.filter(~written))
+    return bits
 
 
 def _some_texts(column: Any) -> Hashes:
-    """Eight bytes of every text at a time."""
+    """Eight bytes of every text at a time; Polars' own hash is another one in every version."""
     content = (column.str.join("").item() or "").encode()
     lengths = column.str.len_bytes().fill_null(0).to_numpy().astype(np.int64)
     ends = np.cumsum(lengths)

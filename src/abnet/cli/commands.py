@@ -76,12 +76,13 @@ def demo(
     abnet demo
     abnet demo --output-dir /tmp/digits --hidden-layer-sizes 4 --random-state 1
     """
+    from abnet.certificates.split import drawn_seed
     from abnet.cli.console import show_contenders
     from abnet.cli.jobs.run_demo import run_demo
 
     widths = options.widths(hidden_layer_sizes)
     settings = {"hidden_layer_sizes": widths, "delta": delta, "max_iter": max_iter}
-    settings["random_state"] = options.seed(random_state)
+    settings["random_state"] = drawn_seed(random_state)
     outcome = run_demo(output_dir, settings, verbose=not quiet)
     if json:
         console.as_json(outcome.to_dict())

@@ -240,15 +240,8 @@ ValidationFraction = Annotated[
         metavar="SHARE", rich_help_panel=_TRAINING, help="Share of the learning rows kept for early stopping."
     ),
 ]
-RandomState = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="NUMBER",
-        rich_help_panel=_TRAINING,
-        help="Seed: the same rows, in any order, and the same seed give the same model. \\[default: drawn anew]",
-    ),
-]
+_SEED = "Seed: the same rows, in any order, and the same seed give the same model. \\[default: drawn anew]"
+RandomState = Annotated[int | None, typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help=_SEED)]
 
 PARAMETERS = (
     "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "target_recall",
@@ -261,6 +254,8 @@ PARAMETERS = (
 
 def settings(context: typer.Context) -> dict[str, Any]:
     """The estimator's parameters among the options of a command."""
+    from abnet.certificates.split import drawn_seed
+
     given = {name: context.params[name] for name in PARAMETERS if name in context.params}
     given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
     if given.get("n_estimators", "auto") != "auto":
@@ -275,15 +270,8 @@ def settings(context: typer.Context) -> dict[str, Any]:
         given["prior_fraction"] = _number("--prior-fraction", given["prior_fraction"])
     if given.get("learning_rate_init", "auto") != "auto":
         given["learning_rate_init"] = _number("--learning-rate-init", given["learning_rate_init"])
-    given["random_state"] = context.params["random_state"] = seed(given["random_state"])
+    given["random_state"] = context.params["random_state"] = drawn_seed(given["random_state"])
     return given
-
-
-def seed(random_state: int | None) -> int:
-    """The seed of a command: the given one, or one that is drawn anew."""
-    from abnet.certificates.split import drawn_seed
-
-    return drawn_seed(random_state)
 
 
 _ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
