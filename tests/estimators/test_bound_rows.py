@@ -67,10 +67,10 @@ def test_the_certificate_can_be_counted_again_on_the_bound_rows(
 def test_labels_of_the_bound_rows_do_not_reach_a_frozen_network(rng: np.random.Generator, split_as: Any) -> None:
     X, y = numbered(rng)
     split_as(X, y)
-    clf = classifier(0, posterior="frozen", max_iter=3).fit(X[:, :-1], y)
+    clf = classifier(0, posterior="frozen", max_iter=30).fit(X[:, :-1], y)
 
     def weights(flipped: np.ndarray) -> np.ndarray:
-        again = classifier(0, posterior="frozen", max_iter=3)
+        again = classifier(0, posterior="frozen", max_iter=30)
         labels = y.copy()
         labels[flipped] = 1 - labels[flipped]
         return np.asarray(again.fit(X[:, :-1], labels).network_.weights[0])

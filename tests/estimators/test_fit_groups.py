@@ -96,7 +96,8 @@ def test_watched_rows_of_a_mixture_are_whole_groups() -> None:
     assert _last_groups(np.zeros(5)) is None
 
 
-def test_bound_labels_change_nothing_but_the_certificate() -> None:
+def test_bound_labels_change_nothing_but_the_certificate(split_as: Any) -> None:
+    split_as(X, Y)
     settings = {"posterior": "frozen"}
     one = classifier(0, **settings).fit(X, Y, groups=GROUPS)
     turned = Y.copy()

@@ -14,7 +14,7 @@ order again.
 
 Equal cells have equal hashes in arrays, sparse matrices and frames of pandas or Polars: numbers by their value in
 float32 (exactly from 2^24 on), so that an array in float32 and the same one in float64 are split alike; text by its
-bytes in UTF-8, or by its value if it writes a number, as in a CSV file; None, NaN and null are one; dates and times
+bytes in UTF-8, or by its value if it writes a number, as in a CSV file; None, NaN, null and empty text are one; dates and times
 count microseconds. Columns count by their place, not by their name. Hashes do not depend on the process, the machine or
 the version of a library.
 """
@@ -407,6 +407,5 @@ def _some_texts(column: Any) -> Hashes:
     for row in long.tolist():
         digest = hashlib.blake2b(content[starts[row] : ends[row]], digest_size=8).digest()
         hashes[row] = np.frombuffer(digest, "<u8")[0]
-    if column.null_count():
-        hashes[column.is_null().to_numpy()] = _MISSING
+    hashes[lengths == 0] = _MISSING
     return hashes
