@@ -14,9 +14,9 @@ order again.
 
 Equal cells have equal hashes in arrays, sparse matrices and frames of pandas or Polars: numbers by their value in
 float32 (exactly from 2^24 on), so that an array in float32 and the same one in float64 are split alike; text by its
-bytes in UTF-8, or by its value if it writes a number, as in a CSV file; None, NaN, null and empty text are one; dates and times
-count microseconds. Columns count by their place, not by their name. Hashes do not depend on the process, the machine or
-the version of a library.
+bytes in UTF-8, or by its value if it writes a number, as in a CSV file; None, NaN, null and empty text are one; dates
+and times count microseconds. Columns count by their place, not by their name. Hashes do not depend on the process, the
+machine or the version of a library.
 """
 
 import hashlib

@@ -242,7 +242,6 @@ ValidationFraction = Annotated[
 ]
 _SEED = "Seed: the same rows, in any order, and the same seed give the same model. \\[default: drawn anew]"
 RandomState = Annotated[int | None, typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help=_SEED)]
-
 PARAMETERS = (
     "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "target_recall",
     "target_precision", "positive_class", "costs", "objective", "prior", "posterior", "prior_fraction", "aggregation",
@@ -266,10 +265,9 @@ def settings(context: typer.Context) -> dict[str, Any]:
         given["teacher"] = None
     if given.get("batch_size", "auto") != "auto":
         given["batch_size"] = _whole("--batch-size takes a number of rows or 'auto'", given["batch_size"])
-    if given.get("prior_fraction", "auto") != "auto":
-        given["prior_fraction"] = _number("--prior-fraction", given["prior_fraction"])
-    if given.get("learning_rate_init", "auto") != "auto":
-        given["learning_rate_init"] = _number("--learning-rate-init", given["learning_rate_init"])
+    for name in ("prior_fraction", "learning_rate_init"):
+        if given.get(name, "auto") != "auto":
+            given[name] = _number("--" + name.replace("_", "-"), given[name])
     given["random_state"] = context.params["random_state"] = drawn_seed(given["random_state"])
     return given
 
@@ -283,8 +281,8 @@ def command_line(context: typer.Context) -> str:
     parts = ["abnet", str(context.command.name)]
     for parameter in context.command.params:
         name = str(parameter.name)
-        given = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE" or name == "random_state"
-        if name in _ELSEWHERE or not given:
+        typed = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        if name in _ELSEWHERE or not (typed or name == "random_state"):
             continue
         value = context.params[name]
         if value is True and getattr(parameter, "is_flag", False):

@@ -271,10 +271,8 @@ def judged(
     first, second = take(learn, parts.first), take(learn, parts.second)
     prepare = (lambda X: X) if parts.preparation is None else parts.preparation.transform
     _fit(model, prepare(first.X), first.y)
-    found = judge_answers(second.y, model.predict(prepare(second.X)))
-    certificate: Any = certify_judged(
-        found, delta=delta, n_candidates=n_candidates, groups=second.groups, order=np.arange(len(second.y))
-    )  # in the order of the split
+    found, places = judge_answers(second.y, model.predict(prepare(second.X))), np.arange(len(second.y))  # of the split
+    certificate: Any = certify_judged(found, delta=delta, n_candidates=n_candidates, groups=second.groups, order=places)
     seconds = perf_counter() - start
     rows = prepare(test.X)
     answers, proba = model.predict(rows), model.predict_proba(rows)

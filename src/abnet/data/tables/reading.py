@@ -401,14 +401,6 @@ def learning_part(
     share : float
         Of the rows of a larger table, to learn from, if `max_learn_rows` allows so many.
     seed : int
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> frames = [pl.DataFrame({"x": range(at, at + 100), "y": [0, 1] * 50}) for at in range(0, 1000, 100)]
-    >>> part = learning_part(lambda: frames, "y", max_learn_rows=50, share=0.5, seed=0)
-    >>> part.X["x"].to_list() == np.flatnonzero(part.learns).tolist(), len(part.y), part.n_rows
-    (True, 50, 1000)
     """
     if not 0 < share < 1 or max_learn_rows < 1:
         raise ValueError(f"share must lie between 0 and 1, max_learn_rows be 1 or more; got {share}, {max_learn_rows}.")
