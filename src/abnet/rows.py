@@ -1,4 +1,4 @@
-"""Many rows at once: drawn in two parts, shared among cores, kept as thermometer codes that a first layer sums up.
+"""Many rows at once: in groups, shared among cores, kept as thermometer codes that a first layer sums up.
 
 A code is one of count + 1 sign vectors, r times +1 and then -1. So its part of a neuron's weighted sum has count + 1
 values, which are summed up once; a row looks them up. That is a tenth of the additions of a product with the signs, and
@@ -33,7 +33,6 @@ __all__ = [
     "scaled",
     "scaled_weights",
     "threads_for",
-    "two_parts",
 ]
 
 MOST = 8
@@ -330,47 +329,6 @@ def held_rows(groups: NDArray[Any], fraction: float) -> int:
     where = number_groups(groups, len(groups))
     count = int(where.max(initial=-1)) + 1
     return int(np.sum(where >= count - round(fraction * count)))
-
-
-def two_parts(
-    n: int, fraction: float, rng: np.random.Generator, groups: Any = None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row numbers of a first part of about ``fraction · n`` rows and of the rest, by a uniform random permutation.
-
-    Never stratified (that would tie the label counts of the parts together) and never by position (files are often
-    sorted): a certificate on one part needs it to be an independent sample given the other. Each part has at least one
-    row. Where rows come in groups, whole groups are drawn: about ``fraction`` of them, their rows one group after the
-    other.
-
-    Examples
-    --------
-    >>> first, second = two_parts(10, 0.7, np.random.default_rng(0))
-    >>> len(first), len(second)
-    (7, 3)
-    >>> two_parts(5, 0.5, np.random.default_rng(0), ["a", "b", "a", "a", "b"])
-    (array([0, 2, 3]), array([1, 4]))
-    """
-    if groups is not None:
-        return _two_parts_of_groups(number_groups(groups, n), fraction, rng)
-    if n < 2:
-        raise ValueError(f"{n} rows cannot be split in two parts: at least 2 are needed.")
-    order = rng.permutation(n)
-    size = min(max(round(fraction * n), 1), n - 1)
-    return order[:size], order[size:]
-
-
-def _two_parts_of_groups(
-    groups: NDArray[np.int64], fraction: float, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    sizes = np.bincount(groups)
-    if len(sizes) < 2:
-        raise ValueError(f"{len(sizes)} group cannot be split in two parts: at least 2 are needed.")
-    first, second = two_parts(len(sizes), fraction, rng)
-    rank = np.empty(len(sizes), np.intp)
-    rank[np.concatenate([first, second])] = np.arange(len(sizes))
-    order = np.argsort(rank[groups], kind="stable")
-    size = int(sizes[first].sum())
-    return order[:size], order[size:]
 
 
 def scaled(weights: NDArray[Any]) -> NDArray[np.float64]:

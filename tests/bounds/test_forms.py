@@ -90,11 +90,13 @@ def test_rows_that_nobody_drew_are_bet_on_in_an_order_that_is_drawn() -> None:
     """Sorted by loss, as a file may be: bets in that order would promise less than the mean."""
     order = np.argsort(RISKS)
     risks, codes, wrong = RISKS[order], CODES[order], WRONG[order]
-    certificate = bounds.certify_frozen(risks, codes, wrong, delta=0.05, prior="test set")
-    assert certificate == bounds.certify_test_set(risks, codes, wrong, delta=0.05)
+    drawn = np.random.default_rng(0).permutation(len(risks))
+    certificate = bounds.certify_frozen(risks, codes, wrong, delta=0.05, prior="test set", order=drawn)
+    assert certificate == bounds.certify_test_set(risks, codes, wrong, delta=0.05, order=drawn)
+    assert bounds.certify_test_set(risks, codes, wrong, delta=0.05).gibbs_risk_bound > 1.01 * RISKS.mean()
     assert betting_bound(risks) == pytest.approx(RISKS.mean())
     assert certificate.gibbs_risk_bound > 1.01 * RISKS.mean()
-    bounds.verify_certificate(certificate, risks)
+    bounds.verify_certificate(certificate, risks[drawn])
 
 
 def test_a_bound_that_betting_cannot_reach_is_found_out_without_the_losses() -> None:

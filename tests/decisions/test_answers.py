@@ -121,10 +121,11 @@ def ill_or_well(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 def test_costs_by_labels_are_those_by_signs(rng: np.random.Generator) -> None:
     scores, y = ill_or_well(rng)
-    signed = abnet.certify_scores(scores, y, positive="ill", costs=[[0.0, 1.0], [10.0, 0.0]])
-    assert signed == abnet.certify_scores(scores, y, positive="ill", costs={("ill", "well"): 10, ("well", "ill"): 1})
+    wanted: Any = {"positive": "ill", "random_state": 0}
+    signed = abnet.certify_scores(scores, y, costs=[[0.0, 1.0], [10.0, 0.0]], **wanted)
+    assert signed == abnet.certify_scores(scores, y, costs={("ill", "well"): 10, ("well", "ill"): 1}, **wanted)
     generic = {("positive", "negative"): 10, ("negative", "positive"): 1}
-    assert signed == abnet.certify_scores(scores, y, positive="ill", costs=generic)
+    assert signed == abnet.certify_scores(scores, y, costs=generic, **wanted)
 
 
 def test_a_label_that_the_costs_do_not_name_costs_the_most(rng: np.random.Generator) -> None:

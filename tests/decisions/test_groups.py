@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from abnet import bounds
-from abnet.bounds.betting import betting_bound, random_order, row_weighted_betting_bound
+from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
 from abnet.decisions import (
     certify_groups,
     errors_by,
@@ -50,7 +50,7 @@ def averaged(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
 
 
 def one_row(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
-    return one_row_per_group_bound(wrong, groups, rng, DELTA)
+    return one_row_per_group_bound(wrong, groups, DELTA, order=rng.permutation(len(wrong)))
 
 
 def weighted(wrong: Bools, groups: Ints, rng: np.random.Generator) -> float:
@@ -116,9 +116,12 @@ def test_totals_are_in_the_order_of_appearance(rng: np.random.Generator) -> None
     names = list(dict.fromkeys(groups))
     np.testing.assert_allclose(sums, [losses[groups == name].sum() for name in names])
     np.testing.assert_array_equal(sizes, [np.sum(groups == name) for name in names])
-    order = random_order(len(names))
-    assert group_averaged_bound(losses, groups) == betting_bound((sums / sizes)[order])
-    assert row_weighted_bound(losses, groups, 60) == row_weighted_betting_bound(sums[order], sizes[order], 60)
+    rows = rng.permutation(60)
+    bets = [names.index(name) for name in dict.fromkeys(groups[rows])]
+    assert group_averaged_bound(losses, groups, order=rows) == betting_bound((sums / sizes)[bets])
+    assert row_weighted_bound(losses, groups, 60, order=rows) == row_weighted_betting_bound(sums[bets], sizes[bets], 60)
+    with pytest.raises(ValueError, match="each of the 60 places once"):
+        group_averaged_bound(losses, groups, order=np.zeros(60, int))
 
 
 def test_one_row_is_drawn_from_each_group_evenly() -> None:
@@ -126,7 +129,7 @@ def test_one_row_is_drawn_from_each_group_evenly() -> None:
     groups = np.array([0] * 4 + list(range(1, 10)))
     wrong = np.arange(13) == 2
     with_error = bounds.clopper_pearson_bound(1, 10)
-    drawn = [one_row_per_group_bound(wrong, groups, np.random.default_rng(i)) == with_error for i in range(2000)]
+    drawn = [one_row_per_group_bound(wrong, groups) == with_error for i in range(2000)]
     assert np.mean(drawn) == pytest.approx(0.25, abs=0.04)
 
 
@@ -136,7 +139,7 @@ def test_groups_are_checked() -> None:
     with pytest.raises(ValueError, match=r"^sizes must"):
         row_weighted_bound([0.0] * 3, ["a"] * 3, largest_size=2)
     with pytest.raises(ValueError, match=r"^wrong must"):
-        one_row_per_group_bound([0.5], ["a"], np.random.default_rng(0))
+        one_row_per_group_bound([0.5], ["a"])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_class_weight_classifiers, param
 
 import abnet
 
-SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), "max_iter": 10, "random_state": 0}
+SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), "max_iter": 20, "random_state": 0}
 CLASSIFIERS = [
     abnet.ABNetClassifier(**SMALL),
     abnet.ABNetClassifier(**SMALL, posterior="train"),

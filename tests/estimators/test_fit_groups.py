@@ -13,8 +13,9 @@ import pytest
 import abnet
 from abnet.bounds import verify_certificate
 from abnet.bounds.certificate import Certificate
+from abnet.certificates import row_hashes, row_order
 from abnet.estimators.mixture_fit import _last_groups
-from abnet.rows import held_rows, two_parts
+from abnet.rows import held_rows
 from abnet.training.trainer import prior_spans
 from estimators.worlds import SIGNAL, classifier
 
@@ -87,7 +88,7 @@ def test_validation_rows_of_the_first_part_are_whole_groups() -> None:
 
 
 def test_watched_rows_of_a_mixture_are_whole_groups() -> None:
-    first, _ = two_parts(len(GROUPS), 0.5, np.random.default_rng(0), GROUPS)
+    first = row_order(row_hashes(X, Y), 0, GROUPS)[: len(GROUPS) // 2]
     rows = GROUPS[first]
     watched = _last_groups(rows)
     assert watched is not None
@@ -95,7 +96,8 @@ def test_watched_rows_of_a_mixture_are_whole_groups() -> None:
     assert _last_groups(np.zeros(5)) is None
 
 
-def test_bound_labels_change_nothing_but_the_certificate() -> None:
+def test_bound_labels_change_nothing_but_the_certificate(split_as: Any) -> None:
+    split_as(X, Y)
     settings = {"posterior": "frozen"}
     one = classifier(0, **settings).fit(X, Y, groups=GROUPS)
     turned = Y.copy()

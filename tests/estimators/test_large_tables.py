@@ -14,9 +14,10 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet import ABNetClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
+from abnet.certificates import row_hashes, row_order
 from abnet.data.fingerprint import CopiesInStream
 from abnet.data.preparation import TablePreparation, UnseenWarning
-from abnet.data.tables import LearningDraw, TableError
+from abnet.data.tables import TableError
 from abnet.data.tables.reading import learning_part
 from abnet.errors import ParameterError
 from abnet.estimators import large_tables
@@ -44,9 +45,8 @@ def fitted(frame: pl.DataFrame) -> Any:
 
 
 def test_the_certificate_is_what_the_other_rows_show(frame: pl.DataFrame, fitted: Any) -> None:
-    """Which rows were counted follows from the draws; their errors are counted again here, one by one."""
-    draws = LearningDraw(0, 1.0).draws(0, N)
-    counted = frame.filter(draws > np.sort(draws)[MOST - 1])
+    """Which rows were counted follows from what they hold; their errors are counted again here, one by one."""
+    counted = frame.filter(~learning(frame))
     assert counted.height == N - MOST
     answers, labels = fitted.predict(counted.drop("y")), counted["y"].to_numpy()
     errors = sum(a != b for a, b in zip(answers, labels, strict=True))
@@ -62,9 +62,9 @@ def test_the_certificate_is_what_the_other_rows_show(frame: pl.DataFrame, fitted
     assert "2,600 bound rows" in str(certificate)
 
 
-def test_the_rows_that_count_teach_nothing(frame: pl.DataFrame, fitted: Any) -> None:
-    draws = LearningDraw(0, 1.0).draws(0, N)
-    learns = draws <= np.sort(draws)[MOST - 1]
+def test_the_rows_that_count_teach_nothing(frame: pl.DataFrame, fitted: Any, split_as: Any) -> None:
+    learns = learning(frame)
+    split_as(frame)
     opposite = pl.col("y").replace_strict({"up": "down", "down": "up"})
     changed = frame.with_columns(
         y=pl.when(pl.lit(learns)).then("y").otherwise(opposite),
@@ -114,10 +114,14 @@ def test_columns_may_be_dropped(frame: pl.DataFrame) -> None:
         fit_table(frame, "y", drop=["town"])
 
 
+def learning(frame: pl.DataFrame) -> NDArray[np.bool_]:
+    """Which rows learn: the first 400 in the order of their hashes."""
+    return np.isin(np.arange(N), row_order(row_hashes(frame), 0)[:MOST])
+
+
 def relabelled(frame: pl.DataFrame, label: str, count: int) -> tuple[pl.DataFrame, NDArray[np.intp]]:
     """The table with another label in some of the rows that are counted, and those rows."""
-    draws = LearningDraw(0, 1.0).draws(0, N)
-    rows = np.flatnonzero(draws > np.sort(draws)[MOST - 1])[-count:]
+    rows = np.flatnonzero(~learning(frame))[-count:]
     labels = frame["y"].to_list()
     for row in rows:
         labels[row] = label
@@ -136,14 +140,16 @@ def test_copies_are_told_though_the_rows_are_not_kept(
         fit_table(pieces(table), "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
 
 
-def test_a_missing_label_among_the_counted_rows_is_named(frame: pl.DataFrame) -> None:
+def test_a_missing_label_among_the_counted_rows_is_named(frame: pl.DataFrame, split_as: Any) -> None:
+    split_as(frame)
     table, rows = relabelled(frame, "", 1)
     with pytest.raises(TableError, match=f"column 'y', data row {rows[0] + 1}: the label is missing"):
         fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
 
 
-def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFrame, fitted: Any) -> None:
+def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFrame, fitted: Any, split_as: Any) -> None:
     """Neither dropped nor refused: every answer to it errs, and that is said."""
+    split_as(frame)
     table, rows = relabelled(frame, "sideways", 30)
     with pytest.warns(UserWarning, match="The label of 30 bound rows occurs in no row of the first part"):
         clf = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
@@ -200,7 +206,7 @@ MIXTURE: Any = {**SMALL, "n_estimators": 2, "teacher": None, "preprocessor": Tab
 
 @pytest.mark.parametrize("target_error", [None, 0.3])
 def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_error: float | None) -> None:
-    part = learning_part([frame], "y", max_learn_rows=N, share=0.5, seed=0)
+    part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
     whole = part.X.clone()
     classifier = ABNetClassifier(**MIXTURE, target_error=target_error)
     held = fit_and_hold(classifier, part)
@@ -213,7 +219,7 @@ def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_e
 
 
 def test_one_network_leaves_the_frame_as_it_is(frame: pl.DataFrame) -> None:
-    part = learning_part([frame], "y", max_learn_rows=N, share=0.5, seed=0)
+    part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
     assert fit_and_hold(ABNetClassifier(**SMALL, preprocessor=TablePreparation()), part) is None
     assert part.X.width == 3
 

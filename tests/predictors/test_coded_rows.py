@@ -182,7 +182,6 @@ def test_other_models_have_the_features_alone() -> None:
     import polars as pl
 
     from abnet.data.preparation import TablePreparation
-    from abnet.data.tables import LearningDraw
 
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"x": rng.normal(size=700), "z": rng.normal(size=700)})
@@ -197,9 +196,9 @@ def test_other_models_have_the_features_alone() -> None:
         seen.append(rows)
         return np.zeros(len(rows), np.intp)
 
-    draw = LearningDraw(0, 0.1)
-    tally = count_rows(mixture, [frame], "y", draw, others={"other": other})
-    counted = frame.filter(~draw.learns(0, 700))
+    learns = rng.random(700) < 0.1
+    tally = count_rows(mixture, [frame], "y", learns, others={"other": other})
+    counted = frame.filter(~learns)
     np.testing.assert_array_equal(np.concatenate(seen), base.transform(counted.drop("y")))
     labels = counted["y"].to_numpy()
     assert tally.other_errors == {"other": int((labels == "up").sum())}

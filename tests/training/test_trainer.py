@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
-from abnet.rows import scaled_weights, two_parts
+from abnet.rows import scaled_weights
 from abnet.training import trainer as learning
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import Limits, Rows, Span, epoch, open_runs
@@ -162,30 +162,6 @@ def test_after_an_interrupt_no_further_stage_runs(rng: np.random.Generator) -> N
     assert job.interrupted
     assert list(job.curves) == ["prior, log loss"]
     assert learn_posterior(job, prior, Span(30, 30), 0.01) is prior
-
-
-@pytest.mark.parametrize("fraction", [0.01, 0.3, 0.5, 0.99])
-@pytest.mark.parametrize("n", [2, 3, 10, 101])
-def test_two_parts_hold_every_row_once(n: int, fraction: float, rng: np.random.Generator) -> None:
-    first, second = two_parts(n, fraction, rng)
-    assert sorted([*first, *second]) == list(range(n))
-    assert len(first) >= 1
-    assert len(second) >= 1
-    assert abs(len(first) - fraction * n) <= 1
-
-
-def test_every_split_is_equally_likely(rng: np.random.Generator) -> None:
-    """A certificate needs the bound rows to be a uniform random subset: all six pairs out of four, 600 times."""
-    pairs = [tuple(sorted(two_parts(4, 0.5, rng)[0].tolist())) for _ in range(600)]
-    counts = np.array([pairs.count((i, j)) for i in range(4) for j in range(i + 1, 4)])
-    assert counts.sum() == 600
-    assert np.sum((counts - 100) ** 2 / 100) < 20.5  # chi-square with 5 degrees of freedom, one in a thousand
-
-
-def test_the_split_is_not_by_position(rng: np.random.Generator) -> None:
-    first, second = two_parts(1000, 0.5, rng)
-    assert abs(first.mean() - second.mean()) < 5 * 1000 / 12**0.5 * (2 / 500) ** 0.5
-    assert np.any(np.diff(first) < 0)
 
 
 def test_weights_of_either_part_have_mean_one(rng: np.random.Generator) -> None:

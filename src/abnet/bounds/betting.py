@@ -33,10 +33,10 @@ from abnet.records import count, level
 
 __all__ = [
     "anytime_upper_limit",
+    "bet_order",
     "betting_bound",
     "least_betting_bound",
     "log_evidence",
-    "random_order",
     "row_weighted_betting_bound",
     "unit_interval",
 ]
@@ -50,18 +50,24 @@ _GAP = 2.0**-48
 Array = NDArray[np.float64]
 
 
-def random_order(n: int) -> NDArray[np.intp]:
-    """An order of n rows that says nothing of their losses: a permutation drawn from their number alone.
+def bet_order(order: ArrayLike | None, n: int) -> NDArray[np.intp]:
+    """The order in which n bets are made: the given one, which names each place once, or one that is drawn afresh.
 
-    Bets look at the losses before them, so that rows sorted by loss, or by label as files often are, make a bound by
-    betting false. Everything that takes rows in an order that nobody drew bets in this one.
+    Bets look at the losses before them, so that losses sorted in any way make a bound by betting false, and so does a
+    permutation with a fixed seed of losses that are. An order by what the rows hold (`abnet.certificates.row_order`) is
+    the same whenever it is asked for; one that is drawn here is another every time.
 
     Examples
     --------
-    >>> random_order(5)
-    array([4, 3, 1, 2, 0])
+    >>> bet_order([2, 0, 1], 3), sorted(bet_order(None, 4).tolist())
+    (array([2, 0, 1]), [0, 1, 2, 3])
     """
-    return np.random.default_rng(n).permutation(n)
+    if order is None:
+        return np.random.default_rng().permutation(n)
+    places = np.asarray(order)
+    if places.dtype.kind not in "iu" or not np.array_equal(np.sort(places), np.arange(n)):
+        raise ValueError(f"order must name each of the {n} places once")
+    return places.astype(np.intp)
 
 
 def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int = 1) -> float:
@@ -75,8 +81,8 @@ def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int =
 
     With probability at least 1-δ over n independent examples of a predictor that was fixed before they were seen; it
     suffices that each loss has the same mean given those before it. The order of the losses counts: it must not depend
-    on them (the order of a random split, or :func:`random_order`). Choosing between this bound and another after having
-    seen both costs δ/2 each.
+    on them (the order of a random split, or `abnet.certificates.row_order`). Choosing between this bound and another
+    after having seen both costs δ/2 each.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.bounds import confidence
-from abnet.bounds.betting import least_betting_bound, random_order, unit_interval
+from abnet.bounds.betting import bet_order, least_betting_bound, unit_interval
 from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
 from abnet.bounds.rules import (
     Bounds,
@@ -100,6 +100,7 @@ def certify_frozen(
     prior: str,
     n_candidates: int = 1,
     n_classes: int | None = None,
+    order: ArrayLike | None = None,
 ) -> Certificate:
     """Certify a posterior that never learned from the bound rows, and the deployed vote by its errors on them.
 
@@ -113,9 +114,11 @@ def certify_frozen(
         Probability with which a bound may fail.
     prior : {"init", "split", "test set"}
         Where the posterior comes from. "split" says that the rows are in the order of the random split that left them,
-        and 1,000 or more are bet on in this order; of any other rows an order is drawn.
+        and 1,000 or more are bet on in this order.
     n_candidates : int
         Number of models judged on these rows.
+    order : int array (n,), optional
+        The order in which any other rows are bet on (`abnet.certificates.row_order`); by default one is drawn.
 
     Examples
     --------
@@ -125,8 +128,8 @@ def certify_frozen(
     (0.075, 0.047, 'test set')
     """
     if prior != "split":  # files are often sorted by label
-        order = random_order(len(np.asarray(risks)))
-        risks, codes, wrong = (np.asarray(part)[order] for part in (risks, codes, wrong))
+        places = bet_order(order, len(np.asarray(risks)))
+        risks, codes, wrong = (np.asarray(part)[places] for part in (risks, codes, wrong))
     terms = Terms(0.0, delta, prior, n_candidates, "frozen", "expectation")
     return assemble(
         ExactRisk.from_values(risks, codes, n_classes), VoteErrors.from_values(wrong, codes, n_classes), terms
@@ -141,9 +144,10 @@ def certify_test_set(
     delta: float,
     n_candidates: int = 1,
     n_classes: int | None = None,
+    order: ArrayLike | None = None,
 ) -> Certificate:
     """Certify a finished model on rows that had no part in learning: `certify_frozen` with the prior "test set"."""
-    options: Any = {"delta": delta, "n_candidates": n_candidates, "n_classes": n_classes}
+    options: Any = {"delta": delta, "n_candidates": n_candidates, "n_classes": n_classes, "order": order}
     return certify_frozen(risks, codes, wrong, prior="test set", **options)
 
 
@@ -302,7 +306,7 @@ def verify_certificate(certificate: Certificate, losses: ArrayLike | None = None
     ----------
     certificate : Certificate
     losses : array-like (n,), optional
-        The losses of the bound rows in the order in which they were certified (with groups, the groups' mean losses),
+        The losses of the bound rows in the order in which they were bet on (with groups, the groups' mean losses),
         with which the Gibbs bound of all rows by betting is computed too.
 
     Returns
@@ -425,8 +429,7 @@ def _risk(c: Certificate, losses: ArrayLike | None) -> Risk:
     assert whole is not None  # a certificate has at least one bound row
     whole = replace(whole, n_examples=c.n_groups or c.n_examples)
     if losses is not None and isinstance(whole, ExactRisk):
-        values = unit_interval("losses", losses)
-        return replace(whole, losses=values if c.prior == "split" else values[random_order(len(values))])
+        return replace(whole, losses=unit_interval("losses", losses))
     return whole
 
 

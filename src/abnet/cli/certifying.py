@@ -62,8 +62,14 @@ def certify(
         ),
     ] = 0.3,
     random_state: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", rich_help_panel="Certificate", help="Seed of that choice.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="NUMBER",
+            rich_help_panel="Certificate",
+            help="Seed of that choice, and of the order of bets. \\[default: drawn anew]",
+        ),
+    ] = None,
     delta: Annotated[
         float, typer.Option(metavar="NUMBER", help="Maximum probability that the certificate is false.")
     ] = 0.05,
@@ -210,10 +216,11 @@ def _of_predictions(
     return judge_predictions(predictions, truth=truth, prediction=prediction, columns=wanted.columns, score=score)
 
 
-def _certified(rows: "JudgedTable", wanted: _Wanted, aside: float, random_state: int, **terms: Any) -> Any:
+def _certified(rows: "JudgedTable", wanted: _Wanted, aside: float, random_state: int | None, **terms: Any) -> Any:
     """The certificate that is asked for."""
     import numpy as np
 
+    from abnet.certificates.split import drawn_seed, row_hashes, row_order
     from abnet.cli.jobs.inputs import label_text
     from abnet.decisions.answers import certify_scores
     from abnet.decisions.certify_model import certify_judged
@@ -222,7 +229,9 @@ def _certified(rows: "JudgedTable", wanted: _Wanted, aside: float, random_state:
     if not wanted.decides:
         groups = None if wanted.group is None else rows.groups(wanted.group)
         by = None if wanted.by is None else rows.populations(wanted.by)
-        return certify_judged(judged, groups=groups, by=by, **terms)
+        shown = {"truth": np.array(rows.truth, object), "answer": np.array(rows.answers, object)}
+        order = row_order(row_hashes(shown), drawn_seed(random_state), groups)
+        return certify_judged(judged, groups=groups, by=by, order=order, **terms)
     positive = None if wanted.positive_class is None else label_text(wanted.positive_class)
     targets = dict(wanted.targets)
     if targets["costs"] is not None:

@@ -65,7 +65,7 @@ def demo(
     hidden_layer_sizes: options.HiddenLayerSizes = "auto",
     delta: options.Delta = 0.05,
     max_iter: options.MaxIter = 100,
-    random_state: options.RandomState = 0,
+    random_state: options.RandomState = None,
 ) -> None:
     """Do the whole job on built-in data, handwritten digits 0-4 against 5-9, in less than a minute.
 
@@ -76,11 +76,13 @@ def demo(
     abnet demo
     abnet demo --output-dir /tmp/digits --hidden-layer-sizes 4 --random-state 1
     """
+    from abnet.certificates.split import drawn_seed
     from abnet.cli.console import show_contenders
     from abnet.cli.jobs.run_demo import run_demo
 
     widths = options.widths(hidden_layer_sizes)
-    settings = {"hidden_layer_sizes": widths, "delta": delta, "max_iter": max_iter, "random_state": random_state}
+    settings = {"hidden_layer_sizes": widths, "delta": delta, "max_iter": max_iter}
+    settings["random_state"] = drawn_seed(random_state)
     outcome = run_demo(output_dir, settings, verbose=not quiet)
     if json:
         console.as_json(outcome.to_dict())
@@ -231,7 +233,7 @@ def compare(
     delta: options.Delta = 0.05,
     learning_rate_init: options.LearningRateInit = "auto",
     max_iter: options.MaxIter = 100,
-    random_state: options.RandomState = 0,
+    random_state: options.RandomState = None,
 ) -> None:
     """Compare the model of `abnet fit` with forest, boosting and logistic regression on the same rows.
 

@@ -72,7 +72,7 @@ def fit(
     n_iter_no_change: options.NIterNoChange = 20,
     tol: options.Tol = 1e-4,
     validation_fraction: options.ValidationFraction = 0.2,
-    random_state: options.RandomState = 0,
+    random_state: options.RandomState = None,
 ) -> None:
     """Learn a classifier from a table, certify it, and write it to a model file.
 

@@ -240,11 +240,8 @@ ValidationFraction = Annotated[
         metavar="SHARE", rich_help_panel=_TRAINING, help="Share of the learning rows kept for early stopping."
     ),
 ]
-RandomState = Annotated[
-    int,
-    typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help="Seed: the same seed gives the same model."),
-]
-
+_SEED = "Seed: the same rows, in any order, and the same seed give the same model. \\[default: drawn anew]"
+RandomState = Annotated[int | None, typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help=_SEED)]
 PARAMETERS = (
     "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "target_recall",
     "target_precision", "positive_class", "costs", "objective", "prior", "posterior", "prior_fraction", "aggregation",
@@ -256,6 +253,8 @@ PARAMETERS = (
 
 def settings(context: typer.Context) -> dict[str, Any]:
     """The estimator's parameters among the options of a command."""
+    from abnet.certificates.split import drawn_seed
+
     given = {name: context.params[name] for name in PARAMETERS if name in context.params}
     given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
     if given.get("n_estimators", "auto") != "auto":
@@ -266,10 +265,10 @@ def settings(context: typer.Context) -> dict[str, Any]:
         given["teacher"] = None
     if given.get("batch_size", "auto") != "auto":
         given["batch_size"] = _whole("--batch-size takes a number of rows or 'auto'", given["batch_size"])
-    if given.get("prior_fraction", "auto") != "auto":
-        given["prior_fraction"] = _number("--prior-fraction", given["prior_fraction"])
-    if given.get("learning_rate_init", "auto") != "auto":
-        given["learning_rate_init"] = _number("--learning-rate-init", given["learning_rate_init"])
+    for name in ("prior_fraction", "learning_rate_init"):
+        if given.get(name, "auto") != "auto":
+            given[name] = _number("--" + name.replace("_", "-"), given[name])
+    given["random_state"] = context.params["random_state"] = drawn_seed(given["random_state"])
     return given
 
 
@@ -278,11 +277,12 @@ _ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
 
 
 def command_line(context: typer.Context) -> str:
-    """The command that repeats the one at work, as far as it shapes the model: the same rows give the same text."""
+    """The command that repeats the one at work, as far as it shapes the model, with a seed that was drawn."""
     parts = ["abnet", str(context.command.name)]
     for parameter in context.command.params:
         name = str(parameter.name)
-        if name in _ELSEWHERE or getattr(context.get_parameter_source(name), "name", "") != "COMMANDLINE":
+        typed = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        if name in _ELSEWHERE or not (typed or name == "random_state"):
             continue
         value = context.params[name]
         if value is True and getattr(parameter, "is_flag", False):

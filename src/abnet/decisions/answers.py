@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.decisions.abstain import Abstention, RiskCoverage, abstention, risk_coverage, score_thresholds
 from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, cost_table, row_costs
 from abnet.decisions.targets import TargetThreshold, precision_grid, recall_grid, target_precision, target_recall
@@ -187,6 +188,7 @@ def meet_costs(
     positive_class: str | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
+    order: ArrayLike | None = None,
 ) -> CostCertificate:
     """Take the threshold that is cheapest on known rows, and certify its expected cost on bound rows.
 
@@ -200,6 +202,8 @@ def meet_costs(
         The threshold by which the model's probabilities decide, which another one has to beat clearly.
     unknown : array (n,), optional
         Bound rows whose label is neither class: they cost as much as anything can.
+    order : int array (n,), optional
+        The order in which the bound rows are bet on, as for `certify_costs`.
 
     Examples
     --------
@@ -215,8 +219,9 @@ def meet_costs(
     if unknown is not None:
         each = np.where(unknown, table.max(), each)
     return certify_costs(
-        each, float(table.max()), delta, n_candidates=n_candidates, threshold=threshold, positive_class=positive_class
-    )
+        each, float(table.max()), delta, n_candidates=n_candidates, threshold=threshold, positive_class=positive_class,
+        order=order,
+    )  # fmt: skip
 
 
 def decision_from(record: Mapping[str, Any]) -> Decision:
@@ -294,11 +299,12 @@ def certify_scores(
     delta: float = 0.05,
     n_candidates: int = 1,
     aside: float = 0.3,
-    random_state: int = 0,
+    random_state: int | None = None,
 ) -> Abstention | Decision:
     """Certify a decision by the scores of any model, on rows that had no part in making it.
 
-    A random share of the rows is set aside: it fixes the thresholds. The other rows are the bound rows.
+    A random share of the rows is set aside: it fixes the thresholds. The other rows are the bound rows. Which rows
+    these are depends on their scores, labels and answers, not on their places (`abnet.certificates.Split`).
 
     Parameters
     ----------
@@ -321,8 +327,9 @@ def certify_scores(
         Number of models among which you choose by means of these rows.
     aside : float
         Share of the rows that fix the thresholds.
-    random_state : int
-        Decides which rows; fixed before looking, as trying several is choosing among candidates.
+    random_state : int, optional
+        Decides which rows; fixed before looking, as trying several is choosing among candidates. By default it is drawn
+        afresh.
 
     Returns
     -------
@@ -345,9 +352,9 @@ def certify_scores(
     s, labels = np.asarray(scores, np.float64), np.asarray(y)
     if s.ndim != 1 or labels.shape != s.shape or len(s) < 2:
         raise ValueError(f"scores and y must be vectors of two or more rows; got {s.shape} and {labels.shape}.")
-    order = np.random.default_rng([random_state, 3]).permutation(len(s))
-    size = min(max(round(level("aside", aside) * len(s)), 1), len(s) - 1)
-    known, bound = order[:size], order[size:]
+    hashes = row_hashes({"score": s, **({} if answers is None else {"answer": np.asarray(answers)})}, labels)
+    split = Split.of(hashes, level("aside", aside), drawn_seed(random_state))
+    known, bound = split.first, split.counted
     terms: Any = {"delta": delta, "n_candidates": n_candidates}
     if target_error is not None:
         if answers is None:
@@ -370,6 +377,7 @@ def certify_scores(
     some = known[~unknown[known]]  # what a row costs whatever is answered decides nothing
     if not len(some):
         raise ValueError(f"no row that was set aside is {positive} or {negative}, so that no threshold can be found.")
+    terms["order"] = np.arange(len(bound))  # that of the split
     return meet_costs((s[some], is_positive[some]), parts[1], table, unknown=unknown[bound], **terms)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certificate_file import read_record
 from abnet.bounds.certify import certify_test_set, of_classifier
+from abnet.certificates.split import row_hashes, row_order
 from abnet.decisions.abstain import Abstention
 from abnet.decisions.compare_errors import ErrorComparison, compare_wrong
 from abnet.decisions.costs import CostCertificate
@@ -92,7 +93,9 @@ def certify(
             raise ValueError("an estimate is made of all rows alike: leave out groups and by.")
         return estimate_error(judge_model(model, X, y).wrong, seen)
     refuse_fitted(seen)
-    return certify_judged(judge_model(model, X, y), delta=delta, n_candidates=n_candidates, **columns)
+    judged = judge_model(model, X, y)
+    order = row_order(row_hashes(X, y), groups=columns["groups"])
+    return certify_judged(judged, delta=delta, n_candidates=n_candidates, order=order, **columns)
 
 
 def certify_judged(
@@ -102,8 +105,12 @@ def certify_judged(
     n_candidates: int = 1,
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
+    order: ArrayLike | None = None,
 ) -> Certificate | PopulationErrors:
     """`certify` for answers that are at hand already; arguments as there.
+
+    `order` is the order in which the rows are bet on, by what they hold (`abnet.certificates.row_order`); by default
+    one is drawn.
 
     Examples
     --------
@@ -114,13 +121,13 @@ def certify_judged(
     options: dict[str, Any]
     if groups is not None:
         risk = grouped_risk(judged.wrong, groups)
-        options = {"delta": delta, "n_candidates": n_candidates, "prior": "test set"}
+        options = {"delta": delta, "n_candidates": n_candidates, "prior": "test set", "order": order}
         return replace(certify_groups(risk, groups, judged.wrong, **options), class_names=judged.names)
     if by is not None:
         return errors_by(judged.wrong, by, delta, n_candidates=n_candidates)
     # A deterministic classifier is a posterior of one point: its Gibbs losses are its errors.
     losses = judged.wrong.astype(np.float64)
-    options = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names)}
+    options = {"delta": delta, "n_candidates": n_candidates, "n_classes": len(judged.names), "order": order}
     certificate = certify_test_set(losses, judged.codes, judged.wrong, **options)
     return replace(of_classifier(certificate), class_names=judged.names)
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.betting import betting_bound, least_betting_bound, random_order
+from abnet.bounds.betting import bet_order, betting_bound, least_betting_bound
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.confidence import round_up
 from abnet.bounds.wording import InNotebooks
@@ -143,13 +143,14 @@ def certify_costs(
     n_candidates: int = 1,
     threshold: float | None = None,
     positive_class: str | None = None,
+    order: ArrayLike | None = None,
 ) -> CostCertificate:
     r"""Bound the expected cost of a row by betting on ``cost / largest cost``.
 
     .. math:: \mathbf E[c] \le c_{\max} \cdot \mathrm{betting}(c_i / c_{\max}; δ/K)
 
     With probability at least 1-δ over n independent rows, for a model, a threshold and costs that were fixed before
-    they were seen. The order of the rows does not matter: bets are made in one drawn from their number alone.
+    they were seen.
 
     Parameters
     ----------
@@ -163,12 +164,16 @@ def certify_costs(
         Number K of models judged on the same rows.
     threshold, positive_class : float and str, optional
         That of the answers, and what is answered above it, for the record; from the first part.
+    order : int array (n,), optional
+        The order in which the rows are bet on, by what they hold (`abnet.certificates.row_order`), never by their
+        places in a file; by default one is drawn, another every time.
 
     Examples
     --------
-    >>> certificate = certify_costs([0.0, 0.0, 1.0, 0.0, 0.0] * 60, largest_cost=10.0)
-    >>> certificate.mean_cost, round(certificate.cost_bound, 3)
-    (0.2, 0.316)
+    >>> costs = np.array([0.0, 0.0, 1.0, 0.0, 0.0] * 60)
+    >>> certificate = certify_costs(costs, largest_cost=10.0, order=np.random.default_rng(0).permutation(300))
+    >>> certificate.mean_cost, round(certificate.cost_bound, 2)
+    (0.2, 0.32)
 
     References
     ----------
@@ -180,7 +185,7 @@ def certify_costs(
         raise ValueError(f"row_costs must be a vector of at least one cost, got the shape {values.shape}")
     if not np.all((values >= 0.0) & (values <= largest)):
         raise ValueError(f"row_costs must lie between 0 and largest_cost = {largest}")
-    share = betting_bound(values[random_order(len(values))] / largest, delta, n_candidates=n_candidates)
+    share = betting_bound(values[bet_order(order, len(values))] / largest, delta, n_candidates=n_candidates)
     mean = float(values.mean())
     bound = max(mean, round_up(share * largest) if share < 1.0 else largest)
     return CostCertificate(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.betting import betting_bound, random_order, row_weighted_betting_bound
+from abnet.bounds.betting import bet_order, betting_bound, row_weighted_betting_bound
 from abnet.bounds.certificate import Certificate, Expected
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.certify import assemble
@@ -46,7 +46,14 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-def group_averaged_bound(losses: ArrayLike, groups: ArrayLike, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+def group_averaged_bound(
+    losses: ArrayLike,
+    groups: ArrayLike,
+    delta: float = 0.05,
+    *,
+    n_candidates: int = 1,
+    order: ArrayLike | None = None,
+) -> float:
     r"""Bound on the error of a new group, averaged over its rows, by betting on the groups' means.
 
     .. math:: \mathbf E\Big[\frac{1}{n_g} \sum_{i \in g} \ell_i\Big]
@@ -60,11 +67,14 @@ def group_averaged_bound(losses: ArrayLike, groups: ArrayLike, delta: float = 0.
     losses : array-like (n,)
         Losses in [0, 1], or errors.
     groups : array-like (n,)
-        Each row's group; in any order, since bets are made in one drawn from the number of groups alone.
+        Each row's group.
     delta : float
         Probability with which the bound may fail.
     n_candidates : int
         Number K of models judged on the same groups.
+    order : int array (n,), optional
+        Rows in the order in which their groups are bet on, by what they hold (`abnet.certificates.row_order` with
+        groups), never by their places in a file; by default one is drawn, another every time.
 
     Examples
     --------
@@ -77,7 +87,16 @@ def group_averaged_bound(losses: ArrayLike, groups: ArrayLike, delta: float = 0.
     I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting.
     """
     sums, sizes = group_totals(losses, groups)
-    return betting_bound((sums / sizes)[random_order(len(sums))], delta, n_candidates=n_candidates)
+    return betting_bound((sums / sizes)[_bets(groups, order)], delta, n_candidates=n_candidates)
+
+
+def _bets(groups: ArrayLike, order: ArrayLike | None) -> NDArray[np.intp]:
+    """Numbers of the groups in the order of the bets; that in which they appear first in an order of the rows."""
+    numbers = number_groups(groups, len(np.asarray(groups)))
+    if order is None:
+        return bet_order(None, int(numbers.max()) + 1)
+    found, first = np.unique(numbers[bet_order(order, len(numbers))], return_index=True)
+    return np.asarray(found[np.argsort(first)])
 
 
 def grouped_risk(risks: ArrayLike, groups: ArrayLike) -> ExactRisk:
@@ -142,6 +161,7 @@ def certify_groups(
     vote: str | None = "expectation",
     vote_paths: int | None = None,
     expected: Expected | None = None,
+    order: ArrayLike | None = None,
 ) -> Certificate:
     r"""Certify a posterior on bound rows that come in groups: its error on a new group, averaged over its rows.
 
@@ -163,7 +183,9 @@ def certify_groups(
         Where the deployed vote errs, if it was counted.
     delta, prior, posterior, n_candidates, kl, vote, vote_paths, expected
         As for `abnet.bounds.certify_trained_sampled`. With the prior "split" the groups are bet on in their order,
-        which is then that of the random split; otherwise in one that is drawn.
+        which is then that of the random split.
+    order : int array (n,), optional
+        Otherwise: as for :func:`group_averaged_bound`.
 
     Examples
     --------
@@ -176,11 +198,11 @@ def certify_groups(
     if len(counts.rows) != risk.n_examples:
         raise ValueError(f"the losses are those of {risk.n_examples} groups, but there are {len(counts.rows)}.")
     if prior != "split":  # in the order of a file, which may be sorted by label: betting needs one that is not
-        order = random_order(len(counts.rows))
-        errors = None if counts.errors is None else tuple(counts.errors[i] for i in order)
-        counts = GroupCounts(tuple(counts.rows[i] for i in order), errors)
+        bets = _bets(groups, order)
+        errors = None if counts.errors is None else tuple(counts.errors[i] for i in bets)
+        counts = GroupCounts(tuple(counts.rows[i] for i in bets), errors)
         if isinstance(risk, ExactRisk) and risk.losses is not None:
-            risk = replace(risk, losses=risk.losses[order])
+            risk = replace(risk, losses=risk.losses[bets])
     frozen_sample = posterior == "frozen" and isinstance(risk, SampledRisk)
     terms = Terms(
         kl, delta, prior, n_candidates, posterior, None if frozen_sample else vote, vote_paths,
@@ -190,7 +212,13 @@ def certify_groups(
 
 
 def row_weighted_bound(
-    losses: ArrayLike, groups: ArrayLike, largest_size: int, delta: float = 0.05, *, n_candidates: int = 1
+    losses: ArrayLike,
+    groups: ArrayLike,
+    largest_size: int,
+    delta: float = 0.05,
+    *,
+    n_candidates: int = 1,
+    order: ArrayLike | None = None,
 ) -> float:
     r"""Bound on the error of the rows of new groups, in which large groups count more.
 
@@ -201,7 +229,7 @@ def row_weighted_bound(
 
     Parameters
     ----------
-    losses, groups, delta, n_candidates
+    losses, groups, delta, n_candidates, order
         As for :func:`group_averaged_bound`.
     largest_size : int
         The most rows B that a group can have, declared in advance.
@@ -213,17 +241,17 @@ def row_weighted_bound(
     0.2911
     """
     sums, sizes = group_totals(losses, groups)
-    order = random_order(len(sums))
-    return row_weighted_betting_bound(sums[order], sizes[order], largest_size, delta, n_candidates=n_candidates)
+    bets = _bets(groups, order)
+    return row_weighted_betting_bound(sums[bets], sizes[bets], largest_size, delta, n_candidates=n_candidates)
 
 
 def one_row_per_group_bound(
     wrong: ArrayLike,
     groups: ArrayLike,
-    rng: np.random.Generator,
     delta: float = 0.05,
     *,
     n_candidates: int = 1,
+    order: ArrayLike | None = None,
 ) -> float:
     r"""Clopper-Pearson limit of the group-averaged error, from one row of each group, drawn at random.
 
@@ -238,20 +266,21 @@ def one_row_per_group_bound(
         Whether the model errs on each row.
     groups, delta, n_candidates
         As for :func:`group_averaged_bound`.
-    rng : numpy.random.Generator
-        Draws the rows; trying several is choosing among candidates.
+    order : int array (n,), optional
+        The first row of each group in this order is drawn: one by what the rows hold (`abnet.certificates.row_order`),
+        never by their places in a file. By default one is drawn; trying several is choosing among candidates.
 
     Examples
     --------
     >>> wrong, groups = np.tile([False, False, True, False], 60), np.repeat(np.arange(60), 4)
-    >>> one_row_per_group_bound(wrong, groups, np.random.default_rng(0)) > 0.25
+    >>> one_row_per_group_bound(wrong, groups) > 0.15
     True
     """
     bad = _bools(wrong)
     where = number_groups(groups, len(bad))
-    order = rng.permutation(len(bad))
-    _, first = np.unique(where[order], return_index=True)
-    drawn = bad[order[first]]
+    places = bet_order(order, len(bad))
+    _, first = np.unique(where[places], return_index=True)
+    drawn = bad[places[first]]
     return clopper_pearson_bound(int(drawn.sum()), len(drawn), delta, n_candidates=n_candidates)
 
 

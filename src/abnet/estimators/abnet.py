@@ -105,6 +105,8 @@ class ABNetClassifier(MixtureClassifier):
         Share kept for early stopping: of all rows with ``objective="loss"``, of the first part while the prior is
         learned.
     random_state : int, RandomState or None
+        Seed of everything that is drawn. The same rows, in any order, and the same seed give the same split of the
+        rows, and so the same model. By default a seed is drawn afresh: ``seed_``, which `abnet inspect` shows too.
     verbose : int
         1 draws a progress bar on a terminal, and says what "auto" chose.
 
@@ -114,6 +116,8 @@ class ABNetClassifier(MixtureClassifier):
         What is promised for new data; None where no theorem covers what was done (see ``bound_estimate_``).
     bound_estimate_ : float or None
         The Gibbs bound where it is only an estimate.
+    seed_ : int
+        The seed of this fit: as `random_state` it repeats it.
     bound_rows_ : int array
         Row numbers, into the X given to `fit`, of the rows that the certificate was computed on, in random order.
     other_rows_ : int array

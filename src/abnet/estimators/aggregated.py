@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk, gibbs_bound
+from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.data.fingerprint import warn_of_copies
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
@@ -46,7 +47,7 @@ from abnet.labels import signs_of
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.records import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
-from abnet.rows import held_rows, number_groups, scaled_weights, two_parts
+from abnet.rows import held_rows, number_groups, scaled_weights
 
 __all__ = ["AggregatedClassifier"]
 
@@ -125,11 +126,12 @@ class AggregatedClassifier(BinaryClassifier):
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         self._check_parameters()
         streams = self._open_streams()
-        self._draw_parts(len(y), streams.split)
+        self._split_rows(X, y)
         return self._learn_network(X, np.maximum(y, 0).astype(np.intp), weights, streams)
 
     def _open_streams(self) -> Streams:
-        streams = Streams(*seeds(self.random_state, 7))
+        self.seed_ = drawn_seed(self.random_state)
+        streams = Streams(*seeds(self.seed_, 7)[1:])  # the first one drew the split once
         self._certify_seed = int(streams.certify.integers(2**63))
         return streams
 
@@ -239,14 +241,15 @@ class AggregatedClassifier(BinaryClassifier):
             return 64 if n >= 20_000 else 32
         return min(int(self.batch_size), n)
 
-    def _draw_parts(self, n: int, rng: np.random.Generator) -> None:
+    def _split_rows(self, X: Any, y: NDArray[np.float64]) -> None:
         """Set ``other_rows_`` and ``bound_rows_``, before anything is decided."""
         split = self._has_split()
-        self.other_rows_, self.bound_rows_ = np.arange(0), np.arange(n)
+        self.other_rows_, self.bound_rows_ = np.arange(0), np.arange(len(y))
         if split or self.objective == "loss":
             share = prior_share(self) if split else self.validation_fraction
-            self.other_rows_, self.bound_rows_ = two_parts(n, share, rng, self._groups)
-        self._hold_groups(n)
+            parts = Split.of(row_hashes(X, y), share, self.seed_, self._groups)
+            self.other_rows_, self.bound_rows_ = parts.first, parts.counted
+        self._hold_groups(len(y))
 
     def _rows_in_order(self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None) -> TrainingRows:
         """Fit the preparation where it may be, put the rows in the order of use."""
@@ -384,6 +387,7 @@ class AggregatedClassifier(BinaryClassifier):
             "prior": self._terms()["prior"],
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(rows.codes),
+            "seed": self.seed_,
             "data_fingerprint": fingerprint(rows.X, signs_of(rows.codes)),
             **fit_record(self, self._curves),
         }

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.estimators.classifier import BinaryClassifier, seeds, training_bar
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.records import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
@@ -61,11 +62,11 @@ class BaselineClassifier(BinaryClassifier):
         """The batch size of "auto" for n training rows."""
 
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
-        from abnet.rows import two_parts
-
         hidden = self._check_parameters()
-        split_rng, init_rng, train_rng = seeds(self.random_state, 3)
-        watched, trained = two_parts(len(y), self.validation_fraction, split_rng)
+        seed = drawn_seed(self.random_state)
+        _, init_rng, train_rng = seeds(seed, 3)
+        split = Split.of(row_hashes(X, y), self.validation_fraction, seed)
+        watched, trained = split.first, split.counted
         preparation, prepared = self._prepare(X, y, trained)
         order, K = np.concatenate([watched, trained]), len(self.classes_)
         sizes = (prepared.shape[1], *hidden, 1 if K == 2 else K)

@@ -48,9 +48,8 @@ __all__ = [
 
 
 class Streams(NamedTuple):
-    """Generators of a fit: split, start, training, the predictor's draws, the certificates'. None tells of another."""
+    """Generators of a fit: start, training, the predictor's draws, the certificates'. None tells of another."""
 
-    split: np.random.Generator
     start: np.random.Generator
     train: np.random.Generator
     deploy: np.random.Generator
@@ -103,6 +102,7 @@ def certify_posterior(
     kl: float = 0.0,
     vote_paths: int | None = None,
     groups: NDArray[Any] | None = None,
+    order: NDArray[np.intp] | None = None,
     **terms: Any,
 ) -> Certificate:
     """The certificate of a posterior on its bound rows: which theorem applies follows from how it was made.
@@ -125,6 +125,8 @@ def certify_posterior(
         How many paths vote, drawn once and kept, where the losses are sampled.
     groups : array (n,), optional
         The rows' groups: the certificate is then about a new group.
+    order : array (n,), optional
+        The order in which new rows are bet on; those of a split are in theirs.
     **terms
         ``delta``, ``prior`` ("test set" for new rows) and ``n_candidates``, and ``expected`` for a posterior that was
         trained on.
@@ -132,14 +134,16 @@ def certify_posterior(
     sampled = isinstance(losses, SampledRisk)
     if groups is not None:
         risk = losses if isinstance(losses, SampledRisk) else grouped_risk(losses, groups)
-        return _certify_on_groups(risk, groups, wrong, kl, vote_paths if sampled else None, frozen, **terms)
+        return _certify_on_groups(
+            risk, groups, wrong, kl, vote_paths if sampled else None, frozen, order=order, **terms
+        )
     if isinstance(losses, SampledRisk):
         if frozen:
             return certify_frozen_sampled(losses, codes, wrong, **terms)
         return certify_trained_sampled(losses, kl, vote="fixed paths", vote_paths=vote_paths, **terms)
     assert wrong is not None  # whoever has computed losses has the votes too
     if frozen:
-        return certify_frozen(losses, codes, wrong, n_classes=n_codes, **terms)
+        return certify_frozen(losses, codes, wrong, n_classes=n_codes, order=order, **terms)
     return certify_trained(losses, codes, kl, wrong=wrong, n_classes=n_codes, **terms)
 
 

@@ -36,7 +36,6 @@ from abnet.data.tables.cells import CellError
 from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.decisions.training_rows import find_fitted, refuse_fitted
-from abnet.errors import Parameter, ParameterError
 from abnet.estimators.recipe import warn_of_unsaved
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, check_labelled
@@ -362,18 +361,9 @@ def _dense(X: Any) -> NDArray[np.float32]:
     return np.asarray(_full(matrix))
 
 
-def seeds(random_state: Any, count: int) -> list[np.random.Generator]:
-    """Independent generators from one `random_state`: what is drawn from one tells nothing about another."""
-    from sklearn.utils import check_random_state
-
-    if isinstance(random_state, (int, np.integer)) and random_state < 0:
-        name = Parameter("random_state")
-        raise ParameterError("{} must be a whole number of at least 0; got {}.", name, random_state)
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        sequence = np.random.SeedSequence(None if random_state is None else int(random_state))
-    else:
-        sequence = np.random.SeedSequence(check_random_state(random_state).randint(2**31, size=4).tolist())
-    return [np.random.default_rng(child) for child in sequence.spawn(count)]
+def seeds(seed: int, count: int) -> list[np.random.Generator]:
+    """Independent generators from one seed: what is drawn from one tells nothing about another."""
+    return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]
 
 
 @contextmanager

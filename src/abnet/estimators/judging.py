@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.aggregation import exact
+from abnet.certificates.split import row_hashes, row_order
 from abnet.decisions.answers import Decision, abstention_records, meet_costs, meet_target
 from abnet.decisions.costs import bayes_cut, certify_costs, cost_table
 from abnet.decisions.groups import errors_by
@@ -54,7 +55,8 @@ def certify_anew(
             "them belong together. With groups= it is about a new group, as that of the fit.",
             stacklevel=4,
         )
-    prepared = predictor.prepare(classifier._check_rows(X))
+    rows = classifier._check_rows(X)
+    prepared = predictor.prepare(rows)
     codes, n_codes = with_unknown(classifier._labels.encode(y), K)
     seen = filter_of(predictor)
     if seen is not None:
@@ -67,10 +69,11 @@ def certify_anew(
         return estimate_error(wrong, seen)
     if by is not None:
         return errors_by(wrong, by, classifier.delta, n_candidates=n_candidates)
+    order = row_order(row_hashes(rows, y), groups=groups)
     losses = classifier._test_losses(prepared, scores, codes, n_codes, groups)
     certificate = certify_posterior(
         losses, codes, n_codes, wrong, frozen=True, groups=groups, delta=classifier.delta, prior="test set",
-        n_candidates=n_candidates,
+        n_candidates=n_candidates, order=order,
     )  # fmt: skip
     return classifier._named(certificate, n_codes)
 
@@ -135,7 +138,7 @@ def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tupl
         table = cost_table(classifier.costs, names)
         # A label that the model does not know costs as much as anything can.
         each = np.where(bound[1] < 0, table.max(), table[np.maximum(bound[1], 0), winners(bound[0])])
-        return 1, certify_costs(each, float(table.max()), **terms)
+        return 1, certify_costs(each, float(table.max()), order=np.arange(len(each)), **terms)  # that of the split
     if several:
         raise ParameterError("{} and {} are for two classes.", *map(Parameter, DECISIONS[1:3]))
     label = classifier.positive_class
@@ -152,7 +155,8 @@ def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tupl
     table = table if positive else table[::-1, ::-1]
     calibration = classifier.predictor_.info.calibration
     usual = None if calibration is None else 2 * _share_at(calibration, bayes_cut(table)) - 1
-    return positive, meet_costs(first, second, table, usual=usual, unknown=bound[1] < 0, **terms)
+    places = np.arange(len(bound[1]))  # in the order of the split
+    return positive, meet_costs(first, second, table, usual=usual, unknown=bound[1] < 0, order=places, **terms)
 
 
 def _share_at(calibration: Calibration, probability: float) -> float:

@@ -15,12 +15,12 @@ from sklearn.base import clone
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certify import assemble
 from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
+from abnet.certificates.split import drawn_seed
 from abnet.data.fingerprint import CopiesInStream
 from abnet.data.preparation import Unseen
 from abnet.data.preparation.unseen import UnseenWarning, merge
 from abnet.data.tables.cells import CellError
 from abnet.data.tables.frames import as_table, label_codes
-from abnet.data.tables.learning_draw import LearningDraw
 from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.classifier import is_our_own
@@ -122,7 +122,7 @@ def count_rows(
     predictor: Predictor,
     frames: "Iterable[polars.DataFrame]",
     target: str,
-    draw: LearningDraw,
+    learns: NDArray[np.bool_],
     *,
     exact: bool = True,
     others: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.intp]]] | None = None,
@@ -134,10 +134,10 @@ def count_rows(
     predictor : Predictor
         With a `TableMap` as preparation.
     frames : iterable of polars.DataFrame
-        The whole table, as `draw` knows it.
+        The whole table, its rows in their places.
     target : str
-    draw : LearningDraw
-        Of the rows that learned.
+    learns : array of bool (n,)
+        Which rows learned, as `learning_part` says.
     exact : bool
         Whether the scores are the expected output; if not, nothing is claimed about the Gibbs risk (a loss of 1).
     others : mapping, optional
@@ -148,7 +148,7 @@ def count_rows(
     read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
     tally, stream, start = Tally(predictor.classes_.tolist()), CopiesInStream(), 0
     for frame in frames:
-        counted = ~draw.learns(start, frame.height)
+        counted = ~learns[start : start + frame.height]
         table = as_table(frame, before=start)
         start += frame.height
         labels = label_codes(table, target, tally.classes)
@@ -222,21 +222,21 @@ def fit_table(
 ) -> Any:
     """Learn the target of a table of any size, and certify it.
 
-    A table of at most `max_learn_rows` rows is fitted as usual. Of a larger one, every row is given to the first part
-    or to the bound rows by a draw of its own, which depends on the seed and the row's number alone; at most
-    `max_learn_rows` rows learn. All others are streamed through the finished predictor and counted, so that they are
-    never in memory together: the posterior is frozen, its vote has the test-set bound, and the certificate says how
-    many rows were counted.
+    A table of at most `max_learn_rows` rows is fitted as usual. The rows of a larger one are split as those of a small
+    one, by a hash of what they hold (`abnet.certificates.Split`), but that at most `max_learn_rows` rows learn. All
+    others are streamed through the finished predictor and counted, so that they are never in memory together: the
+    posterior is frozen, its vote has the test-set bound, and the certificate says how many rows were counted. The
+    fitted copy's `random_state` is the seed that was used.
 
     Parameters
     ----------
     table : path, frame, sequence of frames, or iterator of frames
-        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas. It is read twice; what an
-        iterator gives is kept in temporary files meanwhile.
+        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas. A large one is read
+        three times; what an iterator gives is kept in temporary files meanwhile.
     target : str
         Column with the labels.
     estimator : classifier, optional
-        Unfitted; by default ``ABNetClassifier(random_state=0)``. Without a preprocessor it gets a `TablePreparation`.
+        Unfitted; by default ``ABNetClassifier()``. Without a preprocessor it gets a `TablePreparation`.
     max_learn_rows : int
     drop : sequence of str
         Columns to leave out.
@@ -264,7 +264,8 @@ def fit_table(
     from abnet.data.preparation import TablePreparation
     from abnet.estimators.abnet import ABNetClassifier
 
-    classifier = ABNetClassifier(random_state=0) if estimator is None else clone(estimator)
+    classifier = ABNetClassifier() if estimator is None else clone(estimator)
+    classifier.set_params(random_state=drawn_seed(classifier.random_state))
     if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
         classifier.set_params(preprocessor=TablePreparation())
     if not isinstance(max_learn_rows, (int, np.integer)) or max_learn_rows < 1:
@@ -273,29 +274,20 @@ def fit_table(
     with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
         source = TableSource(table, folder)
         part = learning_part(
-            without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
-            share=prior_share(classifier), seed=draw_seed(classifier.random_state),
+            lambda: without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
+            share=prior_share(classifier), seed=classifier.random_state,
         )  # fmt: skip
         for note in part.notes:
             warnings.warn(str(note), stacklevel=2)
-        if part.draw is None:
+        if part.learns is None:
             return classifier.fit(part.X, part.y)
         learn_all(classifier, part)
         frames = without(source.frames(), drop)
         tally = count_rows(
-            classifier.predictor_, frames, target, part.draw, exact=scores_are_exact(classifier)
+            classifier.predictor_, frames, target, part.learns, exact=scores_are_exact(classifier)
         )  # fmt: skip
     settle(classifier, tally)
     return classifier
-
-
-def draw_seed(random_state: Any) -> int:
-    """A seed for the draws of rows from a classifier's `random_state`."""
-    from sklearn.utils import check_random_state
-
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31))
 
 
 def learn_all(classifier: Any, part: Learning) -> None:
@@ -309,9 +301,7 @@ def learn_all(classifier: Any, part: Learning) -> None:
     try:
         fit_and_hold(classifier, part)
     except CellError as error:  # it counts the rows that learn
-        raise (
-            error if part.draw is None else error.taken_from(np.flatnonzero(part.draw.learns(0, part.n_rows)))
-        ) from None
+        raise (error if part.learns is None else error.taken_from(np.flatnonzero(part.learns))) from None
     finally:
         classifier.set_params(prior_fraction=share)
 

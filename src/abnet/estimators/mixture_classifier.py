@@ -174,7 +174,7 @@ class MixtureClassifier(AggregatedClassifier):
     def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
         self._check_parameters()
         streams = self._open_streams()
-        self._draw_parts(len(y), streams.split)
+        self._split_rows(X, y)
         codes = self._known_codes(np.maximum(y, 0).astype(np.intp))
         self._check_class_weight()
         if self._is_mixture(len(self.classes_)) and self._mixture_allowed():
@@ -360,6 +360,7 @@ class MixtureClassifier(AggregatedClassifier):
             "prior": "split",
             "posterior": "frozen" if self._is_frozen() else "train",
             "n_training_rows": len(codes),
+            "seed": self.seed_,
             "data_fingerprint": name,
             **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
         }

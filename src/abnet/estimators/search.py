@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.bam import BAM
 from abnet.bounds import Certificate
+from abnet.certificates.split import drawn_seed
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import without_groups
-from abnet.estimators.classifier import seeds
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
 from abnet.estimators.refit import fitting_anew
@@ -261,7 +261,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         seed = self.estimator.random_state
         if not isinstance(seed, (int, np.integer)):
             # One seed for all: the parts and the random start are then the same, and a shared prior is trained alike.
-            seed = int(seeds(seed, 1)[0].integers(2**31))
+            seed = drawn_seed(seed)
         base = clone(self.estimator).set_params(random_state=seed)
         return settings, [clone(base).set_params(**clone_values(params)) for params in settings]
 

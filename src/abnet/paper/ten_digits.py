@@ -125,11 +125,10 @@ def measure_digits(
     from abnet.estimators.classifier import seeds
     from abnet.estimators.recipe import Recipe
     from abnet.labels import Labels
-    from abnet.rows import two_parts
 
     begin = time.perf_counter()
     split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)
-    first, bound = two_parts(n_learn, recipe.prior_fraction, split_rng)
+    first, bound = np.split(split_rng.permutation(n_learn), [round(recipe.prior_fraction * n_learn)])
     networks = _learned(recipe, images[first], digits[first], train_rng, report)
     plain = Recipe((recipe.hidden,), recipe.members, "ancestral", "none", None, recipe.code_length, recipe.prior_fraction, None)  # fmt: skip # noqa: E501
     scorer = mixture_fit.deploy(plain, networks, Labels(np.arange(10)), draw_rng, recipe.paths)

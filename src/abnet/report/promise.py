@@ -193,12 +193,13 @@ def settings_text(details: Mapping[str, Any]) -> str | None:
 
     Examples
     --------
-    >>> settings_text({"estimator": "ABNetClassifier", "settings": {"random_state": "0", "delta": "0.01"}})
-    'ABNetClassifier(delta=0.01, random_state=0)'
+    >>> settings_text({"estimator": "ABNetClassifier", "settings": {"delta": "0.01"}, "seed": 7})
+    'ABNetClassifier(delta=0.01, random_state=7)'
     """
     settings, name = details.get("settings"), details.get("estimator")
     if not isinstance(settings, Mapping) or not isinstance(name, str):
         return None
+    settings = {**settings, **({"random_state": details["seed"]} if "seed" in details else {})}
     return f"{name}({', '.join(f'{key}={value}' for key, value in sorted(settings.items()))})"
 
 
@@ -211,8 +212,6 @@ def repeat_section(predictor: Predictor) -> str:
         how.append(f"<p>On the same table:</p><pre>{escape(command)}</pre>")
     if call is not None:
         how.append(f"<p>{'Or in' if how else 'In'} Python, on the same rows:</p><pre>{escape(call)}</pre>")
-        if "random_state" not in details["settings"]:
-            how.append("<p>No <code>random_state</code> was set: another fit draws other random numbers.</p>")
     if not how:
         how.append("<p>This file does not say how the model was made: it was written by an older version.</p>")
     return f"{''.join(how)}\n{html_table(['', ''], _facts(predictor), caption='Fingerprints and facts', left=2)}"

@@ -271,8 +271,8 @@ def judged(
     first, second = take(learn, parts.first), take(learn, parts.second)
     prepare = (lambda X: X) if parts.preparation is None else parts.preparation.transform
     _fit(model, prepare(first.X), first.y)
-    found = judge_answers(second.y, model.predict(prepare(second.X)))
-    certificate: Any = certify_judged(found, delta=delta, n_candidates=n_candidates, groups=second.groups)
+    found, places = judge_answers(second.y, model.predict(prepare(second.X))), np.arange(len(second.y))  # of the split
+    certificate: Any = certify_judged(found, delta=delta, n_candidates=n_candidates, groups=second.groups, order=places)
     seconds = perf_counter() - start
     rows = prepare(test.X)
     answers, proba = model.predict(rows), model.predict_proba(rows)
@@ -355,7 +355,7 @@ class _Contest:
     def random_prior(self, name: str) -> Contender:
         """The preparation must not see the bound rows, so that some rows go to it alone."""
         seed = self.settings["random_state"]
-        first, rest = two_random_parts(len(self.learn.y), PREPARATION_SHARE, seed, self.learn.groups)
+        first, rest = two_random_parts(self.learn, PREPARATION_SHARE, seed)
         preparation = self.preparation().fit(*take(self.learn, first)[:2])
         learn, test = (p._replace(X=preparation.transform(p.X)) for p in (take(self.learn, rest), self.test))
         return certified(name, self.network(None, prior="init"), learn, test, preparation)
@@ -367,7 +367,7 @@ class _Contest:
     def own_parts(self) -> Parts:
         """Two parts for the scikit-learn models, where no network has any."""
         share, seed = prior_share(make_estimator("abnet", self.settings)), self.settings["random_state"]
-        first, second = two_random_parts(len(self.learn.y), share, seed, self.learn.groups)
+        first, second = two_random_parts(self.learn, share, seed)
         return Parts(first, second, self.preparation().fit(take(self.learn, first).X))
 
 
@@ -414,7 +414,7 @@ def compare_table(
     part, groups = take_groups(part, group)
     data = Labelled(part.X, part.y, groups)
     check_use(preparation.get("use", ()), part.X.columns)
-    learn, test = two_random_parts(len(data.y), 1 - test_fraction, settings["random_state"], groups)
+    learn, test = two_random_parts(data, 1 - test_fraction, settings["random_state"])
     settings = {"n_candidates": 1, **settings}
     contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, preparation, verbose)
     if save is not None:

@@ -213,7 +213,7 @@ def fit_table(
         part, groups = take_groups(part, group)
         check_use(preprocessor.use, part.X.columns)
         n_columns = part.X.shape[1]
-        if part.draw is None:
+        if part.learns is None:
             prepared = _fit_whole(classifier, part, groups)
             rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), prepared)
         else:
@@ -244,7 +244,7 @@ def _fit_whole(
     """
     if classifier._has_split():
         return fit_and_hold(classifier, part, groups)
-    first, rest = two_random_parts(len(part.y), PREPARATION_SHARE, classifier.random_state, groups)
+    first, rest = two_random_parts(Labelled(part.X, part.y, groups), PREPARATION_SHARE, classifier.random_state)
     preparation = classifier.preprocessor.fit(take_rows(part.X, first), part.y[first])
     classifier.set_params(preprocessor=None)
     own = None if groups is None else groups[rest]
@@ -259,7 +259,7 @@ def _fit_whole(
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
     """Learn from the rows that are here, count all others, and judge logistic regression on them as well."""
-    assert part.draw is not None
+    assert part.learns is not None
     first = np.random.default_rng([classifier.random_state, 2]).permutation(len(part.y))[:LOGISTIC_ROWS]
     few = part.X[np.sort(first)]
     learn_all(classifier, part)
@@ -269,7 +269,7 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     logistic = _learned_logistic(prepared, classifier._labels.encode(part.y[np.sort(first)]))
     name = _logistic_name(len(first), len(part.y))
     tally = count_rows(
-        classifier.predictor_, frames, target, part.draw, exact=scores_are_exact(classifier),
+        classifier.predictor_, frames, target, part.learns, exact=scores_are_exact(classifier),
         others={name: logistic.predict},
     )  # fmt: skip
     settle(classifier, tally)
@@ -290,7 +290,7 @@ def rivals_of(
     split = classifier.predictor_.info.details["prior"] == "split"
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
-        first, second = two_random_parts(len(data.y), 0.5, classifier.random_state, data.groups)
+        first, second = two_random_parts(data, 0.5, classifier.random_state)
         preparation = clone(preparation).fit(take_rows(data.X, first), data.y[first])
     few = first[:LOGISTIC_ROWS]  # they are in random order
     groups = None if data.groups is None else data.groups[second]
@@ -337,7 +337,8 @@ def _judged(
     if groups is None:
         bound = clopper_pearson_bound(errors, len(wrong), delta, n_candidates=K)
     else:
-        bound = group_averaged_bound(wrong, groups, delta, n_candidates=K)
+        order = np.arange(len(wrong))  # that of the split
+        bound = group_averaged_bound(wrong, groups, delta, n_candidates=K, order=order)
     return Rival(name, bound, errors, len(wrong), same_network, n_candidates=K)
 
 

@@ -75,13 +75,12 @@ def take(data: Labelled, rows: Any) -> Labelled:
     return Labelled(take_rows(data.X, rows), data.y[rows], groups)
 
 
-def two_random_parts(
-    n: int, fraction: float, seed: int, groups: NDArray[Any] | None = None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers of about ``fraction · n`` rows at random, and of the rest; of whole groups, where there are any."""
-    from abnet.rows import two_parts
+def two_random_parts(data: Labelled, fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places of about ``fraction · n`` rows by what they hold, and of the rest; of whole groups, if there are any."""
+    from abnet.certificates.split import Split, row_hashes
 
-    return two_parts(n, fraction, np.random.default_rng([seed, 1]), groups)
+    split = Split.of(row_hashes(data.X, data.y), fraction, seed, data.groups)
+    return split.first, split.counted
 
 
 def cell_texts(frame: Any, column: str) -> list[str | None]:
@@ -139,7 +138,7 @@ def take_groups(part: "Learning", group: str | None) -> "tuple[Learning, NDArray
         return part, None
     if group not in part.X.columns:
         raise UsageError(f"--group: no column {group!r} in the table; its columns are {listed(part.X.columns)}.")
-    if part.draw is not None:
+    if part.learns is not None:
         raise UsageError("--group takes all rows into memory, and the table has more than --max-learn-rows allows.")
     table = as_table(part.X)
     names = cell_texts(table, group)
@@ -190,7 +189,7 @@ def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_leas
     if target in drop:
         raise UsageError(f"--drop: {target!r} is the target, which cannot be dropped.")
     try:
-        part = learning_part(without(source.frames(), drop), target, **limits)
+        part = learning_part(lambda: without(source.frames(), drop), target, **limits)
     except UnknownColumnError as error:
         option = "" if str(error).startswith("drop: ") else "target: "
         raise UsageError(f"--{option}{error}") from error

@@ -164,5 +164,5 @@ def _digits(seed: int) -> tuple[Labelled, Labelled]:
     data = load("digits")
     names = np.array(data.classes)
     labelled = Labelled(data.X, names[(data.y > 0).astype(int)])
-    learn, test = two_random_parts(len(data.y), LEARN, seed)
+    learn, test = two_random_parts(labelled, LEARN, seed)
     return take(labelled, learn), take(labelled, test)

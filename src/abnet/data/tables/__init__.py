@@ -2,7 +2,6 @@
 
 from abnet.data.tables.cells import Note, TableError
 from abnet.data.tables.frames import split_target
-from abnet.data.tables.learning_draw import LearningDraw, learning_rows
 from abnet.data.tables.reading import batches, read_table
 
-__all__ = ["LearningDraw", "Note", "TableError", "batches", "learning_rows", "read_table", "split_target"]
+__all__ = ["Note", "TableError", "batches", "read_table", "split_target"]

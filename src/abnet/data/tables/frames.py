@@ -25,7 +25,7 @@ from abnet.data.tables.cells import (
 from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, TextPart
 from abnet.records import number_of
 
-__all__ = ["Split", "Table", "as_table", "cells_of", "is_plan", "label_codes", "split_target", "stacked"]
+__all__ = ["FeaturesAndLabels", "Table", "as_table", "cells_of", "is_plan", "label_codes", "split_target", "stacked"]
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ def stacked(frames: list[Any]) -> Any:
     return pl.concat(frames, how="vertical" if same else "vertical_relaxed")
 
 
-class Split(NamedTuple):
+class FeaturesAndLabels(NamedTuple):
     """Features (a frame of the library that the table came in), labels, and remarks on the labels."""
 
     X: Any
@@ -272,7 +272,7 @@ class Split(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def split_target(frame: Any, column: str, *, index: Any = None) -> Split:
+def split_target(frame: Any, column: str, *, index: Any = None) -> FeaturesAndLabels:
     """Features and labels of a table.
 
     Labels stay as they are in the file: text from CSV becomes whole numbers or booleans only where these are written
@@ -291,7 +291,7 @@ def split_target(frame: Any, column: str, *, index: Any = None) -> Split:
 
     Returns
     -------
-    Split
+    FeaturesAndLabels
         ``X``, the other columns in their order; ``y``, the labels (n,); ``notes``.
 
     Raises
@@ -316,7 +316,7 @@ def split_target(frame: Any, column: str, *, index: Any = None) -> Split:
     if len(table.columns) == 1:
         raise TableError(f"{column!r} is the only column; the table needs at least one other to predict it from.")
     y, notes = _labels(table, column)
-    return Split(_without(frame, column), y, notes)
+    return FeaturesAndLabels(_without(frame, column), y, notes)
 
 
 def _composed(name: str) -> str:

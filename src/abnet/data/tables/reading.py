@@ -1,4 +1,4 @@
-"""Tables from files and streams, whole or in batches; a source that is read twice, and the rows that learn."""
+"""Tables from files and streams, whole or in batches; a source to be read again, and the rows that learn."""
 
 import io
 import os
@@ -13,10 +13,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.split import Split, row_hashes
 from abnet.data.tables.cells import Note, TableError, UnknownColumnError, listed
 from abnet.data.tables.csv_files import ByteSource, csv_frames
-from abnet.data.tables.frames import Split, as_table, is_plan, split_target, stacked
-from abnet.data.tables.learning_draw import LearningDraw, learning_rows
+from abnet.data.tables.frames import FeaturesAndLabels, as_table, is_plan, split_target, stacked
 
 if TYPE_CHECKING:
     import polars
@@ -367,19 +367,19 @@ class Learning:
         As `split_target` gives them.
     n_rows : int
         Rows of the whole table.
-    draw : LearningDraw or None
-        Says which rows learn; None if the whole table is here.
+    learns : array of bool (n_rows,) or None
+        Says of every row of the table whether it learns; None if the whole table is here.
     """
 
     X: Any
     y: NDArray[Any]
     notes: tuple[Note, ...]
     n_rows: int
-    draw: LearningDraw | None = None
+    learns: NDArray[np.bool_] | None = None
 
 
 def learning_part(
-    frames: "Iterable[polars.DataFrame]",
+    read: "Callable[[], Iterable[polars.DataFrame]]",
     target: str,
     *,
     max_learn_rows: int,
@@ -388,36 +388,48 @@ def learning_part(
 ) -> Learning:
     """The whole table if it has at most `max_learn_rows` rows, else the rows that learn, a random choice from all.
 
+    A larger table is read twice: once for the hashes of its rows (`abnet.certificates.Split`, 40 bytes for each row
+    while they are ordered), and once for the rows that learn. The same rows and seed give the same choice, whatever
+    the order of the rows.
+
     Parameters
     ----------
-    frames : iterable of polars.DataFrame
+    read : callable
+        Gives the frames of the table, from the first on, whenever it is called.
     target : str
     max_learn_rows : int
     share : float
         Of the rows of a larger table, to learn from, if `max_learn_rows` allows so many.
     seed : int
-        Of the draw of every row.
     """
-    stream, first, total = iter(frames), [], 0
+    if not 0 < share < 1 or max_learn_rows < 1:
+        raise ValueError(f"share must lie between 0 and 1, max_learn_rows be 1 or more; got {share}, {max_learn_rows}.")
+    stream, first, total = iter(read()), [], 0
     for frame in stream:
         first.append(frame)
         total += frame.height
         if total > max_learn_rows:
-            chosen, draw, n_rows = learning_rows(
-                chain(_emptied(first), stream), seed=seed, share=share, max_learn_rows=max_learn_rows
-            )
-            return Learning(*_split(chosen.rechunk(), target, draw, n_rows), n_rows, draw)
+            hashes = np.concatenate([row_hashes(part) for part in chain(_emptied(first), stream)])
+            learns = np.zeros(len(hashes), np.bool_)
+            learns[Split.of(hashes, share, seed, most=max_learn_rows).first] = True
+            return Learning(*_chosen(read(), target, learns), len(learns), learns)
     whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
     first.clear()
     return Learning(*split_target(whole, target), whole.height)
 
 
-def _split(chosen: "polars.DataFrame", target: str, draw: LearningDraw, n_rows: int) -> Split:
+def _chosen(frames: "Iterable[polars.DataFrame]", target: str, learns: NDArray[np.bool_]) -> FeaturesAndLabels:
     """Features and labels of the rows that learn; what is wrong is said of the row of the whole table."""
+    kept, start = [], 0
+    for frame in frames:
+        kept.append(frame.filter(learns[start : start + frame.height]))
+        start += frame.height
+    whole = stacked(kept).rechunk()
+    kept.clear()
     try:
-        return split_target(chosen, target)
+        return split_target(whole, target)
     except TableError:
-        return split_target(chosen, target, index=np.flatnonzero(draw.learns(0, n_rows)))
+        return split_target(whole, target, index=np.flatnonzero(learns))
 
 
 def _emptied(frames: list[Any]) -> Iterator[Any]:

@@ -1,0 +1,289 @@
+"""The split depends on what rows hold and on the seed, never on their places; and so promises hold on sorted files."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from abnet.bounds import clopper_pearson_bound
+from abnet.certificates import Split, drawn_seed, row_hashes, row_order
+from abnet.decisions import certify_costs, group_averaged_bound
+from promise import breaks
+
+N = 60
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(N, 4)).astype(np.float32)
+Y = np.array(["no", "yes"])[RNG.integers(0, 2, N)]
+
+
+# Hashes
+
+
+def mixed_columns() -> dict[str, list[Any]]:
+    words = ["", "a", "Zürich", "a longer text of some words", "x" * 1000, None]
+    return {
+        "number": [*X[:40, 0].astype(float).tolist(), *[None] * 20],
+        "whole": list(range(N)),
+        "text": [words[i % 6] for i in range(N)],
+        "flag": [i % 3 == 0 for i in range(N)],
+    }
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda c: pl.DataFrame(c),
+        lambda c: pd.DataFrame(c),
+        lambda c: pd.DataFrame(c).astype({"number": "Float64", "text": "string"}),
+        lambda c: pl.DataFrame(c).with_columns(pl.col("text").cast(pl.Categorical)),
+        lambda c: np.array(list(zip(*c.values(), strict=True)), dtype=object),
+        lambda c: list(zip(*c.values(), strict=True)),
+        lambda c: c,
+    ],
+)
+def test_equal_cells_have_equal_hashes_in_every_container(form: Callable[[Any], Any]) -> None:
+    columns = mixed_columns()
+    expected = row_hashes(pl.DataFrame(columns), Y)
+    assert np.array_equal(row_hashes(form(columns), Y), expected)
+    assert np.array_equal(row_hashes(form(columns), Y.tolist()), expected)
+    assert len(np.unique(expected)) == N
+
+
+@pytest.mark.parametrize(
+    "form",
+    [np.float64, np.asfortranarray, sp.csr_matrix, sp.coo_array, pd.DataFrame, pl.DataFrame, np.ndarray.tolist],
+)  # fmt: skip
+def test_numbers_have_one_hash_whatever_holds_them(form: Callable[[Any], Any]) -> None:
+    rows = np.where(np.abs(X) < 0.5, np.float32(0), X)
+    assert np.array_equal(row_hashes(form(rows), Y), row_hashes(rows, Y))
+
+
+def test_a_rounded_array_is_split_like_the_one_it_was_rounded_from() -> None:
+    long = RNG.normal(size=(N, 3))
+    assert np.array_equal(row_hashes(long), row_hashes(long.astype(np.float32)))
+
+
+def test_numbers_written_as_text_are_numbers() -> None:
+    texts = [["1.50", "-7", "no"], ["0.1", "12345", ""]]
+    assert np.array_equal(row_hashes(texts), row_hashes([[1.5, -7, "no"], [0.1, 12345, ""]]))
+
+
+def test_dates_are_the_same_in_pandas_and_polars() -> None:
+    days = np.datetime64("2020-01-31") + np.arange(5).astype("timedelta64[D]")
+    frames = pd.DataFrame({"d": days}), pl.DataFrame({"d": days}), pl.DataFrame({"d": pl.Series(days).cast(pl.Date)})
+    first, *others = (row_hashes(frame) for frame in frames)
+    assert all(np.array_equal(first, other) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([[1.0, 2.0]], [[2.0, 1.0]]),
+        ([[0.0, 0.0]], [[0.0, np.nan]]),
+        ([[2.0**24]], [[2.0**24 + 1]]),
+        (np.array([[2**53]]), np.array([[2**53 + 1]])),
+        ([["ab", "c"]], [["a", "bc"]]),
+        ([["12345678"]], [["12345678\0"]]),
+        ([["1"]], [["1x"]]),
+        ([[""]], [[" "]]),
+    ],
+)
+def test_rows_that_differ_have_other_hashes(one: Any, other: Any) -> None:
+    assert row_hashes(one)[0] != row_hashes(other)[0]
+
+
+def test_the_label_counts() -> None:
+    assert not np.any(row_hashes(X, Y) == row_hashes(X, np.where(Y == "no", "yes", "no")))
+    assert not np.any(row_hashes(X, Y) == row_hashes(X))
+
+
+def test_zeros_of_either_sign_are_one() -> None:
+    assert row_hashes(np.array([[0.0]]))[0] == row_hashes(np.array([[-0.0]]))[0]
+
+
+def test_another_process_has_the_same_hashes() -> None:
+    code = "from abnet.certificates import row_hashes; print(row_hashes([['a', 1.5, None]], ['yes'])[0])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert int(found) == int(row_hashes([["a", 1.5, None]], ["yes"])[0])
+
+
+def test_bits_of_hashes_look_like_coins() -> None:
+    """Also of rows that differ in one small whole number."""
+    hashes = row_hashes(np.arange(20_000)[:, None])
+    bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1)
+    assert np.abs(bits.mean(axis=0) - 0.5).max() < 5 * 0.5 / np.sqrt(20_000)
+    assert len(np.unique(hashes)) == 20_000
+
+
+# The order
+
+
+def test_the_same_rows_in_another_order_are_split_alike() -> None:
+    shuffled = RNG.permutation(N)
+    one, other = Split.of(row_hashes(X, Y), 0.4, 3), Split.of(row_hashes(X[shuffled], Y[shuffled]), 0.4, 3)
+    assert np.array_equal(shuffled[other.first], one.first)
+    assert np.array_equal(shuffled[other.counted], one.counted)
+    assert np.array_equal(np.sort(np.concatenate([one.first, one.counted])), np.arange(N))
+    assert len(one.first) == round(0.4 * N)
+
+
+def test_the_seed_and_any_other_row_change_the_order() -> None:
+    hashes = row_hashes(X, Y)
+    assert not np.array_equal(row_order(hashes, 0), row_order(hashes, 1))
+    changed = hashes.copy()
+    changed[0] += np.uint64(1)
+    places = [row_order(each, 0).tolist() for each in (hashes, changed)]
+    assert [row for row in places[0] if row] != [row for row in places[1] if row]
+
+
+def test_equal_rows_fall_on_both_sides_as_by_chance() -> None:
+    hashes = np.concatenate([row_hashes(np.zeros((30, 1))), row_hashes(np.ones((70, 1)))])
+    zeros = [np.sum(Split.of(hashes, 0.5, seed).first < 30) for seed in range(300)]
+    assert abs(np.mean(zeros) - 15) < 5 * np.sqrt(50 * 0.3 * 0.7 * (50 / 99) / 300)
+    assert np.std(zeros) == pytest.approx(np.sqrt(50 * 0.3 * 0.7 * (50 / 99)), rel=0.25)
+
+
+def test_every_split_is_equally_likely() -> None:
+    """All six pairs out of four rows, over 600 seeds."""
+    hashes = row_hashes(X[:4], Y[:4])
+    pairs = [tuple(sorted(Split.of(hashes, 0.5, seed).first.tolist())) for seed in range(600)]
+    counts = np.array([pairs.count((i, j)) for i in range(4) for j in range(i + 1, 4)])
+    assert counts.sum() == 600
+    assert np.sum((counts - 100) ** 2 / 100) < 20.5  # chi-square with 5 degrees of freedom, one in a thousand
+
+
+def test_every_row_has_its_chance_over_the_seeds() -> None:
+    hashes, seeds = row_hashes(X, Y), 600
+    learned = sum(np.isin(np.arange(N), Split.of(hashes, 0.5, seed).first).astype(int) for seed in range(seeds))
+    assert np.abs(learned - seeds / 2).max() < 5 * np.sqrt(seeds / 4)
+
+
+def test_whole_groups_are_on_one_side_wherever_they_stand() -> None:
+    groups = np.repeat(np.arange(15), 4)
+    shuffled, names = RNG.permutation(N), np.array([f"patient {n}" for n in range(15)])[::-1]
+    one = Split.of(row_hashes(X, Y), 0.4, 0, groups)
+    other = Split.of(row_hashes(X[shuffled], Y[shuffled]), 0.4, 0, names[groups][shuffled])
+    assert set(groups[one.first]).isdisjoint(groups[one.counted])
+    assert len(set(groups[one.first])) == 6
+    assert np.array_equal(shuffled[other.first], one.first)
+    assert np.array_equal(shuffled[other.counted], one.counted)
+    assert np.sum(np.diff(groups[np.concatenate([one.first, one.counted])]) != 0) == 14
+
+
+def test_large_groups_do_not_come_first() -> None:
+    groups = np.array([0] * 50 + list(range(1, 51)))
+    rows = np.arange(100.0)[:, None]
+    place = [groups[row_order(row_hashes(rows + seed), seed, groups)].tolist().index(0) for seed in range(400)]
+    assert np.mean(place) == pytest.approx(25, abs=5 * 14.7 / np.sqrt(400))
+
+
+def test_at_most_so_many_rows_learn_and_each_part_has_one() -> None:
+    hashes = row_hashes(X)
+    assert len(Split.of(hashes, 0.5, 0, most=7).first) == 7
+    assert np.array_equal(Split.of(hashes, 0.5, 0, most=7).first, Split.of(hashes, 0.5, 0).first[:7])
+    assert len(Split.of(hashes[:2], 0.01, 0).first) == len(Split.of(hashes[:2], 0.99, 0).counted) == 1
+    for few in (hashes[:0], hashes[:1]):
+        with pytest.raises(ValueError, match="at least 2"):
+            Split.of(few, 0.5, 0)
+    with pytest.raises(ValueError, match="1 group"):
+        Split.of(hashes, 0.5, 0, np.zeros(N))
+
+
+def test_a_seed_is_kept_or_drawn() -> None:
+    assert drawn_seed(np.int64(4)) == 4
+    assert drawn_seed(np.random.RandomState(1)) == drawn_seed(np.random.RandomState(1))
+    assert len({drawn_seed(None) for _ in range(5)}) == 5
+    with pytest.raises(ValueError, match="at least 0; got -1"):
+        drawn_seed(-1)
+
+
+# Promises on files that are sorted, that lie in blocks, and that are shuffled. One permutation for all samples is right
+# or wrong for all of them at once: about a share δ of the seeds are wrong nearly always.
+
+DELTA, SAMPLES, ROWS, CELLS, SHARE = 0.1, 400, 60, 4, 0.3
+SEEDS = range(20)
+LIMITS = np.array([clopper_pearson_bound(k, ROWS // 2, DELTA) for k in range(ROWS // 2 + 1)])
+Order = Callable[[NDArray[np.uint64], int], NDArray[np.intp]]
+
+
+def fixed_order(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.intp]:
+    """The mutant: a permutation of places with a fixed seed."""
+    return np.random.default_rng(seed).permutation(len(hashes))
+
+
+FILES: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[np.intp]]] = {
+    "sorted": lambda cells, y: np.argsort(y, kind="stable"),
+    "blocks": lambda cells, y: np.lexsort((y, cells)),
+    "shuffled": lambda cells, y: np.arange(len(y)),
+}
+
+
+def failures(file: str, order: Order, seed: int, distinct: bool) -> int:
+    """How often the errors of a learner that remembers its rows are certified too low.
+
+    Labels are 1 with probability .3 whatever the cell; what is answered in a cell is what most of its rows in the
+    first part have.
+    """
+    failed = 0
+    for sample in range(SAMPLES):
+        rng = np.random.default_rng([sample, 7])
+        cells, y = rng.integers(0, CELLS, ROWS), (rng.random(ROWS) < SHARE).astype(int)
+        places = FILES[file](cells, y)
+        cells, y = cells[places], y[places]
+        rows = np.column_stack([cells, rng.normal(size=ROWS) if distinct else cells])
+        found = order(row_hashes(rows, y), seed)
+        first, counted = found[: ROWS // 2], found[ROWS // 2 :]
+        answers = np.bincount(cells[first], 2 * y[first] - 1, CELLS) > 0
+        risk = np.mean(np.where(answers, 1 - SHARE, SHARE))
+        failed += LIMITS[np.sum(y[counted] != answers[cells[counted]])] < risk
+    return int(failed)
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+@pytest.mark.parametrize("file", FILES)
+def test_a_certificate_holds_whatever_the_order_of_the_file(file: str, distinct: bool) -> None:
+    found = [failures(file, row_order, seed, distinct) for seed in SEEDS[:3]]
+    assert not any(breaks(count, SAMPLES, DELTA) for count in found), found
+
+
+def test_a_permutation_with_a_fixed_seed_breaks_it() -> None:
+    found = [failures("sorted", fixed_order, seed, True) for seed in SEEDS]
+    assert any(breaks(count, SAMPLES, DELTA) for count in found), found
+
+
+def too_low(bound: Callable[..., float], order: Order | None, seed: int) -> int:
+    """How often a bound by betting fails on losses that are sorted in the file."""
+    failed = 0
+    for sample in range(SAMPLES):
+        rng = np.random.default_rng([sample, 9])
+        losses = np.sort(rng.random(ROWS) < SHARE).astype(float)
+        rows = np.column_stack([rng.normal(size=ROWS), losses])
+        failed += bound(losses, None if order is None else order(row_hashes(rows), seed)) < SHARE
+    return failed
+
+
+def by_cost(losses: NDArray[Any], order: NDArray[np.intp] | None) -> float:
+    return certify_costs(2.0 * losses, 2.0, DELTA, order=order).cost_bound / 2.0
+
+
+def by_group(losses: NDArray[Any], order: NDArray[np.intp] | None) -> float:
+    rows = None if order is None else np.column_stack([2 * order, 2 * order + 1]).ravel()
+    return group_averaged_bound(np.repeat(losses, 2), np.repeat(np.arange(len(losses)), 2), DELTA, order=rows)
+
+
+@pytest.mark.parametrize("bound", [by_cost, by_group])
+@pytest.mark.parametrize("order", [row_order, None], ids=["by content", "drawn"])
+def test_bets_hold_on_sorted_losses(bound: Callable[..., float], order: Order | None) -> None:
+    assert not breaks(too_low(bound, order, 0), SAMPLES, DELTA)
+
+
+@pytest.mark.parametrize("bound", [by_cost, by_group])
+def test_bets_by_a_permutation_with_a_fixed_seed_break_their_promise(bound: Callable[..., float]) -> None:
+    assert any(breaks(too_low(bound, fixed_order, seed), SAMPLES, DELTA) for seed in SEEDS)
