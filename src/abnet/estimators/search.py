@@ -310,9 +310,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Write the chosen predictor with its certificate to one file; `abnet.load` reads it back."""
         self._best().save(path)
 
-    def to_c(self, path: str | Path, *, precision: str = "auto") -> Any:
-        """Write the chosen predictor, with its preparation, as one file of C99: see `abnet.export.to_c`."""
-        return self._best().to_c(path, precision=precision)
+    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False) -> Any:
+        """Write the chosen predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
+        return self._best().to_c(path, prefix=prefix, example=example)
 
     def to_onnx(self, path: str | Path) -> Any:
         """Write the chosen predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
