@@ -1,7 +1,6 @@
 """`ABNetSearch`: choose among settings by their certificates, on the same data, and account for the choice."""
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -239,15 +238,6 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("vote_error_bound", "gibbs_risk_bound", "empirical_gibbs_risk"):
             column = self.cv_results_[name]
             self.cv_results_[name] = [value if i == self.best_index_ else None for i, value in enumerate(column)]
-
-    @property
-    def results_(self) -> dict[str, list[Any]]:
-        """`cv_results_` by its name of version 0.1."""
-        check_is_fitted(self, "best_estimator_")
-        warnings.warn(
-            "results_ is now cv_results_; the old name goes in version 0.3.", DeprecationWarning, stacklevel=2
-        )
-        return self.cv_results_
 
     def _candidates(self) -> tuple[list[dict[str, Any]], list[Any]]:
         """Settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
