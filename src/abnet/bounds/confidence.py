@@ -294,7 +294,7 @@ def shares_of_classes(delta: float, counts: Sequence[int]) -> list[float]:
     largest = max([1, *counts])
     rows = [n or largest for n in counts]
     if len(rows) == 2 and rows[0] == rows[1]:
-        return [level("delta", delta) / 2.0] * 2  # halves are exact
+        return [share_of_an_order(delta)] * 2  # halves are exact
     return list(shares_by_count(rows, delta))
 
 
