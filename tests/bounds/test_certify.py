@@ -95,12 +95,6 @@ def test_a_test_set_has_the_frozen_form() -> None:
     assert bounds.certify_test_set(RISKS, LABELS, WRONG, delta=0.1) == replace(frozen, prior="test set")
 
 
-def test_the_old_name_of_a_test_set_certificate_warns() -> None:
-    with pytest.warns(DeprecationWarning, match="now called certify_test_set"):
-        old = bounds.certify_holdout(RISKS, LABELS, WRONG, delta=0.1)
-    assert old == bounds.certify_test_set(RISKS, LABELS, WRONG, delta=0.1)
-
-
 def test_sampled_certificate_pays_for_sampling() -> None:
     c = bounds.certify_trained_sampled(PATHS, 4.0, delta=0.1, prior="split", n_candidates=2)
     assert c.gibbs_risk_bound == bounds.sampled_gibbs_bound(PATHS.mean, 8 * N, 4.0, N, 0.1, n_candidates=2)

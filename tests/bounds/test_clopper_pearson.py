@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
-from abnet.bounds import confidence as clopper_pearson
 
 
 def mp_tail(k: int, n: int, p: float) -> mpmath.mpf:
@@ -47,15 +46,6 @@ def test_bound_is_one_when_all_are_wrong() -> None:
 
 def test_candidates_share_delta() -> None:
     assert bounds.clopper_pearson_bound(5, 100, 0.05, n_candidates=10) == bounds.clopper_pearson_bound(5, 100, 0.005)
-
-
-def test_the_old_name_works_and_warns_and_is_no_test() -> None:
-    from abnet.bounds import test_set_bound
-
-    assert test_set_bound.__test__ is False
-    assert clopper_pearson.test_set_bound is test_set_bound
-    with pytest.warns(DeprecationWarning, match="now called clopper_pearson_bound"):
-        assert test_set_bound(5, 100, delta=0.1) == bounds.clopper_pearson_bound(5, 100, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ deltas = st.floats(1e-300, 1.0, exclude_max=True)
 @given(deltas, st.integers(1, 50))
 def test_shares_add_up_to_delta(delta: float, n_classes: int) -> None:
     assert 2 * confidence.share_of_an_order(delta) == pytest.approx(delta)
-    assert n_classes * confidence.share_of_a_class(delta, n_classes) == pytest.approx(delta)
+    assert sum(confidence.shares_of_classes(delta, [7] * n_classes)) == pytest.approx(delta)
     for spent, left in (confidence.share_for_sampling(delta), confidence.share_for_fixed_paths(delta)):
         assert spent == pytest.approx(delta / 10)
         assert spent + left == pytest.approx(delta)
@@ -29,7 +29,7 @@ def test_what_is_no_delta_has_no_shares(delta: float) -> None:
         with pytest.raises(ValueError, match=r"^delta must"):
             share(delta)
     with pytest.raises(ValueError, match=r"^delta must"):
-        confidence.share_of_a_class(delta, 2)
+        confidence.shares_of_classes(delta, [3, 4])
 
 
 def _is_delta(node: ast.expr) -> bool:

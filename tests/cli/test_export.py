@@ -1,7 +1,6 @@
 """`abnet export`: files that other programs read, and what the command says of them."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import abnet
 from abnet.files import save
 from cli.tables import Failure, Run
 from export import models
-from export.compiled import STRICT, needs_compiler
+from export.compiled import compile_c, needs_compiler
 from files.predictors import predictor
 
 
@@ -22,12 +21,23 @@ def test_c_compiles_and_its_bytes_are_stated(run: Run, model: Path, tmp_path: Pa
     assert record["output"] == str(tmp_path / "model.c")
     assert record["bytes"] == (tmp_path / "model.c").stat().st_size
     assert record["libm"]
-    subprocess.run(["cc", *STRICT, "-c", "model.c"], cwd=tmp_path, check=True)
-    text = run("export", model, "--to", "c", "--output", tmp_path / "model.c").stdout
+    assert record["files"] == [str(tmp_path / name) for name in ("model.c", "model.h")]
+    compile_c(tmp_path, "-c", "model.c")
+    more = ("--prefix", "skin", "--example")
+    text = run("export", model, "--to", "c", "--output", tmp_path / "model.c", *more).stdout
     assert "in place of an older file" in text
-    assert f"constants: {record['flash_bytes']:,} bytes of flash" in text
-    assert f"working memory: {record['ram_bytes']:,} bytes of stack (" in text
-    assert "link with -lm" in text
+    assert f"{record['flash_bytes']:,} bytes" in text
+    assert f"{record['ram_bytes']:,} bytes" in text
+    assert "model_example.c" in text
+    compile_c(tmp_path, "model.c", "model_example.c", "-lm")
+    assert "skin_predict" in (tmp_path / "model.h").read_text()
+
+
+def test_a_header_of_another_origin_is_kept(failure: Failure, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.h").write_text("#define MINE\n")
+    message = failure("export", model, "--to", "c", "--output", tmp_path / "model.c", code=2)
+    assert "model.h" in message
+    assert not (tmp_path / "model.c").exists()
 
 
 def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
@@ -80,9 +90,8 @@ def test_without_the_package_the_error_says_how_to_install_it(
 
 def test_wrong_words_are_named(failure: Failure, model: Path, tmp_path: Path) -> None:
     assert "--to must be 'c' or 'onnx', not 'java'" in failure("export", model, "--to", "java", code=2)
-    wrong = failure("export", model, "--to", "c", "--precision", "half", code=2)
-    assert "--precision must be 'auto', 'single' or 'double'" in wrong
+    assert "prefix" in failure("export", model, "--to", "c", "--prefix", "a-b", "--output", tmp_path / "model.c")
     save(predictor("mean field", certificate=None), tmp_path / "field.abnet")
     message = failure("export", tmp_path / "field.abnet", "--to", "c")
-    assert "a MeanFieldNetwork cannot be exported; what can be are the networks" in message
+    assert "MeanFieldNetwork" in message
     assert not (tmp_path / "field.c").exists()

@@ -8,7 +8,6 @@ from statistics import fmean
 import pytest
 
 from abnet import bounds
-from tighter import table
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -51,7 +50,6 @@ def test_todays_forms_are_no_looser_from_the_same_losses() -> None:
         assert float(row["vote_forms_2"]) <= float(row["vote_forms_1"])
         assert int(row["all_recipes"]) == int(row["n_candidates"]) + 6
         assert float(row["gibbs_all_recipes"]) > float(row["gibbs_forms_2"])
-    assert table(rows, rows_of("certificates.csv")) in (DOCS / "certificates.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("published", rows_of("certificates.csv"), ids=lambda row: f"{row['dataset']} {row['kind']}")

@@ -82,15 +82,13 @@ def test_an_old_set_of_operators_is_refused(numbers: Fitted) -> None:
 
 @pytest.fixture(scope="module")
 def table() -> Fitted:
-    """A frame that the classifier prepares itself, hashed text, truths for labels, holes and new categories later."""
+    """A frame that the classifier prepares itself, truths for labels, holes and new categories later."""
     rng = np.random.default_rng(5)
     ages = rng.integers(17, 90, 500).astype(float)
     ages[::7] = np.nan
-    notes = ["".join(letters) for letters in rng.choice(list("aeiouÄß 7"), (500, 6))]
-    frame = pd.DataFrame({"age": ages, "job": rng.choice(["clerk", "smith", ""], 500), "note": notes})
-    frame["note"] = frame["note"].str.strip()
+    frame = pd.DataFrame({"age": ages, "job": rng.choice(["clerk", "smith", ""], 500)})
     y = (np.nan_to_num(ages, nan=50) > 50) ^ (frame["job"] == "smith").to_numpy()
-    network = abnet.ABNetClassifier((4,), random_state=0, max_iter=5, preprocessor=TablePreparation(use=("note",)))
+    network = abnet.ABNetClassifier((4,), random_state=0, max_iter=5, preprocessor=TablePreparation())
     return make_pipeline(network).fit(frame, y), frame.replace("smith", "pilot")
 
 
@@ -100,8 +98,8 @@ def declared(**kinds: Any) -> list[tuple[str, Any]]:
 
 def test_a_table_converts_column_by_column(table: Fitted) -> None:
     pipeline, frame = table
-    given = declared(job=types.StringTensorType, note=types.StringTensorType, age=types.DoubleTensorType)
-    assert [column.kind for column in pipeline[-1].compact().info.preparation.columns] == ["numeric", "text", "hashed"]
+    given = declared(job=types.StringTensorType, age=types.DoubleTensorType)
+    assert [column.kind for column in pipeline[-1].compact().info.preparation.columns] == ["numeric", "text"]
     made = skl2onnx.convert_sklearn(pipeline, initial_types=given, options={"zipmap": False})
     cells = {name: frame[[name]].to_numpy() for name in frame}
     labels, probabilities = run(made, cells)
@@ -114,10 +112,10 @@ def test_a_table_converts_column_by_column(table: Fitted) -> None:
 
 def test_columns_that_do_not_fit_are_named(table: Fitted) -> None:
     pipeline, _ = table
-    wrong = declared(job=types.DoubleTensorType, note=types.StringTensorType, age=types.DoubleTensorType)
+    wrong = declared(job=types.DoubleTensorType, age=types.DoubleTensorType)
     with pytest.raises(ValueError, match="column 'job' must be declared to skl2onnx as text"):
         skl2onnx.convert_sklearn(pipeline, initial_types=wrong)
-    with pytest.raises(ValueError, match="3 columns, and skl2onnx was told of 1 inputs"):
+    with pytest.raises(ValueError, match="2 columns, and skl2onnx was told of 1 inputs"):
         skl2onnx.convert_sklearn(pipeline, initial_types=declared(job=types.StringTensorType))
 
 
@@ -131,8 +129,8 @@ def test_estimators_and_loaded_models_write_the_same(numbers: Fitted, tmp_path: 
     network = numbers[0][-1]
     network.save(tmp_path / "model.abnet")
     loaded = abnet.load(tmp_path / "model.abnet")
-    assert network.to_c(tmp_path / "a.c").text == loaded.to_c(tmp_path / "b.c").text
+    assert network.to_c(tmp_path / "a.c").header == loaded.to_c(tmp_path / "b.c").header
     network.to_onnx(tmp_path / "a.onnx")
     loaded.to_onnx(tmp_path / "b.onnx")
     assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
-    assert (tmp_path / "a.c").read_bytes() == (tmp_path / "b.c").read_bytes()
+    assert (tmp_path / "a.c").read_text().replace("a.h", "b.h") == (tmp_path / "b.c").read_text()

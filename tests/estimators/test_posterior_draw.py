@@ -58,15 +58,14 @@ def test_certificate_counts_the_errors_of_the_network_itself(rng: np.random.Gene
     assert certificate.n_examples == N
 
 
-@pytest.mark.parametrize("forms", [1, 2])
-def test_bound_is_that_of_section_six_or_of_the_test_set(forms: int) -> None:
-    trained = DrawnCertificate(3, 50, 2.0, 0.05, prior="split", posterior="train", n_candidates=2, forms=forms)
+def test_bound_is_that_of_section_six_or_of_the_test_set() -> None:
+    trained = DrawnCertificate(3, 50, 2.0, 0.05, prior="split", posterior="train", n_candidates=2)
     with mpmath.workdps(40):
         n, k = 50, mpmath.mpf(3) / 50
         p = mpmath.mpf(trained.error_bound)
-        # All terms in forms 1; in forms 2 those of at most n p errors, and 1 for all the others.
-        last = n if forms == 1 else int(n * p)
-        xi = (forms - 1) + mpmath.fsum(
+        # The terms of at most n p errors, and 1 for all the others.
+        last = int(n * p)
+        xi = 1 + mpmath.fsum(
             mpmath.binomial(n, i) * (mpmath.mpf(i) / n) ** i * (1 - mpmath.mpf(i) / n) ** (n - i)
             for i in range(last + 1)
         )

@@ -128,12 +128,6 @@ def test_the_smallest_bound_is_chosen(by: str) -> None:
     assert len(set(bounds)) > 1
 
 
-def test_results_have_their_old_name_for_one_version() -> None:
-    search = ABNetSearch(classifier(0, max_iter=2)).fit(X, Y)
-    with pytest.warns(DeprecationWarning, match="is now cv_results_"):
-        assert search.results_ is search.cv_results_
-
-
 def test_all_settings_share_one_seed_without_a_random_state() -> None:
     search = ABNetSearch(classifier(0, random_state=None), RATES).fit(X, Y)
     assert isinstance(search.best_estimator_.random_state, int)

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.words import HashedColumn, WordsColumn
-from abnet.export import CSource, c_program
+from abnet.data.preparation.words import WordsColumn
+from abnet.export import CSource, to_c
 from abnet.export.plan import export_plan
 from abnet.predictors.predictor import Predictor
 
@@ -22,9 +22,10 @@ SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
 MAIN = """
-#include "model.c"
+#include "model.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char *text(void) {
     int length;
@@ -46,61 +47,65 @@ static double number(void) {
 
 int main(void) {
     size_t row, rows;
-    int read, code, *codes;
+    int read, *codes;
     %(type)s *all, *x;
-    float p[ABNET_CLASSES] = {0};
+    float *p, one[ABNET_CLASSES] = {0};
     if (fread(&read, sizeof read, 1, stdin) != 1) exit(2);
     rows = (size_t)read;
     all = calloc((rows + 1) * %(each)s, sizeof *all);
     codes = calloc(rows + 1, sizeof *codes);
+    p = calloc((rows + 1) * ABNET_CLASSES, sizeof *p);
     for (row = 0; row < rows; row++) {
         x = all + row * %(each)s;
 %(read)s
     }
-    abnet_predict_rows(all, rows, codes);
+    abnet_predict_rows(all, rows, codes%(many)s);
     for (row = 0; row < rows; row++) {
         x = all + row * %(each)s;
-        code = abnet_predict(%(call)s);
-        if (code != codes[row]) exit(3); /* side by side, another label */
-        fwrite(&code, sizeof code, 1, stdout);
-        fwrite(p, sizeof p, 1, stdout);
+        if (codes[row] != abnet_predict(%(call)s)) exit(3); /* another label in a batch */
+        if (codes[row] >= 0 && memcmp(one, p + row * ABNET_CLASSES, sizeof one) != 0) exit(4);
+        fwrite(codes + row, sizeof *codes, 1, stdout);
+        fwrite(p + row * ABNET_CLASSES, sizeof one, 1, stdout);
 %(free)s
     }
     free(all);
     free(codes);
+    free(p);
     if (0) { (void)text; (void)number; }
     return abnet_label(0) == NULL || abnet_label(-1) != NULL || abnet_label(ABNET_CLASSES) != NULL;
 }
 """
 
 
-def build(model: Predictor, folder: Path, *flags: str, precision: str = "auto") -> tuple[Path, CSource]:
+def build(model: Predictor, folder: Path, *flags: str) -> tuple[Path, CSource]:
     """The program around a model, compiled with all warnings."""
-    source = c_program(model, precision=precision)
-    (folder / "model.c").write_text(source.text, encoding="ascii")
+    source = to_c(model, folder / "model.c")
     fields = list(zip(source.members, _textual(model), strict=True)) if source.members else []
     parts = {
         "type": "abnet_row" if fields else "float",
         "each": "1" if fields else "ABNET_COLUMNS",
         "read": "\n".join(f"        x->{name} = {'text' if is_text else 'number'}();" for name, is_text in fields)
-        or "        for (code = 0; code < ABNET_COLUMNS; code++) x[code] = (float)number();",
-        "call": "x" + (", p" if model.shares else ""),
+        or "        for (read = 0; read < ABNET_COLUMNS; read++) x[read] = (float)number();",
+        "call": "x" + (", one" if model.shares else ""),
+        "many": ", p" if model.shares else "",
         "free": "\n".join(f"        free((void *)x->{name});" for name, is_text in fields if is_text),
     }
     (folder / "main.c").write_text(MAIN % parts, encoding="ascii")
-    link = ["-lm"] if source.libm else []
-    compiler = ["cc", *STRICT, *(flags or ("-O2",))]
-    command = [*compiler, "main.c", "-o", "model", *link]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:3000]
+    compile_c(folder, "main.c", "model.c", "-o", "model", *(flags or ("-O1",)), *(["-lm"] if source.libm else []))
     return folder / "model", source
+
+
+def compile_c(folder: Path, *arguments: str) -> None:
+    """Compile with all warnings as errors."""
+    done = subprocess.run(["cc", *STRICT, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
 
 
 def _textual(model: Predictor) -> list[bool]:
     plan = export_plan(model)
     if plan.columns is None:
         return [False] * plan.n_columns
-    return [isinstance(column, TextColumn | WordsColumn | HashedColumn) for column in plan.columns]
+    return [isinstance(column, TextColumn | WordsColumn) for column in plan.columns]
 
 
 def run(program: Path, model: Predictor, rows: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,5 @@
-"""Exported ONNX in onnxruntime against Python: every network, every preparation, every kind of column."""
+"""What is particular to ONNX: names of inputs and outputs, types of labels, the error function."""
 
-import unicodedata
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,13 @@ import polars as pl
 import pytest
 from scipy.special import erf
 
-from abnet.bam import BAM
 from abnet.data.preparation.columns import TextColumn
 from abnet.data.preparation.unseen import UnseenWarning
-from abnet.data.preparation.words import HashedColumn, WordsColumn
-from abnet.data.tables.frames import as_table
+from abnet.data.preparation.words import WordsColumn
 from abnet.export import onnx_program, to_onnx
-from abnet.export.onnx_graph import DOMAINS, OnnxGraph
-from abnet.export.onnx_tokens import hashed_features
+from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
-from abnet.predictors.paths import CompactUniform
 from abnet.predictors.predictor import Predictor
 from export import models
 
@@ -44,7 +39,7 @@ def feed(model: Predictor, rows: Any) -> dict[str, Any]:
     kinds: tuple[Any, ...] = plan.columns or ()
     found: dict[str, Any] = {}
     for column, name in zip(kinds, rows.columns, strict=True):
-        if isinstance(column, TextColumn | WordsColumn | HashedColumn):
+        if isinstance(column, TextColumn | WordsColumn):
             found[name] = np.array([[cell or ""] for cell in rows[name].to_list()], object)
         else:
             found[name] = rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()[:, None]
@@ -67,36 +62,10 @@ def check(model: Predictor, rows: Any, reference: Any = None) -> None:
     assert found["valid"].all()
 
 
-@pytest.mark.parametrize("kind", models.KINDS)
-def test_every_network_on_an_array(kind: str) -> None:
-    X = np.random.default_rng(7).normal(size=(3000, 6)).astype(np.float32)
-    check(models.predictor(kind, 6), X)
-
-
 @pytest.mark.parametrize("width", [1, 2, 3, 9])
 def test_every_split_of_the_cube(width: int) -> None:
     X = np.random.default_rng(7).normal(size=(500, 6)).astype(np.float32)
     check(models.predictor("mixture", 6, width=width), X)
-
-
-@pytest.mark.parametrize("name", models.preparations(6))
-def test_every_preparation_of_an_array(name: str) -> None:
-    preparation = models.preparations(6)[name]
-    width = 6 if preparation is None else preparation.n_features_out
-    X = np.random.default_rng(8).normal(size=(3000, 6))
-    check(models.predictor("compact", width, preparation=preparation), X.astype(np.float32))
-    named = models.predictor("compact", width, preparation=preparation, feature_names=models.HOSTILE)
-    check(named, X)
-
-
-@pytest.mark.parametrize("kind", models.KINDS)
-def test_every_kind_of_column_with_hostile_names(kind: str) -> None:
-    preparation = models.columns(models.HOSTILE)
-    calibration = models.calibrated() if kind != "map" else None
-    model = models.predictor(kind, preparation.n_features_out, preparation=preparation, calibration=calibration)
-    names = [column.name for column in preparation.columns]
-    frame = models.table(3000, names)
-    check(model, frame, models.with_dates(frame, names[5]))
 
 
 @pytest.mark.parametrize(
@@ -118,23 +87,6 @@ def test_columns_may_be_called_like_the_outputs(tmp_path: Path) -> None:
     assert found["label_1"].tolist() == model.predict(X).tolist()
 
 
-@pytest.mark.parametrize("name", models.preparations(6))
-def test_rows_that_python_refuses_are_marked(name: str) -> None:
-    preparation = models.preparations(6)[name]
-    model = models.predictor("map", 6 if preparation is None else preparation.n_features_out, preparation=preparation)
-    X = np.ones((3, 6), np.float32)
-    X[1, 3], X[2, 3] = np.nan, np.inf
-    assert run(onnx_program(model), {"X": X})["valid"].tolist() == [True, False, False]
-
-
-def test_a_number_without_end_in_a_table_is_marked() -> None:
-    preparation = models.columns()
-    model = models.predictor("compact", preparation.n_features_out, preparation=preparation)
-    frame = models.table(2, [column.name for column in preparation.columns])
-    frame = frame.with_columns(pl.Series("age", [1.0, np.inf]))
-    assert run(onnx_program(model), feed(model, frame))["valid"].tolist() == [True, False]
-
-
 def test_the_error_function_is_in_double_precision() -> None:
     graph = OnnxGraph(["x"])
     graph.node("Identity", graph.erf("x"), out="y")
@@ -150,52 +102,6 @@ def test_certificate_and_classes_are_in_the_properties() -> None:
     found = {entry.key: entry.value for entry in onnx_program(model).metadata_props}
     assert found["certificate"] == str(model.certificate_)
     assert all(repr(name)[1:3] in found["classes"] for name in ("heed",))
-
-
-def test_what_cannot_be_exported_is_named() -> None:
-    rng = np.random.default_rng(0)
-    drawn = CompactUniform.from_network(BAM.init(rng, (3, 4, 1)), rng, n_samples=5)
-    with pytest.raises(ValueError, match="CompactUniform cannot be exported"):
-        onnx_program(drawn)
-
-
-@pytest.mark.parametrize("name", models.lone_columns())
-def test_every_kind_of_column_alone(name: str) -> None:
-    preparation, frame = models.lone_columns()[name]
-    for seed in range(40):
-        model = models.predictor("compact", preparation.n_features_out, preparation=preparation, seed=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnseenWarning)
-            lively = len(set(model.predict(frame).tolist())) > 1
-        if lively:
-            check(model, frame)
-            return
-    raise AssertionError("no model tells the rows apart")
-
-
-def test_texts_of_all_scripts_are_hashed_as_python_hashes_them() -> None:
-    """Features from the graph of the tokens alone; characters without a meaning yet are marked, not guessed."""
-    texts = [text for text in (*models.STORIES, *models.strange_texts()) if text == text.strip()]
-    graph = OnnxGraph(["x"])
-    filled, known = hashed_features(graph, "x", 61)
-    info = onnx.helper.make_tensor_value_info
-    outputs = [info(filled, onnx.TensorProto.DOUBLE, ["N", 61]), info(known, onnx.TensorProto.BOOL, ["N"])]
-    made = onnx.helper.make_graph(
-        graph.nodes, "text", [info("x", onnx.TensorProto.STRING, ["N", 1])], outputs, graph.constants
-    )
-    opsets = [onnx.helper.make_opsetid(*pair) for pair in (("", 20), *DOMAINS.items())]
-    found = run(
-        onnx.helper.make_model(made, opset_imports=opsets, ir_version=9), {"x": np.array(texts, object)[:, None]}
-    )
-    expected = HashedColumn("x", 61, False).encode(as_table({"x": texts}))[0]
-    kinds = [
-        {unicodedata.category(c) for c in text} & {"Cn", "Co"} or max(text, default="") > "\U0003ffff" for text in texts
-    ]
-    valid = np.array([not kind for kind in kinds])
-    present = np.array([bool(row.any()) for row in expected])  # blank texts are the caller's
-    assert found[known].tolist() == valid.tolist()
-    np.testing.assert_array_equal(found[filled][valid & present], expected[valid & present])
-    assert (valid & present).sum() > 3000
 
 
 def test_columns_of_one_name_stay_apart_and_labels_come_back() -> None:

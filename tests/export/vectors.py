@@ -36,7 +36,7 @@ def golden_models() -> dict[str, tuple[Predictor, Any]]:
     found["classes, calibrated"] = (_lively("classes", X, None, width=3, calibration=models.calibrated()), X)
     for name in ("standard", "clipped", "thermometer", "coded"):
         found[name] = (_lively("compact", X, models.preparations(3)[name]), X)
-    table = _short(models.columns())
+    table = _short(models.columns(hashed=True))
     cells = _cells(table)
     found["table"] = (_lively("compact", cells, table), cells)
     coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))

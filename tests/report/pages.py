@@ -31,7 +31,7 @@ def details(**more: Any) -> dict[str, Any]:
 
 def hostile(kind: str = "mixture", **info: Any) -> Predictor:
     """A model of a table with a column of every kind, all with hostile names."""
-    table = models.columns(models.HOSTILE)
+    table = models.columns(models.HOSTILE, hashed=True)
     coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
     given: dict[str, Any] = {"details": details(), "calibration": models.calibrated(), "preparation": coded, **info}
     labels = {} if kind == "classes" else {"labels": Labels(np.array(LABELS))}
@@ -44,7 +44,7 @@ def hostile(kind: str = "mixture", **info: Any) -> Predictor:
 
 def frame(n: int, seed: int = 1) -> pl.DataFrame:
     """Rows of the hostile table; dates are whole days, as in the form of a page."""
-    names = [column.name for column in models.columns(models.HOSTILE).columns]
+    names = [column.name for column in models.columns(models.HOSTILE, hashed=True).columns]
     made = models.table(n, names, seed=seed)
     return made.with_columns(made[names[5]].floor())
 

@@ -1,8 +1,7 @@
 """PAC-Bayes and test-set bounds, and the certificates made of them.
 
 One function per bound, plain float64 numbers in and out, rounded outward; ``catoni_objective`` alone is JAX. Names are
-loaded when they are first used, so that importing this package is cheap. ``test_set_bound`` and ``certify_holdout``,
-names of version 0.1, still work and warn.
+loaded when they are first used, so that importing this package is cheap.
 """
 
 from typing import TYPE_CHECKING
@@ -96,10 +95,10 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "Expected", "MonteCarlo"],
         "abnet.bounds.certify": [
-            *("certify_holdout", "verify_certificate"),
+            "verify_certificate",
             *(name for name in __all__ if name.startswith("certify_")),
         ],
-        "abnet.bounds.confidence": ["clopper_pearson_bound", "test_set_bound"],
+        "abnet.bounds.confidence": ["clopper_pearson_bound"],
         "abnet.bounds.confusion": ["ConfusionMatrix"],
         "abnet.bounds.gibbs": [
             *(

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds import confidence
 from abnet.bounds.confidence import round_up
 from abnet.bounds.grouped import GroupCounts
 from abnet.records import (
@@ -186,8 +185,6 @@ class Certificate:
         Whose error the Gibbs risk is: that of one network, or of one mean-field draw (PBGNet with several hidden
         layers), in which every neuron reads its own draw of the layer below. "classifier": nothing is drawn, the Gibbs
         risk is the error of ``predict`` itself, and so is its bound.
-    forms : int
-        Which forms of the bounds were used, 1 for those of version 0.1 (`abnet.bounds.rules`).
     expected : Expected or None
         The figures of the first part from which Catoni's constant was chosen, for a posterior that was trained.
     groups : GroupCounts or None
@@ -215,7 +212,6 @@ class Certificate:
     per_class: tuple[ClassCertificate, ...]
     class_names: tuple[str, ...] = ("negative", "positive")
     drawn: str = "network"
-    forms: int = 1
     expected: Expected | None = None
     groups: GroupCounts | None = None
 
@@ -286,10 +282,7 @@ class Certificate:
         """Return the fields as a dictionary of plain numbers, strings, lists and dictionaries, fit for JSON."""
         parts = [asdict(part) for part in self.per_class]
         record = {**asdict(self), "per_class": parts, "class_names": list(self.class_names)}
-        if self.groups is None:
-            del record["groups"]  # as in files without groups, which earlier versions read
-        else:
-            record["groups"] = self.groups.to_dict()
+        record["groups"] = None if self.groups is None else self.groups.to_dict()
         return record
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -300,42 +293,25 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote, in this version or in 0.1.
+        """Read what `to_dict` wrote.
 
         Anything missing, unknown, of a wrong type or out of range is a ValueError.
         """
-        if isinstance(record, Mapping):
-            record = {**_NOT_IN_0_1, **record}
         values = _fields(cls, record)
-        delta = level("delta", values["delta"])
         if values["monte_carlo"] is not None:
             values["monte_carlo"] = MonteCarlo(**_fields(MonteCarlo, values["monte_carlo"]))
         if values["expected"] is not None:
             values["expected"] = Expected(**_fields(Expected, values["expected"]))
         if values["groups"] is not None:
             values["groups"] = GroupCounts.from_dict(values["groups"])
-        if values["prior"] == _TEST_SET_IN_0_1:
-            values["prior"] = "test set"
         values["class_names"] = list_of(lambda name, value: value)("class_names", values["class_names"])
-        values["per_class"] = list_of(lambda name, part: _class_part(part, delta))("per_class", values["per_class"])
+        parts = list_of(lambda name, part: ClassCertificate(**_fields(ClassCertificate, part)))
+        values["per_class"] = parts("per_class", values["per_class"])
         return cls(**values)
-
-
-_TEST_SET_IN_0_1 = "hold-out"
-_NOT_IN_0_1 = {"forms": 1, "expected": None, "groups": None}
 
 
 def _fields(cls: type, record: Any) -> dict[str, Any]:
     return exactly(cls.__name__, record, [field.name for field in fields(cls)])
-
-
-def _class_part(record: Any, delta: float) -> ClassCertificate:
-    """One class; version 0.1 knew two, by the labels -1 and +1, and did not write their share of δ down."""
-    if isinstance(record, Mapping) and "delta" not in record:
-        places = {-1: 0, 1: 1}
-        label = one_of(*places)("label", record.get("label"))
-        record = {**record, "label": places[label], "delta": confidence.share_of_a_class(delta, 2)}
-    return ClassCertificate(**_fields(ClassCertificate, record))
 
 
 def _parts(name: str, value: Any) -> tuple[ClassCertificate, ...]:
@@ -363,7 +339,6 @@ def _contradictions(c: Certificate) -> list[tuple[bool, str]]:
         (c.posterior == "train" or c.kl == 0.0, "a frozen posterior has no kl"),
         (c.posterior == "frozen" or c.test_set_bound is None, "a trained posterior has no test_set_bound"),
         (c.posterior == "frozen" or c.prior != "test set", "the prior of a trained posterior is no test set"),
-        (c.expected is None or c.forms > 1, "expected figures belong to the second forms of the bounds"),
         (
             c.expected is None or (c.posterior == "train" and c.prior == "split"),
             "expected figures need a first part, and a posterior that was trained on the bound rows",
@@ -380,7 +355,6 @@ def _contradictions_of_groups(c: Certificate, groups: GroupCounts) -> list[tuple
         (sum(groups.rows) == c.n_examples, "the rows of the groups differ from n_examples"),
         (wrong == c.vote_errors, "the errors of the groups differ from vote_errors"),
         (not c.per_class, "there are no bounds by class for groups"),
-        (c.forms > 1, "groups belong to the second forms of the bounds"),
     ]
 
 
@@ -441,7 +415,6 @@ _CHECKS: dict[str, Check] = {
     "per_class": _parts,
     "class_names": _names,
     "drawn": one_of("network", "mean field", "classifier"),
-    "forms": one_of(1, 2),
     "expected": optional(instance(Expected)),
     "groups": optional(instance(GroupCounts)),
 }

@@ -6,7 +6,6 @@ each class, and `verify_certificate` computes the bounds of a certificate again 
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -151,16 +150,6 @@ def certify_test_set(
     return certify_frozen(risks, codes, wrong, prior="test set", **options)
 
 
-def certify_holdout(*args: Any, **options: Any) -> Certificate:
-    """The former name of `certify_test_set`, for one more version."""
-    warnings.warn(
-        "certify_holdout is now called certify_test_set; the old name goes in version 0.3.",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return certify_test_set(*args, **options)
-
-
 def certify_trained_sampled(
     sampled: SampledRisk,
     kl: float,
@@ -289,7 +278,6 @@ def assemble(
         empirical_tandem_risk=risk.pair_mean,
         per_class=parts,
         class_names=names,
-        forms=terms.forms,
         expected=terms.expected,
         groups=terms.groups,
     )
@@ -414,7 +402,7 @@ def _class_part(
 def _terms(c: Certificate) -> Terms:
     vote = c.monte_carlo.vote if c.monte_carlo else "expectation"
     paths = c.monte_carlo.vote_paths if c.monte_carlo else None
-    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote, paths, c.forms, c.expected, c.groups)
+    return Terms(c.kl, c.delta, c.prior, c.n_candidates, c.posterior, vote, paths, c.expected, c.groups)
 
 
 def _errors(c: Certificate) -> VoteErrors | None:

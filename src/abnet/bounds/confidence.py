@@ -6,7 +6,7 @@ hold at once with probability at least 1-δ. Every other function of this room t
 | among | share |
 | --- | --- |
 | the first- and the second-order bound on a vote, the smaller of which is reported | δ/2 each |
-| the classes, or populations, of n_c bound rows each | in proportion to 1/n_c; δ/K each in version 0.1 |
+| the classes, or populations, of n_c bound rows each | in proportion to 1/n_c |
 | the limits of a class's rates, a lower and an upper one for each of A answers | its share/2A; half of it for A = 2 |
 | not knowing the empirical risk exactly (sampled paths) | δ/10; the bound itself has the rest |
 | the draw of paths that are kept | δ/10; the bound itself has the rest |
@@ -14,9 +14,7 @@ hold at once with probability at least 1-δ. Every other function of this room t
 
 import math
 import struct
-import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +32,6 @@ __all__ = [
     "round_up",
     "share_for_fixed_paths",
     "share_for_sampling",
-    "share_of_a_class",
     "share_of_a_limit",
     "share_of_an_order",
     "shares_by_count",
@@ -168,19 +165,6 @@ def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candida
     return _smallest_with_tail(errors, n, share * (1.0 - _MARGIN))
 
 
-def test_set_bound(*args: Any, **options: Any) -> float:
-    """The former name of `clopper_pearson_bound`, for one more version."""
-    warnings.warn(
-        "test_set_bound is now called clopper_pearson_bound; the old name goes in version 0.3.",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return clopper_pearson_bound(*args, **options)
-
-
-test_set_bound.__test__ = False  # type: ignore[attr-defined]  # its name looks like a test's to pytest
-
-
 def _smallest_with_tail(errors: int, n: int, tail: float) -> float:
     def rare(p: float) -> bool:
         return bool(betaincc(errors + 1.0, float(n - errors), p) <= tail)
@@ -294,17 +278,6 @@ def share_of_an_order(delta: float) -> float:
     return level("delta", delta) / 2.0
 
 
-def share_of_a_class(delta: float, n_classes: int) -> float:
-    """The share of any one class in certificates of version 0.1: the same for all.
-
-    Examples
-    --------
-    >>> share_of_a_class(0.05, 2), share_of_a_class(0.05, 5)
-    (0.025, 0.01)
-    """
-    return level("delta", delta) / count("n_classes", n_classes)
-
-
 def shares_of_classes(delta: float, counts: Sequence[int]) -> list[float]:
     """The shares of the classes, in proportion to 1/n_c: the fewer rows a class has, the more of δ it needs.
 
@@ -318,7 +291,7 @@ def shares_of_classes(delta: float, counts: Sequence[int]) -> list[float]:
     [0.03, 0.03, 0.0]
     """
     if len(counts) == 2 and counts[0] == counts[1]:
-        return [share_of_a_class(delta, 2)] * 2  # halves are exact
+        return [share_of_an_order(delta)] * 2  # halves are exact
     return list(shares_by_count(counts, delta))
 
 

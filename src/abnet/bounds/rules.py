@@ -5,23 +5,20 @@ classes may also be given as signs: -1 is code 0, and +1 is code 1 either way. E
 group of rows, the errors of the deployed vote on them or None, and the terms. `abnet.bounds.certify` makes certificates
 of what the rules give; how δ is divided is said in `abnet.bounds.confidence`.
 
-The forms of the bounds have a number, which a certificate records, so that it is checked by the ones it was issued
-with. Forms 1 are those of version 0.1. Forms 2 are tighter:
-
-| model | Gibbs risk in forms 1 | in forms 2 |
-| --- | --- | --- |
-| frozen, exact, fewer than 1,000 rows | ``k⁺(r̂, ln(K/δ)/n)`` | the same |
-| frozen, exact, 1,000 rows or more | ``k⁺(r̂, ln(K/δ)/n)`` | by betting |
-| frozen, sampled | ``k⁺``, and δ/10 for the sampling | ``k⁺`` of the examples' means, at δ |
-| trained, figures of the first part given | ``k⁺`` with ξ(n) | Catoni's, C from those figures; all rows only |
-| trained, otherwise | ``k⁺`` with ξ(n) | the same |
+| model | bound on the Gibbs risk |
+| --- | --- |
+| frozen, exact, fewer than 1,000 rows | ``k⁺(r̂, ln(K/δ)/n)`` |
+| frozen, exact, 1,000 rows or more | by betting |
+| frozen, sampled | ``k⁺`` of the examples' means, at δ |
+| trained, figures of the first part given | Catoni's, C from those figures; all rows only |
+| trained, otherwise | ``k⁺`` with ξ(n) |
 
 Where rows come in groups, the groups are what is counted: a group's mean loss stands for a row's, and the vote of a
 frozen posterior is bounded by betting on the groups' error rates, since fractions are not binomial. If every group has
 one row, they are none, and the test-set bound holds.
 
-Besides, forms 2 divide by an exact threshold for paths that are kept, and share δ among classes by their counts. Which
-form applies depends on how the model was made and on the number of rows, never on the losses.
+Bounds for paths that are kept divide by an exact threshold, and classes share δ by their counts. Which bound applies
+depends on how the model was made and on the number of rows, never on the losses.
 """
 
 import math
@@ -40,13 +37,12 @@ from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.grouped import GroupCounts
 from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
-from abnet.bounds.sampled import fixed_paths_tandem_bound, fixed_paths_vote_bound, sampled_risk_bound
+from abnet.bounds.sampled import sampled_risk_bound
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen, twice_gibbs_bound, twice_gibbs_bound_frozen
 from abnet.records import count, probability, refusal
 
 __all__ = [
     "BETTING_ROWS",
-    "FORMS",
     "Bounds",
     "ExactRisk",
     "Risk",
@@ -264,9 +260,6 @@ def _pooled(records: list[SampledRisk]) -> SampledRisk:
     return SampledRisk(min(1.0, mean), min(1.0, math.fsum(squares) / n) if squares else None, n, paths.pop())
 
 
-FORMS = 2
-"""The forms of the bounds that new certificates get."""
-
 BETTING_ROWS = 1000
 """So many rows make betting the Gibbs bound of a frozen posterior. For losses of 0 and 1, its worst case, it is then
 smaller than Chernoff's on average (by 2 %; with fewer it varies more); for losses that vary little, far smaller."""
@@ -302,7 +295,6 @@ class Terms:
     posterior: str
     vote: str | None
     vote_paths: int | None = None
-    forms: int = FORMS
     expected: Expected | None = None
     groups: GroupCounts | None = None
 
@@ -317,7 +309,7 @@ def observed(risk: Risk, terms: Terms, delta: float) -> tuple[float, float, floa
     """
     if isinstance(risk, ExactRisk):
         return risk.mean, risk.pair_mean, delta
-    if terms.posterior == "frozen" and terms.forms > 1:
+    if terms.posterior == "frozen":
         # The mean loss of one example's fresh paths is itself an independent draw in [0, 1].
         return risk.mean, 1.0 if risk.pair_mean is None else risk.pair_mean, delta
     spent, left = confidence.share_for_sampling(delta)
@@ -341,7 +333,7 @@ def _by_betting(risk: Risk, terms: Terms) -> bool:
 
 def enough_to_bet(n: int, terms: Terms) -> bool:
     """Whether a Gibbs bound on so many rows is found by betting."""
-    return terms.posterior == "frozen" and terms.forms > 1 and n >= BETTING_ROWS
+    return terms.posterior == "frozen" and n >= BETTING_ROWS
 
 
 def _by_mean(mean: float, n: int, terms: Terms, delta: float) -> float:
@@ -397,11 +389,7 @@ def _trained_fixed(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
     gibbs = _gibbs(risk, terms, share)
     # The tandem bound is four times a bound on the tandem risk, cut at 1; where it is cut, so is what follows.
     pairs = _tandem(risk, terms, share) / 4.0
-    if terms.forms > 1:
-        twice, tandem = kept_paths_bounds(gibbs, pairs, paths, spent, n_candidates=chosen)
-    else:
-        twice = fixed_paths_vote_bound(gibbs, paths, spent, n_candidates=chosen)
-        tandem = fixed_paths_tandem_bound(pairs, paths, spent, n_candidates=chosen)
+    twice, tandem = kept_paths_bounds(gibbs, pairs, paths, spent, n_candidates=chosen)
     method = "twice Gibbs, fixed paths" if twice <= tandem else "tandem, fixed paths"
     return Bounds(_gibbs(risk, terms, terms.delta), twice, tandem, vote_method=method)
 

@@ -193,7 +193,7 @@ class DrawnCertificate:
     """A bound on the error of one network drawn once from the posterior, and what it was computed from.
 
     The bound is computed from the recorded observations, never stored beside them: a posterior trained on the bound
-    rows gets `abnet.bounds.in_advance.drawn_network_bound` (in version 0.1, `abnet.bounds.single_network_bound`); a
+    rows gets `abnet.bounds.in_advance.drawn_network_bound`; a
     frozen one, whose draw never saw them, the test-set bound.
 
     Attributes
@@ -212,8 +212,6 @@ class DrawnCertificate:
         Whether the posterior was trained on the bound rows.
     n_candidates : int
         Number of settings, or of draws, among which this one was chosen; the bound accounts for every one of them.
-    forms : int
-        Which form of the bound was used, 1 for that of version 0.1.
 
     Examples
     --------
@@ -229,7 +227,6 @@ class DrawnCertificate:
     prior: str
     posterior: str
     n_candidates: int = 1
-    forms: int = 2
 
     def __post_init__(self) -> None:
         apply(_CHECKS, self)
@@ -254,9 +251,7 @@ class DrawnCertificate:
         n, chosen = self.n_examples, self.n_candidates
         if self.posterior == "frozen":
             return clopper_pearson_bound(self.errors, n, self.delta, n_candidates=chosen)
-        if self.forms > 1:
-            return drawn_network_bound(self.errors, n, self.log_density_ratio, self.delta, n_candidates=chosen)
-        return single_network_bound(self.empirical_error, self.log_density_ratio, n, self.delta, n_candidates=chosen)
+        return drawn_network_bound(self.errors, n, self.log_density_ratio, self.delta, n_candidates=chosen)
 
     def describe(self) -> str:
         """Say in plain English what is promised."""
@@ -278,12 +273,10 @@ class DrawnCertificate:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote, in this version or in 0.1.
+        """Read what `to_dict` wrote.
 
         Anything missing, unknown, of a wrong type or out of range is a ValueError.
         """
-        if isinstance(record, Mapping):
-            record = {"forms": 1, **record}
         return cls(**exactly(cls.__name__, record, [field.name for field in fields(cls)]))
 
 
@@ -295,5 +288,4 @@ _CHECKS: dict[str, Check] = {
     "prior": one_of("init", "split"),
     "posterior": one_of("train", "frozen"),
     "n_candidates": count,
-    "forms": one_of(1, 2),
 }

@@ -99,20 +99,19 @@ def export(
     model: options.Model,
     to: Annotated[
         str,
-        typer.Option(metavar="c|onnx", help="One self-contained C99 file, or an ONNX model for onnxruntime."),
+        typer.Option(metavar="c|onnx", help="A C99 file and its header, or an ONNX model for onnxruntime."),
     ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="File to write; by default named like the model."),
     ] = None,
-    precision: Annotated[
+    prefix: Annotated[
         str,
-        typer.Option(
-            metavar="auto|single|double",
-            help="Of the weights and tables in C: single takes half the flash, double gives Python's scores; auto is "
-            "double where every rounded sign would show (sampled paths), else single.",
-        ),
-    ] = "auto",
+        typer.Option(metavar="NAME", help="In C, what all names begin with: two models in one program need two."),
+    ] = "abnet",
+    example: Annotated[
+        bool, typer.Option("--example", help="In C, also write a main program that reads a CSV file.")
+    ] = False,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
@@ -120,18 +119,18 @@ def export(
 
     Networks and mixtures of abnet fit, their MAP networks and networks drawn from
     the posterior can be exported. What was written gives the labels of abnet
-    predict. ONNX needs the extra: pip install 'abnet\[onnx]'.
+    predict. Models with columns of hashed text cannot be exported. ONNX needs the
+    extra: pip install 'abnet\[onnx]'.
 
     abnet export model.abnet --to c --output model.c
+    abnet export skin.abnet --to c --prefix skin --example
     abnet export model.abnet --to onnx
     """
     from abnet.cli.jobs.show_model import export_model
 
     if to not in ("c", "onnx"):
         raise UsageError(f"--to must be 'c' or 'onnx', not {to!r}.")
-    if precision not in ("auto", "single", "double"):
-        raise UsageError(f"--precision must be 'auto', 'single' or 'double', not {precision!r}.")
-    record = export_model(model, to, output, precision=precision, overwrite=overwrite)
+    record = export_model(model, to, output, prefix=prefix, example=example, overwrite=overwrite)
     if json:
         console.as_json(record)
         return
@@ -139,11 +138,9 @@ def export(
     print(f"Wrote {record['output']} ({console.kilobytes(record['bytes'])}){replaced}.")
     if to == "c":
         link = "link with -lm" if record["libm"] else "no mathematical library needed"
-        print(f"constants: {record['flash_bytes']:,} bytes of flash, beside the code")
-        print(
-            f"working memory: {record['ram_bytes']:,} bytes of stack ({record['rows_ram_bytes']:,} for many rows); "
-            f"{link}"
-        )
+        print(f"files: {', '.join(record['files'])}")
+        print(f"constants: {record['flash_bytes']:,} bytes, and a few kB of code")
+        print(f"local arrays: {record['ram_bytes']:,} bytes of stack; {link}")
     else:
         from abnet.explanation.row_explanation import shown
 

@@ -240,7 +240,7 @@ class PBGNetClassifier(AggregatedClassifier):
         (4, 4) by default; there is no "auto".
     aggregation : {"exact", "sampled"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
-        draws of every layer, whose bound is an estimate (its name was "uniform" in version 0.1).
+        draws of every layer, whose bound is an estimate.
     preprocessor : transformer, "standardise" or None
         None by default: rows are left as they are.
 
@@ -265,5 +265,4 @@ class PBGNetClassifier(AggregatedClassifier):
         },
         kl=meanfield.kl,
         mean_field=True,
-        renamed={"uniform": "sampled"},
     )

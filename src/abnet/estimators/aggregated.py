@@ -158,7 +158,7 @@ class AggregatedClassifier(BinaryClassifier):
         check_choice("objective", self.objective, ("bound", "loss"))
         check_choice("prior", self.prior, ("auto", "init", "split"))
         check_choice("posterior", self.posterior, ("auto", "train", "frozen"))
-        check_choice("aggregation", self._current_aggregation(), self._aggregations())
+        check_choice("aggregation", self.aggregation, self._aggregations())
         for name in ("delta", "validation_fraction", *(() if self._is_auto("prior_fraction") else ("prior_fraction",))):
             check_fraction(name, getattr(self, name))
         for name in ("n_samples", "n_candidates", "max_iter", "n_iter_no_change"):
@@ -175,7 +175,7 @@ class AggregatedClassifier(BinaryClassifier):
             frozen = Parameter("posterior", "frozen")
             raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
         hidden = check_hidden(self.hidden_layer_sizes)
-        if self._current_aggregation() == "exact":
+        if self.aggregation == "exact":
             check_width(self._family, hidden)
         return hidden
 
@@ -200,24 +200,13 @@ class AggregatedClassifier(BinaryClassifier):
         prior = "split" if self._has_split() else "init"
         return {"delta": self.delta, "prior": prior, "n_candidates": self.n_candidates}
 
-    def _current_aggregation(self) -> str:
-        """`aggregation` by its name of today."""
-        return self._family.renamed.get(self.aggregation, self.aggregation)
-
     def _aggregations(self) -> tuple[str, ...]:
         """Values of `aggregation`; only where any width can be certified is there something to choose."""
         certified = [name for name, way in self._family.ways.items() if way.certified]
         return (*self._family.ways, "auto") if len(certified) > 1 else tuple(self._family.ways)
 
     def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
-        name = self._current_aggregation()
-        if name != self.aggregation:
-            warnings.warn(
-                f"aggregation={self.aggregation!r} of {type(self).__name__} is now {name!r}; the old name goes in "
-                "version 0.3.",
-                DeprecationWarning,
-                stacklevel=4,
-            )
+        name = self.aggregation
         if name != "auto":
             return name
         affordable = max(hidden) <= exact.MAX_WIDTH and exact_cost(hidden, batch_size) <= AFFORDABLE
@@ -228,7 +217,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _certifies_exactly(self) -> bool:
         """Whether the risk will be computed, not sampled; what "auto" stands for follows from the widths."""
-        name = self._current_aggregation()
+        name = self.aggregation
         if name != "auto" or self._is_auto("hidden_layer_sizes"):
             return name == "exact"
         return self._choose_aggregation(check_hidden(self.hidden_layer_sizes), 64) == "exact"

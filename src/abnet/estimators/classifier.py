@@ -285,10 +285,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             predictor = without_background(predictor)
         save(predictor, path)
 
-    def to_c(self, path: str | Path, *, precision: str = "auto") -> Any:
-        """Write the fitted predictor, with its preparation, as one file of C99: see `abnet.export.to_c`."""
+    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False) -> Any:
+        """Write the fitted predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         check_is_fitted(self, "predictor_")
-        return self.predictor_.to_c(path, precision=precision)
+        return self.predictor_.to_c(path, prefix=prefix, example=example)
 
     def to_onnx(self, path: str | Path) -> Any:
         """Write the fitted predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""

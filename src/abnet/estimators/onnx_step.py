@@ -3,7 +3,7 @@
 from typing import Any
 
 from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.words import HashedColumn, WordsColumn
+from abnet.data.preparation.words import WordsColumn
 from abnet.estimators.abnet import ABNetClassifier
 from abnet.estimators.search import ABNetSearch
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph
@@ -107,7 +107,7 @@ def _inputs(graph: OnnxGraph, plan: ExportPlan, given: list[Any]) -> tuple[list[
         tensors = [variable.onnx_name for variable in chosen]
     found = []
     for column, tensor in zip(plan.columns, tensors, strict=True):
-        textual = isinstance(column, TextColumn | WordsColumn | HashedColumn)
+        textual = isinstance(column, TextColumn | WordsColumn)
         if textual != (column.name in known and type(known[column.name].type).__name__ in _TEXTS):
             wanted = "text (StringTensorType)" if textual else "a number (DoubleTensorType)"
             raise ValueError(f"column {column.name!r} must be declared to skl2onnx as {wanted}.")

@@ -5,7 +5,7 @@ Also what is refused or warned of in how it is made.
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from inspect import signature
 from itertools import pairwise
 from typing import Any
@@ -79,14 +79,11 @@ class Family:
         Divergence of the posterior around one network from the prior around another.
     mean_field : bool
         Whether every neuron reads its own draw of the layer below, so that a draw is no network but a tree of them.
-    renamed : mapping
-        From former values of `aggregation` to those of today.
     """
 
     ways: Mapping[str, Way]
     kl: Callable[[BAM, BAM], Any]
     mean_field: bool = False
-    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 AFFORDABLE = 2**26

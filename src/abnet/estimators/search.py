@@ -1,7 +1,6 @@
 """`ABNetSearch`: choose among settings by their certificates, on the same data, and account for the choice."""
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -238,15 +237,6 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             column = self.cv_results_[name]
             self.cv_results_[name] = [value if i == self.best_index_ else None for i, value in enumerate(column)]
 
-    @property
-    def results_(self) -> dict[str, list[Any]]:
-        """`cv_results_` by its name of version 0.1."""
-        check_is_fitted(self, "best_estimator_")
-        warnings.warn(
-            "results_ is now cv_results_; the old name goes in version 0.3.", DeprecationWarning, stacklevel=2
-        )
-        return self.cv_results_
-
     def _candidates(self) -> tuple[list[dict[str, Any]], list[Any]]:
         """Settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
         from sklearn.model_selection import ParameterGrid
@@ -308,9 +298,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Write the chosen predictor with its certificate to one file; `abnet.load` reads it back."""
         self._best().save(path)
 
-    def to_c(self, path: str | Path, *, precision: str = "auto") -> Any:
-        """Write the chosen predictor, with its preparation, as one file of C99: see `abnet.export.to_c`."""
-        return self._best().to_c(path, precision=precision)
+    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False) -> Any:
+        """Write the chosen predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
+        return self._best().to_c(path, prefix=prefix, example=example)
 
     def to_onnx(self, path: str | Path) -> Any:
         """Write the chosen predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""

@@ -1,5 +1,8 @@
 """The preparation in C: from a record of columns, or an array, to the features of the network."""
 
+from dataclasses import dataclass
+from functools import reduce, singledispatch
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -15,10 +18,10 @@ from abnet.data.preparation.columns import (
     TextColumn,
 )
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
-from abnet.data.preparation.words import HashedColumn, WordsColumn
+from abnet.data.preparation.words import WordsColumn
 from abnet.data.tables.cells import BLANK
-from abnet.export.c_text import CPart, c_array, c_number, c_plain, c_string
-from abnet.export.c_tokens import hashed_code, unicode_code, words_code
+from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
+from abnet.export.c_words import words_code
 from abnet.export.plan import ExportPlan
 
 __all__ = ["feature_code"]
@@ -28,162 +31,140 @@ _LONGEST_LITERAL = 4000
 
 
 def feature_code(plan: ExportPlan, members: list[str]) -> CPart:
-    """``static int abnet_prepare(const … *row, float *f)``, or nothing where the inputs are the features.
+    """``static int abnet_prepare(const … *row, float *f)``: 0, or ``-1 - i`` if the cell of column i is refused.
 
     Parameters
     ----------
     members : list of str
         Identifiers of the columns, as members of the record; empty for an array of float.
     """
-    if plan.columns is not None:
-        return _table(plan, members)
-    if plan.scaling is None and not plan.thresholds and not members:
-        return CPart("")
-    return _array(plan, members)
+    made = plan.n_features - plan.n_codes
+    prepared = _array(plan, members) if plan.columns is None else _table(plan, members)
+    return prepared + CPart("", 0, 4 * made)
 
 
 # Arrays
 
 
 def _array(plan: ExportPlan, members: list[str]) -> CPart:
-    n, scaling = plan.n_columns, plan.scaling
-    real = "double" if members else "float"
-    lines, constants, flash = [], [], 0
-    if members:
-        lines = [f"    double x[{n}];", "    int i;", *(f"    x[{i}] = row->{name};" for i, name in enumerate(members))]
-        head = "static int abnet_prepare(const abnet_row *row, float *f) {"
-    else:
-        lines, head = ["    int i;"], "static int abnet_prepare(const float *x, float *f) {"
-    made = n
-    if isinstance(scaling, StandardMap):
-        constants += [c_array(real, "abnet_mean", scaling.mean), c_array(real, "abnet_scale", scaling.scale)]
-        lines += _loop(n, real, ["v = (x[i] - abnet_mean[i]) / abnet_scale[i];"])
-        flash += 2 * n * (8 if members else 4)
-    elif isinstance(scaling, MinMaxMap):
-        constants += [c_array("double", "abnet_scale", scaling.scale), c_array("double", "abnet_shift", scaling.shift)]
-        # In single precision each step is rounded, as NumPy does where it works in place.
-        steps = [f"v = ({real})((double)x[i] * abnet_scale[i]);", f"v = ({real})((double)v + abnet_shift[i]);"]
-        if scaling.limits is not None:
-            low, high = (c_number(limit, single=not members) for limit in scaling.limits)
-            steps.append(f"v = v < {low} ? {low} : v > {high} ? {high} : v;")
-        lines += _loop(n, real, steps)
-        flash += 16 * n
-    elif isinstance(scaling, ThermometerMap):
-        made, codes = scaling.n_features_out, [(i, t) for i, ts in enumerate(scaling.thresholds) for t in ts]
-        code, size = _codes(codes, "abnet_signs", "x", 0, n)
-        lines += [f"    for (i = 0; i < {n}; i++) if (!(x[i] >= -DBL_MAX && x[i] <= DBL_MAX)) return -1;", code[1]]
-        constants.append(code[0])
-        flash += size
-    else:
-        lines += _loop(n, real, ["v = x[i];"])
-    more, size = _coded_lines(plan, made)
-    constants += more[0]
-    body = "\n".join([*constants, "", head, *lines, *more[1], "    return 0;", "}"])
-    return CPart(body, flash + size, 4 * plan.n_features + (8 * n if members else 0))
-
-
-def _loop(n: int, real: str, steps: list[str]) -> list[str]:
-    check = ["        if (!(v >= -FLT_MAX && v <= FLT_MAX)) return -1;", "        f[i] = (float)v;"]
-    return [
+    n, real = plan.n_columns, "double" if members else "float"
+    constants, steps = _scaled(plan.scaling, real)
+    copy = [f"    {real} x[{n}];", *(f"    x[{i}] = row->{name};" for i, name in enumerate(members))] if members else []
+    lines = [
+        f"static int abnet_prepare(const {'abnet_row *row' if members else 'float *x'}, float *f) {{",
+        "    int i;",
+        *copy,
         f"    for (i = 0; i < {n}; i++) {{",
-        f"        {real} v;",
-        *(f"        {s}" for s in steps),
-        *check,
+        *(f"        {step}" for step in steps),
         "    }",
+        "    return 0;",
+        "}",
     ]
+    return reduce(add, [*constants, CPart("\n".join(lines), 0, 8 * n if members else 0)])
 
 
-def _codes(codes: list[tuple[int, float]], name: str, source: str, start: int, n: int) -> tuple[tuple[str, str], int]:
-    """Constants and the loop of signs ``sgn(source[place] - t)``, from f[start] on."""
-    kind, size = ("unsigned short", 2) if n < 65536 else ("unsigned long", 8)
-    places, thresholds = [place for place, _ in codes], [t for _, t in codes]
-    arrays = "\n".join([c_array(kind, f"{name}_of", np.array(places)), c_array("double", f"{name}_at", thresholds)])
-    loop = (
-        f"    for (i = 0; i < {len(codes)}; i++)\n"
-        f"        f[{start} + i] = (double){source}[{name}_of[i]] >= {name}_at[i] ? 1.0f : -1.0f;"
-    )
-    return (arrays, loop), len(codes) * (8 + size)
+def _kept(real: str, *steps: str) -> list[str]:
+    """Steps that make the number v of x[i], which is refused unless float32 holds it, and is feature i."""
+    refuse = "if (!(v >= -FLT_MAX && v <= FLT_MAX)) return -1 - i;"
+    return [f"{real} v = x[i];", *steps, refuse, "f[i] = (float)v;"]
 
 
-def _coded_lines(plan: ExportPlan, made: int) -> tuple[tuple[list[str], list[str]], int]:
-    if not plan.n_codes:
-        return ([], []), 0
-    (arrays, loop), size = _codes(plan.coded, "abnet_code", "f", made, made)
-    return ([arrays], [loop]), size
+@singledispatch
+def _scaled(scaling: object, real: str) -> tuple[list[CPart], list[str]]:
+    """Constants of a scaling, and statements for column i of an array whose type is `real`."""
+    return [], _kept(real)
+
+
+@_scaled.register
+def _(scaling: StandardMap, real: str) -> tuple[list[CPart], list[str]]:
+    size = 2 * scaling.n_features_in * (8 if real == "double" else 4)
+    arrays = [c_array(real, "abnet_mean", scaling.mean), c_array(real, "abnet_scale", scaling.scale)]
+    return [CPart("\n".join(arrays), size)], _kept(real, "v = (v - abnet_mean[i]) / abnet_scale[i];")
+
+
+@_scaled.register
+def _(scaling: MinMaxMap, real: str) -> tuple[list[CPart], list[str]]:
+    arrays = [c_array("double", "abnet_scale", scaling.scale), c_array("double", "abnet_shift", scaling.shift)]
+    # In single precision each step is rounded, as NumPy does where it works in place.
+    steps = [f"v = ({real})((double)v * abnet_scale[i]);", f"v = ({real})((double)v + abnet_shift[i]);"]
+    if scaling.limits is not None:
+        low, high = (c_number(limit, single=real == "float") for limit in scaling.limits)
+        steps.append(f"v = v < {low} ? {low} : v > {high} ? {high} : v;")
+    return [CPart("\n".join(arrays), 16 * scaling.n_features_in)], _kept(real, *steps)
+
+
+@_scaled.register
+def _(scaling: ThermometerMap, real: str) -> tuple[list[CPart], list[str]]:
+    first = np.concatenate([[0], np.cumsum([len(t) for t in scaling.thresholds])])
+    thresholds = np.array([t for one in scaling.thresholds for t in one])
+    constants = [CPart(c_array("int", "abnet_from", first), 4 * len(first)), c_reals("abnet_at", thresholds, "double")]
+    return constants, [
+        "int k;",
+        "if (!(x[i] >= -DBL_MAX && x[i] <= DBL_MAX)) return -1 - i;",
+        "for (k = abnet_from[i]; k < abnet_from[i + 1]; k++) f[k] = x[i] >= abnet_at[k] ? 1.0f : -1.0f;",
+    ]
 
 
 # Tables
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """A column in C: the expression of its cell, its number, its first feature, and a name for its constants."""
+
+    x: str
+    number: int
+    at: int
+    name: str
+
+
+@dataclass(frozen=True)
+class _Statements:
+    """Statements that make the features of a column, its constants, and the helpers that they call."""
+
+    lines: list[str]
+    helpers: tuple[str, ...]
+    constants: CPart | None = None
+    libm: bool = False
+
+
 def _table(plan: ExportPlan, members: list[str]) -> CPart:
     assert plan.columns is not None
-    helpers: dict[str, str] = {}
-    constants: list[str] = []
-    lines: list[str] = []
-    tokens = _token_parts(plan.columns)
-    flash, at = sum(part.flash for part in tokens), 0
-    for column, member in zip(plan.columns, members, strict=True):
-        lines.append(f"    /* {c_plain(column.name, 60)} */")
-        made, texts, size = _column(column, f"row->{member}", member, at, helpers)
-        lines += [f"    {line}" for line in made]
-        constants += texts
-        flash += size
+    found, at = [], 0
+    for number, (column, member) in enumerate(zip(plan.columns, members, strict=True)):
+        found.append(_column(column, _Cell(f"row->{member}", number, at, member)))
         at += len(column.features)
-    more, size = _coded_lines(plan, at)
-    counter = ["    int i;"] if any("(i = 0;" in line for line in (*lines, *more[1])) else []
-    parts = [
-        *helpers.values(), *(part.code for part in tokens), *constants, *more[0],
-        "static int abnet_prepare(const abnet_row *row, float *f) {",
-        *counter, *lines, *more[1], "    return 0;", "}",
-    ]  # fmt: skip
-    libm = any(isinstance(column, DateColumn) and column.season for column in plan.columns)
-    return CPart("\n".join(parts), flash + size, 4 * plan.n_features + sum(part.ram for part in tokens), libm)
-
-
-def _token_parts(columns: tuple[Any, ...]) -> list[CPart]:
-    """What columns of words and of hashed text call."""
-    words = [word for column in columns if isinstance(column, WordsColumn) for word in column.words]
-    hashed = any(isinstance(column, HashedColumn) for column in columns)
-    parts = [unicode_code()] if words or hashed else []
+    called = {helper for statements in found for helper in statements.helpers}
+    parts = [CPart(code) for name, code in _HELPERS.items() if name in called]
+    words = [word for column in plan.columns if isinstance(column, WordsColumn) for word in column.words]
     parts += [words_code(max(len(word.encode()) for word in words))] if words else []
-    return parts + ([hashed_code()] if hashed else [])
+    parts += [statements.constants for statements in found if statements.constants is not None]
+    lines = [
+        "static int abnet_prepare(const abnet_row *row, float *f) {",
+        *(f"    {line}" for statements in found for line in statements.lines),
+        "    return 0;",
+        "}",
+    ]
+    return reduce(add, [*parts, CPart("\n".join(lines), libm=any(statements.libm for statements in found))])
 
 
-def _column(column: Any, x: str, member: str, at: int, helpers: dict[str, str]) -> tuple[list[str], list[str], int]:
-    """Statements, constants and their bytes for one column; the helpers that they call are added."""
-    if isinstance(column, NumericColumn | DateColumn):
-        return _numbers(column, x, at, helpers), [], 24
-    if isinstance(column, BooleanColumn):
-        helpers["truth"] = _TRUTH
-        flag = [f"f[{at + 1}] = f[{at}] < 0.0f || f[{at}] > 0.0f ? 0.0f : 1.0f;"] * column.indicator
-        return [f"f[{at}] = abnet_truth({x});", *flag], [], 0
-    helpers["blank"] = _blank_code()
-    if isinstance(column, TextColumn):
-        helpers["find"] = _FIND
-        n, width = len(column.categories), len(column.features)
-        listed, name, size = _texts(column.categories, f"abnet_categories_{member}")
-        other = n if column.rare != () else -1
-        gap = width - 1 if column.missing else other
-        call = f"abnet_one_hot({x}, {name}, {n}, {gap}, {other}, f + {at}, {width});"
-        return [call], listed, size
-    if isinstance(column, HashedColumn):
-        call = f"if (abnet_hashed({x}, {column.buckets}, f + {at}, {len(column.features)})) return -1;"
-        return [call], [], 0
-    assert isinstance(column, WordsColumn)
-    listed, name, size = _texts(column.words, f"abnet_words_{member}")
-    call = f"if (abnet_words({x}, {name}, {len(column.words)}, f + {at}, {len(column.features)})) return -1;"
-    return [call], listed, size
+@singledispatch
+def _column(column: Any, cell: _Cell) -> _Statements:
+    raise TypeError(f"no C is written for a {type(column).__name__}.")
 
 
-def _numbers(column: NumericColumn | DateColumn, x: str, at: int, helpers: dict[str, str]) -> list[str]:
-    helpers["number"] = _NUMBER
-    lines = [f"if (!abnet_number({x})) return -1;"]
+@_column.register(NumericColumn)
+@_column.register(DateColumn)
+def _(column: Any, cell: _Cell) -> _Statements:
+    x, at = cell.x, cell.at
+    lines, helpers = [f"if (!abnet_number({x})) return {-1 - cell.number};"], ["number"]
+    season = isinstance(column, DateColumn) and column.season
     if column.scale is not None:
-        helpers["scaled"] = _SCALED
         fill, mean, scale = (c_number(value, single=False) for value in (column.fill, column.mean, column.scale))
         lines.append(f"f[{at}] = abnet_scaled({x}, {fill}, {mean}, {scale});")
+        helpers.append("scaled")
         at += 1
-    if isinstance(column, DateColumn) and column.season:
+    if season:
         turn = f"{c_number(2 * np.pi, single=False)} * ({x} / {c_number(YEAR, single=False)})"
         lines += [
             f"f[{at}] = abnet_missing({x}) ? 0.0f : (float)sin({turn});",
@@ -192,15 +173,38 @@ def _numbers(column: NumericColumn | DateColumn, x: str, at: int, helpers: dict[
         at += 2
     if column.indicator:
         lines.append(f"f[{at}] = abnet_missing({x}) ? 1.0f : 0.0f;")
-    if any("abnet_missing" in line for line in lines):
-        helpers["missing"] = _MISSING
-    return lines
+    helpers += ["missing"] * (season or column.indicator)
+    return _Statements(lines, tuple(helpers), libm=season)
 
 
-def _texts(texts: tuple[str, ...], name: str) -> tuple[list[str], str, int]:
-    """Constants for a list of texts, its name (NULL for none), and its bytes with pointers of 4 bytes."""
+@_column.register
+def _(column: BooleanColumn, cell: _Cell) -> _Statements:
+    at = cell.at
+    flag = [f"f[{at + 1}] = f[{at}] < 0.0f || f[{at}] > 0.0f ? 0.0f : 1.0f;"] * column.indicator
+    return _Statements([f"f[{at}] = abnet_truth({cell.x});", *flag], ("truth",))
+
+
+@_column.register
+def _(column: TextColumn, cell: _Cell) -> _Statements:
+    n, width = len(column.categories), len(column.features)
+    name, constants = _texts(column.categories, f"abnet_categories_{cell.name}")
+    other = n if column.rare != () else -1
+    gap = width - 1 if column.missing else other
+    call = f"abnet_one_hot({cell.x}, {name}, {n}, {gap}, {other}, f + {cell.at}, {width});"
+    return _Statements([call], ("blank", "find"), constants)
+
+
+@_column.register
+def _(column: WordsColumn, cell: _Cell) -> _Statements:
+    name, constants = _texts(column.words, f"abnet_words_{cell.name}")
+    call = f"abnet_words({cell.x}, {name}, {len(column.words)}, f + {cell.at}, {len(column.features)})"
+    return _Statements([f"if ({call}) return {-1 - cell.number};"], ("blank",), constants)
+
+
+def _texts(texts: tuple[str, ...], name: str) -> tuple[str, CPart]:
+    """The name of a list of texts (NULL for none), and its constants, with pointers of 4 bytes."""
     if not texts:
-        return [], "NULL", 0
+        return "NULL", CPart("")
     items, declarations = [], []
     for place, text in enumerate(texts):
         content = text.encode("utf-8", "surrogatepass")
@@ -213,7 +217,8 @@ def _texts(texts: tuple[str, ...], name: str) -> tuple[list[str], str, int]:
             items.append('""' if b"\0" in content else c_string(text))
     listed = ",\n    ".join(items)
     declarations.append(f"static const char *const {name}[{len(texts)}] = {{\n    {listed}\n}};")
-    return declarations, name, sum(len(text.encode("utf-8", "surrogatepass")) + 5 for text in texts)
+    size = sum(len(text.encode("utf-8", "surrogatepass")) + 5 for text in texts)
+    return name, CPart("\n".join(declarations), size)
 
 
 _MISSING = """
@@ -307,3 +312,8 @@ static void abnet_one_hot(const char *s, const char *const *list, int n, int gap
     for (i = 0; i < features; i++) f[i] = i == place ? 1.0f : 0.0f;
 }
 """
+
+_HELPERS = {
+    "number": _NUMBER, "missing": _MISSING, "scaled": _SCALED, "truth": _TRUTH, "blank": _blank_code(), "find": _FIND,
+}  # fmt: skip
+"""Functions that columns call, in an order in which each is declared before it is called."""

@@ -1,67 +1,97 @@
-"""The network in C: the functions that compute a score, and probabilities, from features."""
+"""The network in C: plain loops over neighbouring neurons, from the features of a row to scores and probabilities."""
 
-from typing import Any
+from functools import reduce, singledispatch
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.export.c_text import CPart, c_array, c_number, c_size
-from abnet.export.plan import BitTable, CodeTable, ExportPlan, FixedPaths, SignLayers, VoteTable
-from abnet.predictors.predictor import Calibration
+from abnet.export.c_text import CPart, c_array, c_number, c_reals
+from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, SignTable, VoteTable
 
 __all__ = ["network_code", "probability_code"]
 
 
-def network_code(plan: ExportPlan, real: str) -> CPart:
-    """``static int abnet_scores(const float *f, double *scores)``: 0, or -1 if a feature is not finite."""
-    network = plan.network
-    if isinstance(network, VoteTable):
-        return _vote(network, real)
-    if isinstance(network, FixedPaths):
-        return _paths(network, real)
-    if isinstance(network, SignLayers):
-        return _layers(network, real)
-    return _bits(network, real) if isinstance(network, BitTable) else _codes(network, real)
+@singledispatch
+def network_code(network: object, plan: ExportPlan) -> CPart:
+    """``static void abnet_scores(const float *f, double *scores)`` for finite features; one function for each kind."""
+    raise TypeError(f"no C is written for a {type(network).__name__}.")
 
 
-BLOCK = 64
-"""Features looked at at a time: those that are zero, four in five of an image's, are passed over without a branch."""
+def _defines(**sizes: int) -> CPart:
+    return CPart("\n".join(f"#define ABNET_{name} {value}" for name, value in sizes.items()))
+
+
+# The leading layer
+
 _SUMS = """
-/* w_u f + b_u of every unit; the squared norm of f, or -1 if a feature is not finite. */
-static double abnet_sums(const float *f, abnet_real *z) {
-    unsigned char places[ABNET_BLOCK];
-    double norm = 0.0;
-    int start, i, k, u, n, count;
-    for (u = 0; u < ABNET_UNITS; u++) z[u] = (abnet_real)abnet_b[u];
-    for (start = 0; start < ABNET_FEATURES; start += ABNET_BLOCK) {
-        n = ABNET_FEATURES - start < ABNET_BLOCK ? ABNET_FEATURES - start : ABNET_BLOCK;
-        for (i = 0, count = 0; i < n; i++) {
-            places[count] = (unsigned char)i;
-            count += f[start + i] != 0.0f;
+/* w_u x + b_u of every neuron u of the first layer, for inputs x; the squared norm of x. */
+static double abnet_sums(const float *f, abnet_real *restrict z) {
+    double norm = ABNET_CODES; /* each code is -1 or 1 */
+    int i, u;
+    for (u = 0; u < ABNET_UNITS; u++) z[u] = abnet_b[u];
+    for (i = 0; i < ABNET_FEATURES; i++)
+        if (f[i] < 0.0f || f[i] > 0.0f) {
+            const abnet_real x = f[i];
+            norm += (double)f[i] * f[i];
+            for (u = 0; u < ABNET_UNITS; u++) z[u] += x * abnet_W[i * ABNET_UNITS + u];
         }
-        for (k = 0; k < count; k++) {
-            const float x = f[start + places[k]];
-            const %(real)s *w = abnet_W + (size_t)(start + places[k]) * ABNET_UNITS;
-            norm += (double)x * (double)x;
-            for (u = 0; u < ABNET_UNITS; u++) z[u] += (abnet_real)x * (abnet_real)w[u];
-        }
-    }
-    return norm <= DBL_MAX ? norm : -1.0;
+%(codes)s    return norm;
 }
 """
 
+_CODES = """    for (i = 0; i < ABNET_CODED; i++) {
+        /* A value that reaches k of n thresholds has k codes of 1, then n - k of -1: row k of a table. */
+        const float x = f[abnet_coded[i]];
+        int k, row = abnet_first[i] + i;
+        for (k = abnet_first[i]; k < abnet_first[i + 1]; k++) row += x >= abnet_thresholds[k];
+        for (u = 0; u < ABNET_UNITS; u++) z[u] += abnet_sums_of[row * ABNET_UNITS + u];
+    }
+"""
 
-def _leading(W: NDArray[np.float64], b: NDArray[np.float64], real: str) -> tuple[str, int]:
-    """Constants of a leading layer W (units, features), feature by feature, so that units are neighbours."""
-    arrays = [c_array(real, "abnet_W", W.T), c_array(real, "abnet_b", b)]
-    defines = [f"#define ABNET_UNITS {len(b)}", f"#define ABNET_BLOCK {BLOCK}"]
-    code = "\n".join([*defines, *arrays, _SUMS % {"real": real}])
-    return code, (W.size + b.size) * c_size(real)
 
+def _leading(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -> CPart:
+    """Constants of a leading layer W (units, inputs), input by input, so that units are neighbours; `abnet_sums`."""
+    base = W.shape[1] - plan.n_codes
+    sizes = _defines(UNITS=len(b), CODES=plan.n_codes, FEATURES=base)
+    parts = [sizes, c_reals("abnet_b", b), c_reals("abnet_W", W[:, :base].T)]
+    if plan.n_codes:
+        coded = [place for place, thresholds in enumerate(plan.thresholds) if thresholds]
+        lengths = [len(plan.thresholds[place]) for place in coded]
+        first = np.concatenate([[0], np.cumsum(lengths)])
+        parts += [
+            _defines(CODED=len(coded)),
+            CPart(c_array("int", "abnet_coded", coded), 4 * len(coded)),
+            CPart(c_array("int", "abnet_first", first), 4 * len(first)),
+            c_reals("abnet_thresholds", _least_reaching([t for place in coded for t in plan.thresholds[place]])),
+            c_reals("abnet_sums_of", _sums_of_codes(W[:, base:].T, lengths)),
+        ]
+    parts.append(CPart(_SUMS % {"codes": _CODES if plan.n_codes else ""}, 0, 8 * len(b)))
+    return reduce(add, parts)
+
+
+def _least_reaching(thresholds: list[float]) -> NDArray[np.float64]:
+    """The least float32 that reaches each threshold: a float32 reaches the one where it reaches the other."""
+    exact = np.array(thresholds)
+    rounded = exact.astype(np.float32)
+    return np.where(rounded < exact, np.nextafter(rounded, np.float32(np.inf)), rounded).astype(np.float64)
+
+
+def _sums_of_codes(W: NDArray[np.float64], lengths: list[int]) -> NDArray[np.float64]:
+    """For each feature with n codes, whose weights are n rows of W, n + 1 rows: ``Σ_{j<k} w_j - Σ_{j>=k} w_j``."""
+    tables, start = [], 0
+    for n in lengths:
+        reached = np.vstack([np.zeros(W.shape[1]), np.cumsum(W[start : start + n], axis=0)])
+        tables.append(2 * reached - reached[-1])
+        start += n
+    return np.vstack(tables)
+
+
+# Votes
 
 _CORNERS = """
 /* Probabilities of the 2^d corners of a cube whose coordinates are independent with means m. */
-static void abnet_corners(const abnet_real *m, int d, abnet_real *p) {
+static void abnet_corners(const abnet_real *m, int d, abnet_real *restrict p) {
     const abnet_real half = (abnet_real)0.5;
     int i, j, n = 1;
     p[0] = 1;
@@ -74,287 +104,217 @@ static void abnet_corners(const abnet_real *m, int d, abnet_real *p) {
 """
 
 _VOTE = """
-static int abnet_scores(const float *f, double *scores) {
-    abnet_real z[ABNET_UNITS];
-    abnet_real m[ABNET_WIDTH], first[1 << ABNET_FIRST], second[1 << ABNET_SECOND];
+static void abnet_scores(const float *f, double *scores) {
+    abnet_real z[ABNET_UNITS], first[1 << ABNET_FIRST], second[1 << ABNET_SECOND];
     abnet_real sums[ABNET_OUTPUTS << ABNET_SECOND];
-    double root;
-    const %(real)s *h = abnet_H;
-    const double norm = abnet_sums(f, z);
-    int i, j, k, member;
-    if (norm < 0.0) return -1;
-    root = sqrt(2.0 * (norm + 1.0));
+    const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));
+    int i, j, k, member, line = 0;
+    for (i = 0; i < ABNET_UNITS; i++) z[i] = (abnet_real)erf(z[i] * root);
     for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = 0.0;
     for (member = 0; member < ABNET_MEMBERS; member++) {
-        for (i = 0; i < ABNET_WIDTH; i++) m[i] = (abnet_real)erf((double)z[member * ABNET_WIDTH + i] / root);
-        abnet_corners(m, ABNET_FIRST, first);
-        abnet_corners(m + ABNET_FIRST, ABNET_SECOND, second);
+        abnet_corners(z + member * ABNET_WIDTH, ABNET_FIRST, first);
+        abnet_corners(z + member * ABNET_WIDTH + ABNET_FIRST, ABNET_SECOND, second);
         for (j = 0; j < ABNET_OUTPUTS << ABNET_SECOND; j++) sums[j] = 0;
-        for (i = 0; i < 1 << ABNET_FIRST; i++, h += ABNET_OUTPUTS << ABNET_SECOND)
-            for (j = 0; j < ABNET_OUTPUTS << ABNET_SECOND; j++) sums[j] += first[i] * (abnet_real)h[j];
+        for (i = 0; i < 1 << ABNET_FIRST; i++, line += ABNET_OUTPUTS << ABNET_SECOND)
+            for (j = 0; j < ABNET_OUTPUTS << ABNET_SECOND; j++) sums[j] += first[i] * abnet_H[line + j];
         for (j = 0; j < 1 << ABNET_SECOND; j++)
-            for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] += (double)(second[j] * sums[j * ABNET_OUTPUTS + k]);
+            for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] += second[j] * sums[j * ABNET_OUTPUTS + k];
     }
     for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] /= ABNET_MEMBERS;
-    return 0;
 }
 """
 
 
-def _vote(network: VoteTable, real: str) -> CPart:
+@network_code.register
+def _(network: VoteTable, plan: ExportPlan) -> CPart:
     members, width, n = network.W.shape
     outputs, first = network.H.shape[2], width // 2
-    leading, flash = _leading(network.W.reshape(-1, n), network.b.reshape(-1), real)
-    sizes = {"MEMBERS": members, "WIDTH": width, "FIRST": first, "SECOND": width - first, "OUTPUTS": outputs}
-    defines = [f"#define ABNET_{name} {value}" for name, value in sizes.items()]
-    code = "\n".join([*defines, leading, c_array(real, "abnet_H", network.H), _CORNERS, _VOTE % {"real": real}])
-    ram = BLOCK + 8 * (members * width + width + 2**first + (1 + outputs) * 2 ** (width - first))
-    return CPart(code, flash + network.H.size * c_size(real), ram, libm=True)
+    sizes = _defines(MEMBERS=members, WIDTH=width, FIRST=first, SECOND=width - first, OUTPUTS=outputs)
+    leading = _leading(network.W.reshape(-1, n), network.b.reshape(-1), plan)
+    ram = 8 * (2**first + (1 + outputs) * 2 ** (width - first))
+    return sizes + leading + c_reals("abnet_H", network.H) + CPart(_CORNERS + _VOTE, 0, ram, libm=True)
 
 
-_BITS = """
-static int abnet_scores(const float *f, double *scores) {
-    abnet_real z[ABNET_UNITS];
-    unsigned long place = 0;
-    int u;
-    if (abnet_sums(f, z) < 0.0) return -1;
-    for (u = 0; u < ABNET_UNITS; u++) place = 2 * place + (z[u] >= 0 ? 1 : 0);
-    scores[0] = abnet_bits[place >> 3] >> (7 - (place & 7)) & 1 ? 1.0 : -1.0;
-    return 0;
+# Signs
+
+_LAYER = """    for (i = 0; i < %(below)d; i++) s[i] = z[i] >= 0 ? 1 : -1;
+    for (u = 0; u < %(units)d; u++) z[u] = abnet_b%(k)d[u];
+    for (i = 0; i < %(below)d; i++)
+        for (u = 0; u < %(units)d; u++) z[u] += s[i] * abnet_W%(k)d[i * %(units)d + u];"""
+
+_LOOKED_UP = """    for (u = 0; u < %(units)d; u++) place = 2 * place + (z[u] >= 0 ? 1 : 0);
+    for (u = 0; u < ABNET_OUTPUTS; u++) scores[u] = u == abnet_class[place];
+    if (ABNET_OUTPUTS == 1) scores[0] = 2 * abnet_class[place] - 1;
 }
 """
 
 
-def _bits(network: BitTable, real: str) -> CPart:
-    leading, flash = _leading(network.W, network.b, real)
-    code = "\n".join(["#define ABNET_OUTPUTS 1", leading, c_array("unsigned char", "abnet_bits", network.bits), _BITS])
-    return CPart(code, flash + network.bits.size, BLOCK + 8 * len(network.b))
-
-
-_CODES = """
-static int abnet_scores(const float *f, double *scores) {
-    abnet_real z[ABNET_UNITS];
-    unsigned long place = 0;
-    int k, u;
-    if (abnet_sums(f, z) < 0.0) return -1;
-    for (u = 0; u < ABNET_UNITS; u++) place = 2 * place + (z[u] >= 0 ? 1 : 0);
-    for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = k == abnet_class[place] ? 1.0 : 0.0;
-    return 0;
-}
-"""
-
-
-def _codes(network: CodeTable, real: str) -> CPart:
-    leading, flash = _leading(network.W, network.b, real)
-    table, size = _classes(network.codes)
-    code = "\n".join(["#define ABNET_OUTPUTS ABNET_CLASSES", leading, table, _CODES])
-    return CPart(code, flash + size, BLOCK + 8 * len(network.b))
-
-
-def _classes(codes: NDArray[np.intp]) -> tuple[str, int]:
-    """The class of each representation of the outputs, and its bytes."""
+def _classes(codes: NDArray[np.intp], plan: ExportPlan) -> CPart:
+    """The class of each representation of the outputs, and the number of scores."""
     kind, size = ("unsigned char", 1) if codes.max() < 256 else ("unsigned short", 2)
-    return c_array(kind, "abnet_class", codes), size * len(codes)
+    return _defines(OUTPUTS=plan.n_outputs) + CPart(c_array(kind, "abnet_class", codes), size * len(codes))
 
 
-_LAYER = """
-/* The signs of a layer of units, from the n signs below. */
-static void abnet_layer(
-    const signed char *s, int n, const %(real)s *w, const %(real)s *b, int units, signed char *out) {
-    int i, u;
-    for (u = 0; u < units; u++, w += n) {
-        abnet_real z = (abnet_real)b[u];
-        for (i = 0; i < n; i++) z += (abnet_real)s[i] * (abnet_real)w[i];
-        out[u] = z >= 0 ? 1 : -1;
-    }
-}
-"""
-
-
-def _layers(network: SignLayers, real: str) -> CPart:
-    leading, flash = _leading(network.weights[0], network.biases[0], real)
-    widths = [len(b) for b in network.biases]
-    above = [
-        c_array(real, f"abnet_{name}{k}", values)
-        for k in range(1, len(widths))
-        for name, values in (("W", network.weights[k]), ("b", network.biases[k]))
-    ]
-    widest = max(widths)
-    calls = [
-        f"    abnet_layer(s[{(k - 1) % 2}], {widths[k - 1]}, abnet_W{k}, abnet_b{k}, {widths[k]}, s[{k % 2}]);"
-        for k in range(1, len(widths))
-    ]
-    table, size = (None, 0) if network.codes is None else _classes(network.codes)
-    last = f"s[{(len(widths) - 1) % 2}]"
-    decoded = [
-        f"    for (u = 0; u < {widths[-1]}; u++) place = 2 * place + ({last}[u] > 0 ? 1 : 0);",
-        "    for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = k == abnet_class[place] ? 1.0 : 0.0;",
-    ]
-    function = [
-        "static int abnet_scores(const float *f, double *scores) {",
+@network_code.register
+def _(network: SignTable, plan: ExportPlan) -> CPart:
+    lines = [
+        "static void abnet_scores(const float *f, double *scores) {",
         "    abnet_real z[ABNET_UNITS];",
-        f"    signed char s[2][{widest}];",
-        "    int u;",
-        *([] if table is None else ["    int k, place = 0;"]),
-        "    if (abnet_sums(f, z) < 0.0) return -1;",
-        "    for (u = 0; u < ABNET_UNITS; u++) s[0][u] = z[u] >= 0 ? 1 : -1;",
-        *calls,
-        *([f"    scores[0] = {last}[0];"] if table is None else decoded),
-        "    return 0;",
-        "}",
+        "    int u, place = 0;",
+        "    abnet_sums(f, z);",
+        _LOOKED_UP % {"units": len(network.b)},
     ]
-    outputs = f"#define ABNET_OUTPUTS {1 if table is None else 'ABNET_CLASSES'}"
-    code = "\n".join([outputs, leading, *above, table or "", _LAYER % {"real": real}, *function])
-    numbers = sum(W.size + len(W) for W in network.weights[1:])
-    return CPart(code, flash + size + numbers * c_size(real), BLOCK + 8 * widths[0] + 2 * widest)
+    return _leading(network.W, network.b, plan) + _classes(network.codes, plan) + CPart("\n".join(lines))
 
 
-_PATH_LAYER = """
-/* (W s + b) / sqrt(n + 1) of a layer that reads n signs; w holds the weights of all units sign by sign. */
-static void abnet_above(
-    const abnet_real *s, int n, const %(real)s *w, const %(real)s *b, int units, abnet_real scale, abnet_real *z) {
-    int i, u;
-    for (u = 0; u < units; u++) z[u] = (abnet_real)b[u];
-    for (i = 0; i < n; i++, w += units)
-        for (u = 0; u < units; u++) z[u] += s[i] * (abnet_real)w[u];
-    for (u = 0; u < units; u++) z[u] *= scale;
-}
-
-/* The signs of units whose sums are z and whose noise is e. */
-static void abnet_signs(const abnet_real *z, const %(real)s *e, int units, abnet_real *s) {
-    int u;
-    for (u = 0; u < units; u++) s[u] = z[u] + (abnet_real)e[u] >= 0 ? (abnet_real)1 : (abnet_real)-1;
-}
-"""
+@network_code.register
+def _(network: SignLayers, plan: ExportPlan) -> CPart:
+    widths = [len(b) for b in network.biases]
+    parts = [_leading(network.weights[0], network.biases[0], plan), _classes(network.codes, plan)]
+    lines = [
+        "static void abnet_scores(const float *f, double *scores) {",
+        f"    abnet_real z[{max(widths)}], s[{max(widths)}];",
+        "    int i, u, place = 0;",
+        "    abnet_sums(f, z);",
+    ]
+    for k in range(1, len(widths)):
+        parts += [c_reals(f"abnet_W{k + 1}", network.weights[k].T), c_reals(f"abnet_b{k + 1}", network.biases[k])]
+        lines.append(_LAYER % {"below": widths[k - 1], "units": widths[k], "k": k + 1})
+    lines.append(_LOOKED_UP % {"units": widths[-1]})
+    return reduce(add, parts) + CPart("\n".join(lines), 0, 8 * (2 * max(widths) - widths[0]))
 
 
-def _paths(network: FixedPaths, real: str) -> CPart:
-    """A loop over members and paths: signs layer by layer, the last layer's means, and what they stand for."""
+# Paths
+
+
+@network_code.register
+def _(network: FixedPaths, plan: ExportPlan) -> CPart:
     members, paths, first = network.noise[0].shape
     widths = [b.shape[1] for b in network.biases]
-    leading, flash = _leading(network.weights[0].reshape(members * first, -1), network.biases[0].reshape(-1), real)
-    arrays = [c_array(real, f"abnet_noise{k + 1}", noise) for k, noise in enumerate(network.noise)]
-    for k in range(1, len(widths)):
-        arrays.append(c_array(real, f"abnet_W{k + 1}", network.weights[k].transpose(0, 2, 1)))
-        arrays.append(c_array(real, f"abnet_b{k + 1}", network.biases[k]))
-    outputs = 1 if network.codes is None else "ABNET_CLASSES"
-    sizes: dict[str, Any] = {"MEMBERS": members, "PATHS": paths, "OUTPUTS": outputs, "WIDTH": widths[-1]}
-    sizes |= {"FIRST": widths[-1] // 2, "SECOND": widths[-1] - widths[-1] // 2}
-    defines = [f"#define ABNET_{name} {value}" for name, value in sizes.items()]
-    above = range(1, len(widths))
-    numbers = sum(network.weights[k].size + network.biases[k].size for k in above) + sum(e.size for e in network.noise)
-    flash, ram = flash + numbers * c_size(real), BLOCK + 8 * (members * first + 2 * max(widths))
-    helpers = [_PATH_LAYER % {"real": real}]
-    if network.codes is not None:
-        table, size = _classes(network.codes)
-        arrays.append(table)
-        helpers.insert(0, _CORNERS)
-        flash += size
-        ram += 8 * (len(network.codes) + 2 ** sizes["FIRST"] + 2 ** sizes["SECOND"])
-    code = [*defines, leading, *arrays, *helpers, _path_scores(network, widths)]
-    return CPart("\n".join(code), flash, ram, libm=True)
+    block = min(range(12, 25, 4), key=lambda side: -(-paths // side) * side)
+    blocks = -(-paths // block)
+    parts = [
+        _defines(MEMBERS=members, PATHS=paths, BLOCK=block, BLOCKS=blocks, WIDTH=widths[-1]),
+        _leading(network.weights[0].reshape(members * first, -1), network.biases[0].reshape(-1), plan),
+    ]
+    for k, noise in enumerate(network.noise, start=1):
+        filled = np.pad(noise, ((0, 0), (0, block * blocks - paths), (0, 0)))
+        parts.append(c_reals(f"abnet_noise{k}", filled.reshape(members, blocks, block, -1).swapaxes(2, 3)))
+        parts.append(c_reals(f"abnet_W{k + 1}", network.weights[k].swapaxes(1, 2)))
+        parts.append(c_reals(f"abnet_b{k + 1}", network.biases[k]))
+    ram = 8 * block * (1 + sum(widths[1:]))
+    if network.codes is None:
+        parts.append(_defines(OUTPUTS=1))
+    else:
+        halves = {"FIRST": widths[-1] // 2, "SECOND": widths[-1] - widths[-1] // 2}
+        parts += [_classes(network.codes, plan), _defines(**halves), CPart(_CORNERS)]
+        ram += 8 * (len(network.codes) + widths[-1] + block * sum(2**half for half in halves.values()))
+    return reduce(add, parts) + CPart(_path_scores(network, widths), 0, ram, libm=True)
+
+
+_PATHS_OF_A_LAYER = """
+            for (u = 0; u < %(units)d; u++)
+                for (p = 0; p < ABNET_BLOCK; p++) z%(above)d[u][p] = abnet_b%(above)d[member * %(units)d + u];
+            for (i = 0; i < %(below)d; i++) {
+                const int e = (place * %(below)d + i) * ABNET_BLOCK, w = (member * %(below)d + i) * %(units)d;
+                for (p = 0; p < ABNET_BLOCK; p++) s[p] = %(z)s + abnet_noise%(k)d[e + p] >= 0 ? 1 : -1;
+                for (u = 0; u < %(units)d; u++) {
+                    const abnet_real weight = abnet_W%(above)d[w + u];
+                    for (p = 0; p < ABNET_BLOCK; p++) z%(above)d[u][p] += weight * s[p];
+                }
+            }
+            for (u = 0; u < %(units)d; u++)
+                for (p = 0; p < ABNET_BLOCK; p++) z%(above)d[u][p] *= (abnet_real)%(scale)s;"""
+
+_DECODED = """
+            for (p = 0; p < ABNET_BLOCK; p++) {
+                for (u = 0; u < ABNET_WIDTH; u++) m[u] = (abnet_real)erf(%(last)s[u][p]);
+                abnet_corners(m, ABNET_FIRST, low[p]);
+                abnet_corners(m + ABNET_FIRST, ABNET_SECOND, high[p]);
+            }
+            for (i = 0; i < 1 << ABNET_FIRST; i++)
+                for (p = 0; p < ABNET_BLOCK && block * ABNET_BLOCK + p < ABNET_PATHS; p++) {
+                    const abnet_real share = low[p][i];
+                    for (u = 0; u < 1 << ABNET_SECOND; u++) joint[i][u] += share * high[p][u];
+                }"""
 
 
 def _path_scores(network: FixedPaths, widths: list[int]) -> str:
-    several = network.codes is not None
+    """A loop over members and blocks of paths: signs layer by layer, the last layer's means, what they stand for."""
+    several, depth = network.codes is not None, len(widths)
     lines = [
-        "static int abnet_scores(const float *f, double *scores) {",
-        f"    abnet_real z[ABNET_UNITS], s[{max(widths)}], t[{max(widths)}];",
-        "    abnet_real low[1 << ABNET_FIRST], high[1 << ABNET_SECOND], joint[1 << ABNET_WIDTH];" if several else "",
-        "    double root;",
-        "    const double norm = abnet_sums(f, z);",
-        f"    int member, path, i{', j' * several};",
-        "    if (norm < 0.0) return -1;",
-        "    root = sqrt(norm + 1.0);",
-        "    for (i = 0; i < ABNET_UNITS; i++) z[i] = (abnet_real)((double)z[i] / root);",
+        "/* Each layer for a block of paths side by side: neuron u on path p is z[u][p]. */",
+        "static void abnet_scores(const float *f, double *scores) {",
+        "    abnet_real z1[ABNET_UNITS], s[ABNET_BLOCK];",
+        *(f"    abnet_real z{k + 1}[{widths[k]}][ABNET_BLOCK];" for k in range(1, depth)),
+        *["    abnet_real low[ABNET_BLOCK][1 << ABNET_FIRST], high[ABNET_BLOCK][1 << ABNET_SECOND];"] * several,
+        *["    abnet_real m[ABNET_WIDTH];"] * several,
+        *["    abnet_real joint[1 << ABNET_FIRST][1 << ABNET_SECOND] = {{0}};"] * several,
+        "    const double root = 1.0 / sqrt(abnet_sums(f, z1) + 1.0);",
+        "    int member, block, i, p, u;",
+        "    for (i = 0; i < ABNET_UNITS; i++) z1[i] = (abnet_real)(z1[i] * root);",
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = 0.0;",
-        "    for (i = 0; i < 1 << ABNET_WIDTH; i++) joint[i] = 0;" if several else "",
         "    for (member = 0; member < ABNET_MEMBERS; member++)",
-        "        for (path = 0; path < ABNET_PATHS; path++) {",
-        "            const int place = member * ABNET_PATHS + path;",
+        "        for (block = 0; block < ABNET_BLOCKS; block++) {",
+        "            const int place = member * ABNET_BLOCKS + block;",
     ]
-    for k in range(1, len(widths)):
+    for k in range(1, depth):
         below, units = widths[k - 1], widths[k]
-        scale = c_number((below + 1) ** -0.5, single=False)
-        sums = f"z + member * {below}" if k == 1 else "t"
+        # The means of the last layer are erf(z / sqrt(2)).
+        scale = c_number((below + 1) ** -0.5 * (0.5**0.5 if k == depth - 1 else 1.0), single=False)
+        z = f"z1[member * {below} + i]" if k == 1 else f"z{k}[i][p]"
+        parts = {"below": below, "units": units, "k": k, "above": k + 1, "z": z, "scale": scale}
+        lines.append((_PATHS_OF_A_LAYER % parts).lstrip("\n"))
+    if several:
         lines += [
-            f"            abnet_signs({sums}, abnet_noise{k} + place * {below}, {below}, s);",
-            f"            abnet_above(s, {below}, abnet_W{k + 1} + (size_t)member * {below * units}, "
-            f"abnet_b{k + 1} + member * {units}, {units}, (abnet_real){scale}, t);",
+            (_DECODED % {"last": f"z{depth}"}).lstrip("\n"),
+            "        }",
+            "    for (i = 0; i < 1 << ABNET_FIRST; i++)",
+            "        for (u = 0; u < 1 << ABNET_SECOND; u++)",
+            "            scores[abnet_class[(i << ABNET_SECOND) + u]] += joint[i][u];",
         ]
-    root_half = c_number(0.5**0.5, single=False)
-    lines.append(f"            for (i = 0; i < ABNET_WIDTH; i++) t[i] = (abnet_real)erf({root_half} * (double)t[i]);")
-    lines += [
-        "            abnet_corners(t, ABNET_FIRST, low);",
-        "            abnet_corners(t + ABNET_FIRST, ABNET_SECOND, high);",
-        "            for (i = 0; i < 1 << ABNET_FIRST; i++)",
-        "                for (j = 0; j < 1 << ABNET_SECOND; j++) joint[(i << ABNET_SECOND) + j] += low[i] * high[j];",
-        "        }",
-        "    for (i = 0; i < 1 << ABNET_WIDTH; i++) scores[abnet_class[i]] += (double)joint[i];",
-    ] if several else ["            scores[0] += (double)t[0];", "        }"]  # fmt: skip
+    else:
+        counted = "p < ABNET_BLOCK && block * ABNET_BLOCK + p < ABNET_PATHS"
+        lines += [f"            for (p = 0; {counted}; p++) scores[0] += erf(z{depth}[0][p]);", "        }"]
     lines += [
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= (double)ABNET_MEMBERS * ABNET_PATHS;",
-        "    return 0;",
-        "}",
+        "}\n",
     ]
-    return "\n".join(line for line in lines if line)
+    return "\n".join(lines)
 
+
+# Probabilities
 
 _SHARES = """
-static void abnet_shares(const double *scores, double *p) {
-%(body)s
+/* The probabilities of the classes%(how)s. */
+static void abnet_shares(const double *scores, float *probabilities) {
+    double p[ABNET_CLASSES]%(declared)s;
+    int k;
+%(shares)s%(calibrated)s    for (k = 0; k < ABNET_CLASSES; k++) probabilities[k] = (float)p[k];
 }
 """
-_CALIBRATE = """
-/* p_j proportional to (share_j + floor)^power, the largest taken out first so that nothing overflows. */
-static void abnet_calibrate(double *p) {
-    double largest = -HUGE_VAL, total = 0.0;
-    int k;
-    for (k = 0; k < ABNET_CLASSES; k++) {
-        p[k] = %(power)s * log(p[k] + %(floor)s);
+_TWO = """    p[1] = 0.5 + 0.5 * scores[0];
+    p[0] = 1.0 - p[1];
+"""
+_SEVERAL = "    for (k = 0; k < ABNET_CLASSES; k++) p[k] = scores[k];\n"
+_CALIBRATED = """    for (k = 0; k < ABNET_CLASSES; k++) {
+        p[k] = %(power)s * log((p[k] > 0.0 ? p[k] : 0.0) + %(floor)s); /* a share may be below 0 by rounding */
         if (p[k] > largest) largest = p[k];
     }
     for (k = 0; k < ABNET_CLASSES; k++) total += p[k] = exp(p[k] - largest);
     for (k = 0; k < ABNET_CLASSES; k++) p[k] /= total;
-}
 """
 
 
 def probability_code(plan: ExportPlan) -> CPart:
-    """``static void abnet_shares(const double *scores, double *p)``, empty for a network without probabilities."""
+    """``static void abnet_shares(const double *scores, float *probabilities)``; empty if there are none."""
     if not plan.predictor.shares:
         return CPart("")
-    constants = plan.two_outputs
-    if constants is not None:
-        code = c_array("double", "abnet_outputs", constants)
-        lines = [
-            "    const double *row = abnet_outputs + (scores[0] < 0.0 ? 0 : 2);",
-            "    p[0] = row[0];",
-            "    p[1] = row[1];",
-        ]
-        return CPart(f"{code}\n{_SHARES % {'body': chr(10).join(lines)}}", 8 * constants.size, 16)
-    if plan.predictor.n_classes == 2:
-        lines = ["    p[1] = 0.5 + 0.5 * scores[0];", "    p[0] = 1.0 - p[1];"]
-    else:
-        lines = ["    int k;", "    for (k = 0; k < ABNET_CLASSES; k++) p[k] = scores[k];"]
-    calibration = plan.predictor.info.calibration
-    if calibration is None:
-        return CPart(_SHARES % {"body": "\n".join(lines)}, 0, 8 * plan.predictor.n_classes)
-    # A share may leave [0, 1] by rounding, and the logarithm would not like that.
-    lines += ["    abnet_clip(p);", "    abnet_calibrate(p);"]
-    return CPart(
-        _CLIP + _calibrate(calibration) + _SHARES % {"body": "\n".join(lines)}, 0, 8 * plan.predictor.n_classes, True
-    )
-
-
-_CLIP = """
-static void abnet_clip(double *p) {
-    int k;
-    for (k = 0; k < ABNET_CLASSES; k++) p[k] = p[k] < 0.0 ? 0.0 : p[k];
-}
-"""
-
-
-def _calibrate(calibration: Calibration) -> str:
-    power, floor = (c_number(value, single=False) for value in (calibration.power, calibration.floor))
-    return _CALIBRATE % {"power": power, "floor": floor}
+    n, calibration = plan.predictor.n_classes, plan.predictor.info.calibration
+    words = {"shares": _TWO if n == 2 else _SEVERAL, "how": "", "declared": "", "calibrated": ""}
+    if calibration is not None:
+        power, floor = (c_number(value, single=False) for value in (calibration.power, calibration.floor))
+        words["how"] = ": p_j in proportion to (share_j + floor)^power"
+        words["declared"] = ", largest = -HUGE_VAL, total = 0.0"
+        words["calibrated"] = _CALIBRATED % {"power": power, "floor": floor}
+    return CPart(_SHARES % words, 0, 8 * n, calibration is not None)

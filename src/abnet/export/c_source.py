@@ -1,40 +1,37 @@
-"""A predictor as one self-contained file of C99: no allocation, no tables built at run time, no files."""
+"""A predictor as C99, a source file and its header: no allocation, no tables built at run time, no state."""
 
 import os
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
+from abnet.export.c_example import example_program
 from abnet.export.c_features import feature_code
 from abnet.export.c_network import network_code, probability_code
-from abnet.export.c_rows import rows_code
-from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string
-from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
+from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
+from abnet.export.plan import ExportPlan, export_plan
 from abnet.predictors.predictor import Predictor
 from abnet.records import atomic_path
 
-__all__ = ["CSource", "c_program", "to_c"]
-
-PRECISIONS = ("auto", "single", "double")
-_HEADERS = (("stdint.h", "uint_least32_t"), ("string.h", "strlen"))
+__all__ = ["CSource", "c_files", "c_program", "to_c"]
 
 
 @dataclass(frozen=True)
 class CSource:
-    """The text of a C file and what it takes.
+    """The texts of a model in C and what it takes.
 
     Attributes
     ----------
-    text : str
+    text, header : str
+        The source file and its header.
+    example : str
+        A main program that reads a CSV file and prints labels and probabilities.
     flash_bytes : int
-        Constants; the code itself comes on top, a few kilobytes.
+        Constants; the code itself takes a few kilobytes more.
     ram_bytes : int
-        Arrays on the stack during a prediction, without the caller's row.
-    rows_ram_bytes : int
-        The same for `abnet_predict_rows`, which computes many rows side by side.
+        Local arrays during a prediction, without the caller's row.
     libm : bool
         Whether it must be linked with the mathematical library.
     members : tuple of str
@@ -42,182 +39,174 @@ class CSource:
     """
 
     text: str
+    header: str
+    example: str
     flash_bytes: int
     ram_bytes: int
-    rows_ram_bytes: int
     libm: bool
     members: tuple[str, ...]
 
 
-def to_c(predictor: Predictor, path: str | os.PathLike[str], *, precision: str = "auto") -> CSource:
-    """Write a predictor with its preparation as one file of C99, atomically.
+def c_files(path: str | os.PathLike[str], *, example: bool = False) -> tuple[Path, ...]:
+    """The files that `to_c` writes for a path: the source, its header, and the example if there is to be one.
+
+    Examples
+    --------
+    >>> [file.name for file in c_files("model.c", example=True)]
+    ['model.c', 'model.h', 'model_example.c']
+    """
+    source = Path(path)
+    if source.suffix == ".h":
+        raise ValueError(f"{source.name} would be overwritten by the header: name a file that ends in .c.")
+    more = (source.with_name(f"{source.stem}_example.c"),) if example else ()
+    return (source, source.with_suffix(".h"), *more)
+
+
+def to_c(
+    predictor: Predictor, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False
+) -> CSource:
+    """Write a predictor with its preparation as a C99 file and its header, each atomically.
 
     Parameters
     ----------
     predictor : Predictor
         ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
-    precision : {"auto", "single", "double"}
-        Of the stored weights and tables. "single" takes half the flash; the file says by how much a score may
-        differ from Python's, about 1e-7, and only rows as close to a tie as that can have another label. Sums are in
-        double precision either way. "auto" is "double" for sampled paths, where every rounded sign would show, else
-        "single".
+        The source file, ``model.c``; the header ``model.h`` is written beside it.
+    prefix : str
+        What all names begin with, so that a program may hold several models: ``prefix_predict``, ``PREFIX_CLASSES``.
+    example : bool
+        Whether to write ``model_example.c`` too, a main program that reads a CSV file.
 
     Returns
     -------
     CSource
-        The text, and the bytes of flash and RAM that it takes.
+        The texts, and the bytes of flash and RAM that the model takes.
+
+    Raises
+    ------
+    ValueError
+        For a predictor that cannot be exported, such as one with columns of hashed text.
 
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from pathlib import Path
     >>> from abnet.predictors.compact import CompactABNet
     >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes
-    (33, 144)
+    (51, 64)
     """
-    source = c_program(predictor, precision=precision)
-    with atomic_path(path) as temporary:
-        temporary.write_text(source.text, encoding="ascii", newline="\n")
+    files = c_files(path, example=example)
+    source = c_program(predictor, prefix=prefix, header=files[1].name)
+    for file, text in zip(files, (source.text, source.header, source.example), strict=False):
+        with atomic_path(file) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
     return source
 
 
-def c_program(predictor: Predictor, *, precision: str = "auto") -> CSource:
+def c_program(predictor: Predictor, *, prefix: str = "abnet", header: str = "model.h") -> CSource:
     """The C of a predictor, as `to_c` writes it."""
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision must be one of 'auto', 'single', 'double'; got {precision!r}.")
+    if not re.fullmatch("[a-z][a-z0-9_]*", prefix):
+        raise ValueError(f"prefix must be small letters, digits and underscores, and begin with a letter: {prefix!r}.")
     plan = export_plan(predictor)
-    double = precision == "double" or (precision == "auto" and isinstance(plan.network, FixedPaths))
-    precision, real = ("double", "double") if double else ("single", "float")
     members = [] if plan.names is None else c_identifiers(plan.names)
-    parts = [feature_code(plan, members), network_code(plan, real), probability_code(plan), _labels(plan)]
-    declared, many = rows_code(plan, real, _argument(plan), bool(parts[0].code))
-    flash, ram = sum(part.flash for part in (*parts, many)), sum(part.ram for part in parts) + 8 * plan.n_outputs
+    parts = [feature_code(plan, members), network_code(plan.network, plan), probability_code(plan), _texts(plan)]
+    body = "\n".join(part.code for part in parts)
+    flash, ram = sum(part.flash for part in parts), sum(part.ram for part in parts) + 8 * plan.n_outputs
     libm = any(part.libm for part in parts)
-    made = CSource("", flash, ram, ram + many.ram, libm, tuple(members))
-    includes = [
-        "float.h",
-        "stddef.h",
-        *(header for header, sign in _HEADERS if sign in parts[0].code + many.code),
-        *["math.h"] * libm,
-    ]
-    sizes = {"COLUMNS": plan.n_columns, "FEATURES": plan.n_features, "CLASSES": predictor.n_classes}
+    heading = c_comment(_heading(plan, prefix, flash, ram, libm))
+    includes = [("float.h", "_MAX"), ("math.h", "erf("), ("stdint.h", "uint_least32_t"), ("string.h", "strlen")]
+    used = [name for name, sign in includes if sign in body or (name == "math.h" and libm)]
     text = "\n".join(
         [
-            c_comment(_heading(plan, precision, made)),
-            *(f"#include <{name}>" for name in includes),
-            "",
-            *(f"#define ABNET_{name} {value}" for name, value in sizes.items()),
-            "",
-            "/* Type of the sums; -DABNET_REAL=float is faster, and changes a score by some 1e-6. */",
-            "#ifndef ABNET_REAL\n#define ABNET_REAL double\n#endif",
-            "typedef ABNET_REAL abnet_real;",
-            "",
-            _record(plan, members),
-            _prototypes(plan),
-            declared,
-            *(part.code for part in parts),
-            _predict(plan, bool(parts[0].code)),
-            many.code,
+            heading,
+            f'#include "{header}"',
+            *(f"#include <{name}>" for name in used),
+            with_prefix("\n".join([_REAL, body, _predict(plan)]), prefix),
         ]
     )
-    return replace(made, text=text)
+    example = example_program(plan, members, prefix, header)
+    return CSource(text, _header(plan, members, heading, prefix), example, flash, ram, libm, tuple(members))
 
 
-def _heading(plan: ExportPlan, precision: str, made: CSource) -> list[str]:
+_REAL = """
+/* Type of the sums, and of constants that single precision does not hold. -DABNET_REAL=float takes less memory, and
+   changes a score by some 1e-6. */
+#ifndef ABNET_REAL
+#define ABNET_REAL double
+#endif
+typedef ABNET_REAL abnet_real;
+"""
+
+
+def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool) -> list[str]:
     info = plan.predictor.info
-    promise = "This model has no certificate." if info.certificate is None else _promise(info.certificate)
-    link = "Link with the mathematical library (-lm)." if made.libm else "Needs no mathematical library."
-    named = [f"  {code}: {name[:200]}" for code, name in enumerate(info.labels.names)]
+    promise = "This model has no certificate." if info.certificate is None else str(info.certificate)
+    link = "Link with the mathematical library (-lm)." if libm else "Needs no mathematical library."
     return [
         "A classifier written by abnet: C99, no allocation, no state. docs/model-format.md of abnet has the formulas.",
         "",
         promise,
         "",
-        f"Constants: {made.flash_bytes} bytes of flash, beside a few kB of code. Working memory of abnet_predict: "
-        f"{made.ram_bytes} bytes of stack; of abnet_predict_rows: {made.rows_ram_bytes}. {link}",
-        _accuracy(plan, precision),
+        f"Constants: {flash} bytes, and a few kB of code. Local arrays of a prediction: {ram} bytes of stack, and some "
+        f"hundred bytes for the rest. {link} Compile with -O3.",
+        "Weights are stored without rounding, as float where single precision holds them and as double elsewhere. Sums "
+        "are in double precision: a score differs from Python's by rounding alone, and only a tie within about 1e-12 "
+        "could have another label.",
         "",
-        "Classes, by the number that abnet_predict returns (-1: the row is refused, since a number is not finite):",
-        *named,
+        f"Classes, by the number that {prefix}_predict returns:",
+        *(f"  {code}: {name[:200]}" for code, name in enumerate(info.labels.names)),
     ]
 
 
-def _accuracy(plan: ExportPlan, precision: str) -> str:
-    if precision == "double":
-        return "Weights, tables and sums are in double precision."
-    words = "Weights and tables are in single precision, sums in double precision: "
-    error = single_precision_loss(plan)
-    if isinstance(plan.network, FixedPaths):
-        members, paths, _ = plan.network.noise[0].shape
-        return words + (
-            f"a sign of a path may differ where its sum is within {error:.1e} of zero, and change a score by at most "
-            f"{2 / (members * paths):.1e}."
-        )
-    if isinstance(plan.network, VoteTable):
-        return words + f"a score is within {error:.1e} of the original's, and only scores as close to a tie may differ."
-    return words + (
-        f"a unit's sum is within {error:.1e} times the norm of (its inputs, 1) of the original's, and only sums as "
-        "close to zero may have another sign."
-    )
-
-
-def single_precision_loss(plan: ExportPlan) -> float:
-    """What rounding the constants to float32 changes at the most: a score, or a sum relative to the norm of (x, 1).
-
-    With δ_i the change of a unit's weights and bias, its ``t = (w x + b)/sqrt(2(‖x‖² + 1))`` changes by at most
-    ``‖δ_i‖/√2`` (Cauchy and Schwarz), its mean by ``‖δ_i‖ sqrt(2/π)``, and F, multilinear with values in [-1, 1], by
-    the sum of these over the units, and by the rounding of its table. Sums are in float64, which adds less than 1e-9.
-    """
-    network = plan.network
-    if isinstance(network, VoteTable):
-        units = np.hypot(np.linalg.norm(_rounding(network.W), axis=2), _rounding(network.b))
-        return float(units.sum(axis=1).mean() * np.sqrt(2 / np.pi) + np.abs(_rounding(network.H)).max() + 1e-9)
-    if isinstance(network, FixedPaths):
-        units = [
-            np.hypot(np.linalg.norm(_rounding(W), axis=2), _rounding(b)).max()
-            for W, b in zip(network.weights, network.biases, strict=True)
-        ]
-        return float(max(units) + max(np.abs(_rounding(noise)).max() for noise in network.noise) + 1e-9)
-    if isinstance(network, SignLayers):
-        layers = list(zip(network.weights, network.biases, strict=True))
-    else:
-        layers = [(network.W, network.b)]
-    worst = [np.hypot(np.linalg.norm(_rounding(W), axis=1), _rounding(b)).max() for W, b in layers]
-    return float(max(worst) + 1e-9)
-
-
-def _rounding(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(values - values.astype(np.float32))
-
-
-def _promise(certificate: Any) -> str:
-    return "\n".join(str(certificate).splitlines())
-
+# The header
 
 _KINDS = {
     NumericColumn: ("double", "a number, NaN if missing"),
     BooleanColumn: ("double", "1 if true, 0 if false, NaN if missing"),
     DateColumn: ("double", "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing"),
+    type(None): ("double", "a number"),
 }
 
 
-def _record(plan: ExportPlan, members: list[str]) -> str:
+def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> str:
+    guard, shares = f"{prefix.upper()}_H", plan.predictor.shares
+    one, all_of_them = (", float *probabilities",) * 2 if shares else ("", "")
+    lines = [
+        heading,
+        f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n",
+        f"#define {prefix.upper()}_COLUMNS {plan.n_columns}",
+        f"#define {prefix.upper()}_CLASSES {plan.predictor.n_classes}\n",
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n',
+        _record(plan, members, prefix),
+        f"/* The number of the row's class; negative if the row is refused, and {prefix}_refused says why.",
+        "   Probabilities of all classes go to `probabilities`, unless it is NULL. */" if shares else "*/",
+        f"int {prefix}_predict({_rows(plan, prefix)}row{one});\n",
+        "/* The same for n rows, one after the other"
+        + (f"; {prefix.upper()}_CLASSES probabilities a row, unless NULL. */" if shares else ". */"),
+        f"void {prefix}_predict_rows({_rows(plan, prefix)}rows, size_t n, int *codes{all_of_them});\n",
+        "/* The name of a class, in UTF-8; NULL for a number that is none. */",
+        f"const char *{prefix}_label(int code);\n",
+        "/* For the negative number of a refused row, the column whose cell is the reason, in UTF-8; else NULL.",
+        "   The cell is a number that is not finite or too large, or a text of words that is not UTF-8. */",
+        f"const char *{prefix}_refused(int code);\n",
+        "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+    ]
+    return "\n".join(lines)
+
+
+def _record(plan: ExportPlan, members: list[str], prefix: str) -> str:
     """The type of a row."""
     if plan.names is None:
-        return ""
+        return f"/* A row is {prefix.upper()}_COLUMNS numbers. */\n"
     lines = ["typedef struct {"]
     for place, (name, member) in enumerate(zip(plan.names, members, strict=True)):
         column: Any = None if plan.columns is None else plan.columns[place]
         kind, words = _KINDS.get(type(column), ("const char *", "text in UTF-8, NULL if missing"))
-        if column is None:
-            kind, words = "double", "a number"
         space = "" if kind.endswith("*") else " "
-        unit = _unit(column)
-        lines.append(f"    {kind}{space}{member}; /* {c_plain(name, 80)}: {words}{unit} */")
-    return "\n".join([*lines, "} abnet_row;", ""])
+        lines.append(f"    {kind}{space}{member}; /* {c_plain(name, 80)}: {words}{_unit(column)} */")
+    return "\n".join([*lines, f"}} {prefix}_row;\n"])
 
 
 def _unit(column: Any) -> str:
@@ -227,60 +216,57 @@ def _unit(column: Any) -> str:
     return ", in seconds" if column.form.duration else f", in {c_plain(unit, 20)}" if unit else ""
 
 
-def _argument(plan: ExportPlan) -> str:
-    return "const abnet_row *" if plan.names is not None else "const float *"
+def _rows(plan: ExportPlan, prefix: str) -> str:
+    return "const float *" if plan.names is None else f"const {prefix}_row *"
 
 
-def _prototypes(plan: ExportPlan) -> str:
-    probabilities = ", float *probabilities" if plan.predictor.shares else ""
-    words = (
-        "/* The number of the row's class, or -1 if the row is refused. Probabilities of all classes, unless NULL. */"
-        if probabilities
-        else "/* The number of the row's class, or -1 if the row is refused. */"
-    )
-    return "\n".join(
-        [
-            words,
-            f"int abnet_predict({_argument(plan)}row{probabilities});",
-            "",
-            "/* The name of a class, in UTF-8; NULL for a number that is none. */",
-            "const char *abnet_label(int code);",
-            "",
-        ]
-    )
+# The functions that callers see
 
 
-def _labels(plan: ExportPlan) -> CPart:
-    names = plan.predictor.info.labels.names
-    listed = ",\n        ".join(c_string(name[:1000]) for name in names)
+def _texts(plan: ExportPlan) -> CPart:
+    """`abnet_label` and `abnet_refused`."""
+    labels = [name[:1000] for name in plan.predictor.info.labels.names]
+    columns = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
+    return _lookup("label", labels, "code", "ABNET_CLASSES") + _lookup("refused", columns, "-1 - code", "ABNET_COLUMNS")
+
+
+def _lookup(name: str, texts: Any, place: str, number: str) -> CPart:
+    cut = [text[:1000] for text in texts]
+    listed = ",\n        ".join(map(c_string, cut))
     code = (
-        "const char *abnet_label(int code) {\n"
-        f"    static const char *const labels[ABNET_CLASSES] = {{\n        {listed}\n    }};\n"
-        "    return code >= 0 && code < ABNET_CLASSES ? labels[code] : NULL;\n}\n"
+        f"\nconst char *abnet_{name}(int code) {{\n"
+        f"    static const char *const texts[{number}] = {{\n        {listed}\n    }};\n"
+        f"    const int place = {place};\n"
+        f"    return place >= 0 && place < {number} ? texts[place] : NULL;\n}}"
     )
-    return CPart(code, sum(len(name[:1000].encode("utf-8", "surrogatepass")) + 5 for name in names))
+    return CPart(code, sum(len(text.encode("utf-8", "surrogatepass")) + 5 for text in cut))
 
 
-def _predict(plan: ExportPlan, prepared: bool) -> str:
-    shares = plan.predictor.shares
-    arguments = ", float *probabilities" if shares else ""
-    lines = [f"int abnet_predict({_argument(plan)}row{arguments}) {{"]
-    lines += ["    float f[ABNET_FEATURES];"] * prepared
-    lines += ["    double scores[ABNET_OUTPUTS];", "    int best = 0;"]
-    several = plan.predictor.n_classes > 2
-    lines += ["    int k;"] * (shares or several)
-    lines += ["    if (abnet_prepare(row, f)) return -1;"] * prepared
-    lines += [f"    if (abnet_scores({'f' if prepared else 'row'}, scores)) return -1;"]
-    if several:
-        lines += ["    for (k = 1; k < ABNET_CLASSES; k++)", "        if (scores[k] > scores[best]) best = k;"]
-    else:
-        lines += ["    best = scores[0] >= 0.0 ? 1 : 0;"]
-    if shares:
-        lines += [
-            "    if (probabilities != NULL) {",
-            "        double p[ABNET_CLASSES];",
-            "        abnet_shares(scores, p);",
-            "        for (k = 0; k < ABNET_CLASSES; k++) probabilities[k] = (float)p[k];",
-            "    }",
-        ]
-    return "\n".join([*lines, "    return best;", "}"])
+def _predict(plan: ExportPlan) -> str:
+    shares, several, rows = plan.predictor.shares, plan.predictor.n_classes > 2, _rows(plan, "abnet")
+    more = ", float *probabilities" if shares else ""
+    step = "" if plan.names is not None else " * ABNET_COLUMNS"
+    given = ", probabilities == NULL ? NULL : probabilities + i * ABNET_CLASSES" if shares else ""
+    best = (
+        ["    for (k = 1; k < ABNET_CLASSES; k++)", "        if (scores[k] > scores[best]) best = k;"]
+        if several
+        else ["    best = scores[0] >= 0.0;"]
+    )
+    lines = [
+        f"\nint abnet_predict({rows}row{more}) {{",
+        "    float f[ABNET_FEATURES];",
+        "    double scores[ABNET_OUTPUTS];",
+        f"    int best{', k' * several};",
+        "    best = abnet_prepare(row, f);",
+        "    if (best < 0) return best;",
+        "    abnet_scores(f, scores);",
+        *best,
+        *["    if (probabilities != NULL) abnet_shares(scores, probabilities);"] * shares,
+        "    return best;",
+        "}\n",
+        f"void abnet_predict_rows({rows}rows, size_t n, int *codes{more}) {{",
+        "    size_t i;",
+        f"    for (i = 0; i < n; i++) codes[i] = abnet_predict(rows + i{step}{given});",
+        "}\n",
+    ]
+    return "\n".join(lines)

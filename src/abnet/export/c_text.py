@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CPart", "c_array", "c_comment", "c_identifiers", "c_number", "c_plain", "c_size", "c_string"]
+__all__ = [
+    "CPart",
+    "c_array",
+    "c_comment",
+    "c_identifiers",
+    "c_number",
+    "c_plain",
+    "c_reals",
+    "c_string",
+    "with_prefix",
+]
 
 
 _RESERVED = frozenset(
@@ -30,7 +40,7 @@ _ASCII = {"≤": "<=", "≥": ">=", "–": "-", "—": "-", "δ": "delta", "×":
 
 
 def c_identifiers(names: Sequence[str]) -> list[str]:
-    """A different identifier for every name, as like it as C allows.
+    """A different identifier for every name, as like it as C allows; none begins with ``abnet_``, as our own names do.
 
     Examples
     --------
@@ -41,7 +51,7 @@ def c_identifiers(names: Sequence[str]) -> list[str]:
     found = []
     for name in names:
         stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:_LONGEST].rstrip("_") or "x"
-        stem = f"x{stem}" if stem[0].isdigit() else stem
+        stem = f"x{stem}" if stem[0].isdigit() or stem.startswith("abnet_") else stem
         stem = f"{stem}_" if stem in _RESERVED else stem
         candidate, number = stem, 1
         while candidate in taken:
@@ -84,14 +94,14 @@ def c_comment(paragraphs: Iterable[str], width: int = 114) -> str:
 
 
 def c_string(text: str) -> str:
-    """A string literal; everything but letters, digits and blanks is written in octal.
+    """A string literal; everything but letters, digits and blanks is written in octal, so that it has no ``abnet_``.
 
     Examples
     --------
     >>> print(c_string('say "hi" ??/'))
     "say \\042hi\\042 \\077\\077\\057"
     """
-    safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,"
+    safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -.,"
     content = text.encode("utf-8", "surrogatepass")
     return '"' + "".join(chr(byte) if byte in safe else f"\\{byte:03o}" for byte in content) + '"'
 
@@ -102,22 +112,37 @@ def c_number(value: float, *, single: bool) -> str:
     Examples
     --------
     >>> c_number(0.1, single=True), c_number(0.1, single=False), c_number(2.0, single=True)
-    ('0.100000001f', '0.10000000000000001', '2.0f')
+    ('0.100000001f', '0.1', '2.0f')
     """
-    text = f"{np.float32(value):.9g}" if single else f"{value:.17g}"
-    text = text if re.search("[.e]", text) else f"{text}.0"
-    return f"{text}f" if single else text
+    if not single:
+        return repr(float(value))
+    text = f"{np.float32(value):.9g}"
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
 
 
-def c_array(kind: str, name: str, values: NDArray[np.generic] | Sequence[float], *, size: str = "") -> str:
-    """A constant array of numbers of a C type, filled row by row, whatever its declared shape."""
-    flat = np.asarray(values).ravel()
-    if kind in ("float", "double"):
-        items = [c_number(float(value), single=kind == "float") for value in flat]
+def c_array(kind: str, name: str, values: NDArray[np.generic] | Sequence[float]) -> str:
+    """A constant array of numbers of a C type, filled row by row."""
+    flat = np.asarray(values).ravel().tolist()
+    if kind == "float":
+        items = [c_number(value, single=True) for value in flat]
     else:
-        items = [str(int(value)) for value in flat]
-    body = textwrap.fill(", ".join(items), 116, initial_indent="    ", subsequent_indent="    ")
-    return f"static const {kind} {name}[{size or len(items)}] = {{\n{body}\n}};"
+        items = [repr(float(value)) if kind in ("double", "abnet_real") else str(int(value)) for value in flat]
+    lines = (f"    {', '.join(items[start : start + 8])}" for start in range(0, len(items), 8))
+    body = ",\n".join(lines)
+    return f"static const {kind} {name}[{len(items)}] = {{\n{body}\n}};"
+
+
+def c_reals(name: str, values: NDArray[np.float64], wide: str = "abnet_real") -> "CPart":
+    """A constant array: float where float32 holds every value, else of the wider type.
+
+    Examples
+    --------
+    >>> c_reals("w", np.array([0.5])).code.split("[")[0], c_reals("w", np.array([0.1])).code.split("[")[0]
+    ('static const float w', 'static const abnet_real w')
+    """
+    with np.errstate(over="ignore"):
+        exact = bool((values.astype(np.float32) == values).all())
+    return CPart(c_array("float" if exact else wide, name, values), values.size * (4 if exact else 8))
 
 
 @dataclass(frozen=True)
@@ -129,7 +154,17 @@ class CPart:
     ram: int = 0
     libm: bool = False
 
+    def __add__(self, other: "CPart") -> "CPart":
+        code = f"{self.code}\n{other.code}"
+        return CPart(code, self.flash + other.flash, self.ram + other.ram, self.libm or other.libm)
 
-def c_size(real: str) -> int:
-    """Bytes of a C type of numbers."""
-    return {"float": 4, "double": 8}[real]
+
+def with_prefix(code: str, prefix: str) -> str:
+    """The code with the names of another prefix than ``abnet``; texts of the model have none of these names.
+
+    Examples
+    --------
+    >>> with_prefix("abnet_predict(ABNET_UNITS)", "skin")
+    'skin_predict(SKIN_UNITS)'
+    """
+    return re.sub(r"\babnet_", f"{prefix}_", code).replace("ABNET_", f"{prefix.upper()}_")

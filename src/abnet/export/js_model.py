@@ -2,7 +2,7 @@
 
 import base64
 import json
-from functools import cache
+from functools import cache, singledispatch
 from importlib.resources import files
 from typing import Any
 
@@ -83,7 +83,7 @@ def js_record(predictor: Predictor) -> dict[str, Any]:
         isinstance(column, WordsColumn | HashedColumn) for column in base.columns
     )
     return {
-        "network": _network(predictor),
+        "network": _sized(_network(predictor)),
         "preparation": None if preparation is None else _plain(preparation.to_dict()),
         "columns": _columns(predictor, base),
         "classes": list(info.labels.names),
@@ -121,34 +121,58 @@ def _folds() -> dict[str, str]:
     return {letter: letter.casefold() for letter in letters if letter.casefold() != letter.lower()}
 
 
+@singledispatch
 def _network(predictor: Predictor) -> dict[str, Any]:
-    """The first layer of all members stacked, and what stands above it."""
-    p: Any = predictor
-    if isinstance(p, CompactABNet):
-        return _sized({"type": "table", "first": _layer(p.W[None], p.b[None]), "H": p.H[None, :, None]})
-    if isinstance(p, CompactMixture):
-        return _sized({"type": "table", "first": _layer(p.W, p.b), "H": p.H if p.H.ndim == 3 else p.H[:, :, None]})
-    if isinstance(p, CompactMAP):
-        return _sized({"type": "bits", "first": _layer(p.W, p.b), "bits": p.bits})
-    if isinstance(p, MeanFieldNetwork):
-        return _sized({"type": "mean field", "first": _layer(p.W, p.b), "tables": list(p.tables)})
-    if isinstance(p, DrawnNetwork):
-        layers = _layers(p.network.weights, p.network.biases)
-        return _sized({"type": "signs", **layers, "decode": _decode(predictor, p.network.sizes[-1])})
-    if isinstance(p, PathPredictor):
-        weights, biases, noise = ([array[None] for array in arrays] for arrays in (p.weights, p.biases, p.noise))
-        return _paths(predictor, weights, biases, noise)
-    if isinstance(p, PathMixture):
-        return _paths(predictor, p.weights, p.biases, p.noise)
+    """The first layer of all members stacked, and what stands above it; one function for each kind."""
     raise ValueError(
         f"a {type(predictor).__name__} cannot be written for web pages; what can be are compact networks, mixtures, "
         "networks of kept paths, mean fields, MAP networks and networks drawn from the posterior."
     )
 
 
+@_network.register
+def _(predictor: CompactABNet) -> dict[str, Any]:
+    W, b, H = predictor.W[None], predictor.b[None], predictor.H[None, :, None]
+    return {"type": "table", "first": _layer(W, b), "H": H}
+
+
+@_network.register
+def _(predictor: CompactMixture) -> dict[str, Any]:
+    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
+    return {"type": "table", "first": _layer(predictor.W, predictor.b), "H": H}
+
+
+@_network.register
+def _(predictor: CompactMAP) -> dict[str, Any]:
+    return {"type": "bits", "first": _layer(predictor.W, predictor.b), "bits": predictor.bits}
+
+
+@_network.register
+def _(predictor: MeanFieldNetwork) -> dict[str, Any]:
+    return {"type": "mean field", "first": _layer(predictor.W, predictor.b), "tables": list(predictor.tables)}
+
+
+@_network.register
+def _(predictor: DrawnNetwork) -> dict[str, Any]:
+    network = predictor.network
+    layers = _layers(network.weights, network.biases)
+    return {"type": "signs", **layers, "decode": _decode(predictor, network.sizes[-1])}
+
+
+@_network.register
+def _(predictor: PathPredictor) -> dict[str, Any]:
+    parts = (predictor.weights, predictor.biases, predictor.noise)
+    return _paths(predictor, *([array[None] for array in arrays] for arrays in parts))
+
+
+@_network.register
+def _(predictor: PathMixture) -> dict[str, Any]:
+    return _paths(predictor, predictor.weights, predictor.biases, predictor.noise)
+
+
 def _paths(predictor: Predictor, weights: Any, biases: Any, noise: Any) -> dict[str, Any]:
     decode = _decode(predictor, int(biases[-1].shape[1]))
-    return _sized({"type": "paths", **_layers(weights, biases), "noise": list(noise), "decode": decode})
+    return {"type": "paths", **_layers(weights, biases), "noise": list(noise), "decode": decode}
 
 
 def _decode(predictor: Predictor, length: int) -> list[int] | None:

@@ -1,7 +1,7 @@
 """The preparation in ONNX: a graph built node by node, from the columns to the features of the network."""
 
 import sys
-from functools import cache
+from functools import cache, singledispatch
 from itertools import product
 from typing import Any
 
@@ -18,10 +18,9 @@ from abnet.data.preparation.columns import (
     TextColumn,
 )
 from abnet.data.preparation.scalers import MinMaxMap, StandardMap
-from abnet.data.preparation.words import HashedColumn, WordsColumn
+from abnet.data.preparation.words import WordsColumn
 from abnet.data.tables.cells import BLANK
 from abnet.export.onnx_graph import OnnxGraph
-from abnet.export.onnx_tokens import hashed_features
 from abnet.export.plan import ExportPlan
 
 __all__ = ["onnx_features"]
@@ -45,7 +44,7 @@ def onnx_features(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, doub
         features, taken = _table(graph, plan, inputs)
     else:
         raw = graph.node("Concat", *inputs, axis=1) if len(inputs) > 1 else inputs[0]
-        features, taken = _array(graph, plan, raw, double), _finite(graph, raw, double)
+        features, taken = _scaled(plan.scaling, graph, raw, double), _finite(graph, raw, double)
     rounded = graph.cast(graph.cast(features, "FLOAT"), "DOUBLE")
     if plan.n_codes:
         signs = _signs(graph, rounded, plan.coded)
@@ -72,23 +71,23 @@ def _signs(graph: OnnxGraph, x: str, coded: list[tuple[int, float]]) -> str:
 
 
 # Arrays
-def _array(graph: OnnxGraph, plan: ExportPlan, raw: str, double: bool) -> str:
+
+
+@singledispatch
+def _scaled(scaling: object, graph: OnnxGraph, raw: str, double: bool) -> str:
     """Features of an array, in its own precision, with the steps that NumPy takes."""
-    scaling = plan.scaling
-    own: Any = np.float64 if double else np.float32
-    if isinstance(scaling, StandardMap):
-        return graph.node(
-            "Div", graph.node("Sub", raw, graph.constant(scaling.mean, own)), graph.constant(scaling.scale, own)
-        )
-    if isinstance(scaling, MinMaxMap):
-        return _minmax(graph, scaling, raw, double)
-    if isinstance(scaling, ThermometerMap):
-        coded = [(place, t) for place, thresholds in enumerate(scaling.thresholds) for t in thresholds]
-        return _signs(graph, graph.cast(raw, "DOUBLE"), coded)
     return raw
 
 
-def _minmax(graph: OnnxGraph, scaling: MinMaxMap, raw: str, double: bool) -> str:
+@_scaled.register
+def _(scaling: StandardMap, graph: OnnxGraph, raw: str, double: bool) -> str:
+    own: Any = np.float64 if double else np.float32
+    centred = graph.node("Sub", raw, graph.constant(scaling.mean, own))
+    return graph.node("Div", centred, graph.constant(scaling.scale, own))
+
+
+@_scaled.register
+def _(scaling: MinMaxMap, graph: OnnxGraph, raw: str, double: bool) -> str:
     x = graph.cast(raw, "DOUBLE")
     for op, values in (("Mul", scaling.scale), ("Add", scaling.shift)):
         x = graph.node(op, x, graph.constant(values))
@@ -99,74 +98,61 @@ def _minmax(graph: OnnxGraph, scaling: MinMaxMap, raw: str, double: bool) -> str
     return graph.node("Clip", x, *map(graph.constant, limits))
 
 
+@_scaled.register
+def _(scaling: ThermometerMap, graph: OnnxGraph, raw: str, double: bool) -> str:
+    coded = [(place, t) for place, thresholds in enumerate(scaling.thresholds) for t in thresholds]
+    return _signs(graph, graph.cast(raw, "DOUBLE"), coded)
+
+
 # Tables
 def _table(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, str]:
-    """Features column after column: those of all numbers at once, then the others, then all in their order."""
+    """Features column after column, and whether all numbers of a row are of reasonable size."""
     assert plan.columns is not None
-    named = list(zip(plan.columns, inputs, strict=True))
-    numbers = [(column, x) for column, x in named if isinstance(column, NumericColumn | DateColumn)]
-    truths = [(column, x) for column, x in named if isinstance(column, BooleanColumn)]
-    blocks: list[str] = []
-    places: dict[tuple[str, str], int] = {}
-
-    def add(block: str, keys: list[tuple[str, str]]) -> None:
-        start = len(places)
-        blocks.append(block)
-        places.update({key: start + i for i, key in enumerate(keys)})
-
-    taken = _all(graph, graph.constant([[True]], np.bool_))
-    if numbers:
-        taken = _add_numbers(graph, numbers, add)
-    if truths:
-        x = graph.node("Concat", *(x for _, x in truths), axis=1)
-        one, zero = (graph.node("Equal", x, graph.constant(value)) for value in (1.0, 0.0))
-        signs = graph.node("Where", one, graph.constant(1.0), graph.choose(zero, -1.0, 0.0))
-        add(signs, [(column.name, "value") for column, _ in truths])
-        gaps = graph.choose(graph.node("Equal", signs, graph.constant(0.0)), 1.0, 0.0)
-        add(gaps, [(column.name, "missing") for column, _ in truths])
-    for column, x in named:
-        if isinstance(column, TextColumn):
-            add(_categories(graph, column, x), [(column.name, f"feature {i}") for i in range(len(column.features))])
-        elif isinstance(column, HashedColumn):
-            features, known = _hashed(graph, column, x)
-            taken = graph.node("And", taken, known)
-            add(features, [(column.name, f"feature {i}") for i in range(len(column.features))])
-        elif isinstance(column, WordsColumn):
-            add(_words(graph, column, x), [(column.name, f"feature {i}") for i in range(len(column.features))])
-    order = [places[key] for column in plan.columns for key in _keys(column)]
-    everything = graph.node("Concat", *blocks, axis=1)
-    return graph.take(everything, order), taken
+    blocks = [_column(column, graph, x) for column, x in zip(plan.columns, inputs, strict=True) if column.features]
+    numbers = [x for column, x in zip(plan.columns, inputs, strict=True) if isinstance(column, NUMBERS)]
+    if not numbers:
+        taken = _all(graph, graph.constant([[True]], np.bool_))
+    else:
+        small = graph.node("LessOrEqual", graph.node("Abs", _joined(graph, numbers)), graph.constant(LARGEST))
+        taken = _all(graph, graph.node("Or", small, graph.node("IsNaN", _joined(graph, numbers))))
+    return _joined(graph, blocks), taken
 
 
-def _keys(column: Any) -> list[tuple[str, str]]:
-    """The features of a column, by the names that their blocks gave them."""
-    if isinstance(column, TextColumn | WordsColumn | HashedColumn):
-        return [(column.name, f"feature {i}") for i in range(len(column.features))]
-    value = isinstance(column, BooleanColumn) or column.scale is not None
-    season = isinstance(column, DateColumn) and column.season
-    kinds = ["value"] * value + ["sine", "cosine"] * season + ["missing"] * column.indicator
-    return [(column.name, kind) for kind in kinds]
+NUMBERS = (NumericColumn, DateColumn)
 
 
-def _add_numbers(graph: OnnxGraph, numbers: list[Any], add: Any) -> str:
-    """Features of all columns of numbers and dates; whether all numbers of a row are of reasonable size."""
-    columns, names = [column for column, _ in numbers], [column.name for column, _ in numbers]
-    x = graph.node("Concat", *(x for _, x in numbers), axis=1)
-    gap = graph.node("IsNaN", x)
-    filled = graph.node("Where", gap, graph.constant([column.fill for column in columns]), x)
-    centred = graph.node("Sub", filled, graph.constant([column.mean for column in columns]))
-    scaled = graph.node("Div", centred, graph.constant([column.scale or 1.0 for column in columns]))
-    add(graph.node("Clip", scaled, graph.constant(-CLIP), graph.constant(CLIP)), [(name, "value") for name in names])
-    add(graph.choose(gap, 1.0, 0.0), [(name, "missing") for name in names])
-    dates = [place for place, column in enumerate(columns) if isinstance(column, DateColumn) and column.season]
-    if dates:
-        t, absent = graph.take(x, dates), graph.take(gap, dates)
-        turn = graph.node("Mul", graph.constant(2 * np.pi), graph.node("Div", t, graph.constant(YEAR)))
-        for op, key in (("Sin", "sine"), ("Cos", "cosine")):
-            season = graph.node("Where", absent, graph.constant(0.0), graph.node(op, turn))
-            add(season, [(names[place], key) for place in dates])
-    small = graph.node("LessOrEqual", graph.node("Abs", filled), graph.constant(LARGEST))
-    return _all(graph, small)
+def _joined(graph: OnnxGraph, parts: list[str]) -> str:
+    return graph.node("Concat", *parts, axis=1)
+
+
+@singledispatch
+def _column(column: Any, graph: OnnxGraph, x: str) -> str:
+    """Features (N, k) of a column x (N, 1); one function for each kind of column."""
+    raise TypeError(f"no ONNX is written for a {type(column).__name__}.")
+
+
+@_column.register(NumericColumn)
+@_column.register(DateColumn)
+def _(column: Any, graph: OnnxGraph, x: str) -> str:
+    gap, parts = graph.node("IsNaN", x), []
+    if column.scale is not None:
+        filled = graph.node("Where", gap, graph.constant(column.fill), x)
+        centred = graph.node("Sub", filled, graph.constant(column.mean))
+        scaled = graph.node("Div", centred, graph.constant(column.scale))
+        parts.append(graph.node("Clip", scaled, graph.constant(-CLIP), graph.constant(CLIP)))
+    if isinstance(column, DateColumn) and column.season:
+        turn = graph.node("Mul", graph.constant(2 * np.pi), graph.node("Div", x, graph.constant(YEAR)))
+        parts += [graph.node("Where", gap, graph.constant(0.0), graph.node(op, turn)) for op in ("Sin", "Cos")]
+    parts += [graph.choose(gap, 1.0, 0.0)] * column.indicator
+    return _joined(graph, parts)
+
+
+@_column.register
+def _(column: BooleanColumn, graph: OnnxGraph, x: str) -> str:
+    one, zero = (graph.node("Equal", x, graph.constant(value)) for value in (1.0, 0.0))
+    signs = graph.node("Where", one, graph.constant(1.0), graph.choose(zero, -1.0, 0.0))
+    gap = [graph.choose(graph.node("Equal", signs, graph.constant(0.0)), 1.0, 0.0)] * column.indicator
+    return _joined(graph, [signs, *gap])
 
 
 _MARKS = sorted({"".join(letters) for mark in BLANK for letters in product(*({c.lower(), c.upper()} for c in mark))})
@@ -180,7 +166,8 @@ def _coded(graph: OnnxGraph, x: str, texts: list[str], codes: list[int], default
     )
 
 
-def _categories(graph: OnnxGraph, column: TextColumn, x: str) -> str:
+@_column.register
+def _(column: TextColumn, graph: OnnxGraph, x: str) -> str:
     """A row of a table for every category, one for what is missing, one for what is new."""
     n, width = len(column.categories), len(column.features)
     other = n if column.rare != () else None
@@ -194,10 +181,11 @@ def _categories(graph: OnnxGraph, column: TextColumn, x: str) -> str:
     return graph.reshape(graph.node("Gather", graph.constant(lookup), code, axis=0), -1, width)
 
 
-def _words(graph: OnnxGraph, column: WordsColumn, x: str) -> str:
+@_column.register
+def _(column: WordsColumn, graph: OnnxGraph, x: str) -> str:
     """Whether the text has each word, by regular expressions (RE2)."""
     graph.opset = 20
-    blank = _blank(graph, x)
+    blank = graph.cast(_coded(graph, x, _MARKS, [1] * len(_MARKS), 0), "BOOL")
     present = graph.node("Not", blank)
     found = []
     for word in column.words:
@@ -205,19 +193,6 @@ def _words(graph: OnnxGraph, column: WordsColumn, x: str) -> str:
         has = graph.node("And", present, graph.node("RegexFullMatch", x, pattern=pattern))
         found.append(graph.cast(has, "DOUBLE"))
     return graph.node("Concat", *found, *[graph.cast(blank, "DOUBLE")] * column.missing, axis=1)
-
-
-def _blank(graph: OnnxGraph, x: str) -> str:
-    return graph.cast(_coded(graph, x, _MARKS, [1] * len(_MARKS), 0), "BOOL")
-
-
-def _hashed(graph: OnnxGraph, column: HashedColumn, x: str) -> tuple[str, str]:
-    """Features of a hashed text, and whether its characters are known, (N,)."""
-    blank = _blank(graph, x)
-    filled, known = hashed_features(graph, x, column.buckets)
-    present = graph.node("Where", blank, graph.constant(0.0), filled)
-    known = graph.node("Or", known, graph.reshape(blank, -1))
-    return graph.node("Concat", present, *[graph.cast(blank, "DOUBLE")] * column.missing, axis=1), known
 
 
 @cache

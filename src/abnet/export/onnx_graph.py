@@ -1,7 +1,6 @@
 """A graph of ONNX, built node by node."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DOMAINS", "OnnxGraph", "import_onnx"]
 
-DOMAINS = {"ai.onnx.ml": 3, "com.microsoft": 1}
-"""Versions of the operators beside those of ONNX; the last are in every onnxruntime."""
+DOMAINS = {"ai.onnx.ml": 3}
+"""Versions of the operators beside those of ONNX."""
 
 ERF_END = 6.0
 """From here on the error function is 1 in float64."""
@@ -75,15 +74,6 @@ class OnnxGraph:
         self.domains |= {domain} - {""}
         self.nodes.append(self.onnx.helper.make_node(op, list(inputs), [result], domain=domain, **attributes))
         return result
-
-    @contextmanager
-    def body(self) -> Iterator[list[Any]]:
-        """A list that takes the nodes made meanwhile: those of a graph inside this one, which reads its constants."""
-        outside, self.nodes = self.nodes, []
-        try:
-            yield self.nodes
-        finally:
-            self.nodes = outside
 
     def cast(self, x: str, kind: str, out: str | None = None) -> str:
         """The tensor in another type, such as "DOUBLE"."""

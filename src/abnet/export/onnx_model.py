@@ -2,16 +2,17 @@
 
 import json
 import os
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from abnet import __version__
 from abnet.data.preparation.columns import BooleanColumn, DateColumn, TextColumn
-from abnet.data.preparation.words import HashedColumn, WordsColumn
+from abnet.data.preparation.words import WordsColumn
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
-from abnet.export.plan import BitTable, CodeTable, ExportPlan, FixedPaths, SignLayers, VoteTable, export_plan
+from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, SignTable, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
 from abnet.records import atomic_path
 
@@ -25,8 +26,8 @@ def to_onnx(predictor: Predictor, path: str | os.PathLike[str]) -> Any:
     """Write a predictor with its preparation as an ONNX model, atomically.
 
     Inputs are named after the columns, each a matrix of one column: float64 for numbers (NaN where missing), booleans
-    (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories, words and hashed text ("" where missing),
-    without blanks around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
+    (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" where missing), without blanks
+    around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
 
     Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, and ``valid`` (N,): False where Python would refuse
     the row, since a number is not finite; its label means nothing. A network drawn from the posterior has no
@@ -48,7 +49,7 @@ def to_onnx(predictor: Predictor, path: str | os.PathLike[str]) -> Any:
     ImportError
         Without the package onnx (``pip install 'abnet[onnx]'``).
     ValueError
-        For a predictor that cannot be exported.
+        For a predictor that cannot be exported, such as one with columns of hashed text.
     """
     model = onnx_program(predictor)
     with atomic_path(path) as temporary:
@@ -89,7 +90,7 @@ def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, doub
     `inputs` and `double` are those of `onnx_features`.
     """
     features, valid = onnx_features(graph, plan, inputs, double=double)
-    scores = _scores(graph, plan, features)
+    scores = _scores(plan.network, graph, plan, features)
     label = _label(graph, plan, scores)
     shares = graph.cast(_probabilities(graph, plan, scores), "FLOAT") if plan.predictor.shares else ""
     return label, shares, valid
@@ -112,7 +113,6 @@ _WORDS = {
     DateColumn: "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing",
     TextColumn: "text without blanks around it, empty if missing",
     WordsColumn: "text, empty if missing",
-    HashedColumn: "text without blanks around it, empty if missing",
 }
 
 
@@ -122,7 +122,7 @@ def _inputs(plan: ExportPlan, names: list[str]) -> list[Any]:
     if plan.names is None:
         return [describe("X", kinds.FLOAT, ["N", plan.n_columns])]
     columns: tuple[Any, ...] = plan.columns or (None,) * len(names)
-    textual = [isinstance(column, TextColumn | WordsColumn | HashedColumn) for column in columns]
+    textual = [isinstance(column, TextColumn | WordsColumn) for column in columns]
     return [
         describe(name, kinds.STRING if text else kinds.DOUBLE, ["N", 1], _WORDS.get(type(column), "a number"))
         for name, text, column in zip(names, textual, columns, strict=True)
@@ -152,21 +152,18 @@ def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
 # The network
 
 
-def _scores(graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
-    """Scores (N, 1) of two classes, or (N, K)."""
-    network = plan.network
-    if isinstance(network, VoteTable):
-        return _vote(graph, network, x)
-    if isinstance(network, FixedPaths):
-        return _paths(graph, plan, network, x)
-    return _layers(graph, plan, network, x) if isinstance(network, SignLayers) else _bits(graph, plan, network, x)
+@singledispatch
+def _scores(network: Any, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
+    """Scores (N, 1) of two classes, or (N, K), from features x; one function for each kind of network."""
+    raise TypeError(f"no ONNX is written for a {type(network).__name__}.")
 
 
 def _sums(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
     return graph.node("Add", graph.node("MatMul", x, graph.constant(W.T)), graph.constant(b))
 
 
-def _vote(graph: OnnxGraph, network: VoteTable, x: str) -> str:
+@_scores.register
+def _(network: VoteTable, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     """``mean_m Σ_s H_m[s] P_m(x)[s]``, for each member by one product with half of the cube."""
     members, width, n = network.W.shape
     outputs, first = network.H.shape[2], width // 2
@@ -187,7 +184,8 @@ def _vote(graph: OnnxGraph, network: VoteTable, x: str) -> str:
     return graph.node("ReduceMean", total, graph.constant([0], np.int64), keepdims=0)
 
 
-def _paths(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, x: str) -> str:
+@_scores.register
+def _(network: FixedPaths, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     """The mean over members and paths: signs layer by layer, the last layer's means, and what they stand for."""
     members, paths, _ = network.noise[0].shape
     norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
@@ -221,13 +219,23 @@ def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str
     )
 
 
-def _bits(graph: OnnxGraph, plan: ExportPlan, network: BitTable | CodeTable, x: str) -> str:
-    table: Any
-    if isinstance(network, CodeTable):
-        table = np.eye(plan.n_outputs)[network.codes]
-    else:
-        table = np.unpackbits(network.bits, count=2 ** len(network.b))[:, None] * 2.0 - 1.0
-    return _looked_up(graph, _reached(graph, network.W, network.b, x), table)
+@_scores.register
+def _(network: SignTable, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
+    return _looked_up(graph, _reached(graph, network.W, network.b, x), _table(plan, network.codes))
+
+
+@_scores.register
+def _(network: SignLayers, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
+    reached = ""
+    for W, b in zip(network.weights, network.biases, strict=True):
+        reached = _reached(graph, W, b, x)
+        x = graph.choose(reached, 1.0, -1.0)
+    return _looked_up(graph, reached, _table(plan, network.codes))
+
+
+def _table(plan: ExportPlan, codes: Any) -> Any:
+    """The scores of each representation: -1 or 1 for two classes, else 1 for its class."""
+    return codes[:, None] * 2.0 - 1.0 if plan.n_outputs == 1 else np.eye(plan.n_outputs)[codes]
 
 
 def _reached(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
@@ -239,14 +247,6 @@ def _looked_up(graph: OnnxGraph, reached: str, table: Any) -> str:
     powers = graph.constant(2.0 ** np.arange(len(table).bit_length() - 2, -1, -1)[:, None])
     place = graph.cast(graph.node("MatMul", graph.cast(reached, "DOUBLE"), powers), "INT64")
     return graph.node("Gather", graph.constant(table), graph.reshape(place, -1), axis=0)
-
-
-def _layers(graph: OnnxGraph, plan: ExportPlan, network: SignLayers, x: str) -> str:
-    reached = ""
-    for W, b in zip(network.weights, network.biases, strict=True):
-        reached = _reached(graph, W, b, x)
-        x = graph.choose(reached, 1.0, -1.0)
-    return x if network.codes is None else _looked_up(graph, reached, np.eye(plan.n_outputs)[network.codes])
 
 
 def _label(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:

@@ -1,6 +1,7 @@
 """What a predictor computes, in the parts that every exporter writes: columns, features, network, labels."""
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -21,24 +22,24 @@ from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
 
 __all__ = [
-    "BitTable",
-    "CodeTable",
     "ExportPlan",
     "FixedPaths",
     "Network",
     "SignLayers",
+    "SignTable",
     "VoteTable",
     "export_plan",
+    "network_of",
     "output_codes",
 ]
 
-WIDEST_TABLE = 16
-"""Leading layers up to this width get a table of bits (8 kB); wider networks are exported layer by layer."""
+WIDEST_TABLE = 12
+"""Drawn networks with a leading layer up to this width get a table of classes; wider ones are exported by layer."""
 
 MOST_VALUES = 2**22
-"""Values of a table that is written out, at the most."""
+"""Largest table that is written out, in values."""
 
-KNOWN = (NumericColumn, BooleanColumn, TextColumn, DateColumn, WordsColumn, HashedColumn)
+KNOWN = (NumericColumn, BooleanColumn, TextColumn, DateColumn, WordsColumn)
 """Kinds of columns that exporters write."""
 
 Scaling = StandardMap | MinMaxMap | ThermometerMap
@@ -54,17 +55,8 @@ class VoteTable:
 
 
 @dataclass(frozen=True, eq=False)
-class BitTable:
-    """``bits[sgn(W x + b)]``: W (d, n), b (d,), bits packed as in `CompactMAP`."""
-
-    W: NDArray[np.float64]
-    b: NDArray[np.float64]
-    bits: NDArray[np.uint8]
-
-
-@dataclass(frozen=True, eq=False)
-class CodeTable:
-    """``codes[sgn(W x + b)]``, the class of a drawn network of several: W (d, n), b (d,), codes (2**d,)."""
+class SignTable:
+    """``codes[sgn(W x + b)]``, the class of a network of signs: W (d, n), b (d,), codes (2**d,)."""
 
     W: NDArray[np.float64]
     b: NDArray[np.float64]
@@ -75,19 +67,19 @@ class CodeTable:
 class SignLayers:
     """``sgn(W_L sgn(… sgn(W_1 x + b_1) …) + b_L)``: a drawn network too wide for a table.
 
-    `codes` (2**d_L,) says which class an output of several neurons stands for; None for two classes.
+    `codes` (2**d_L,) is the class that each output stands for.
     """
 
     weights: tuple[NDArray[np.float64], ...]
     biases: tuple[NDArray[np.float64], ...]
-    codes: NDArray[np.intp] | None
+    codes: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class FixedPaths:
     """Mean output of sampled paths whose randomness is fixed: W_k (M, d_k, d_{k-1}), b_k (M, d_k), ε_k (M, T, d_k).
 
-    `codes` as in `SignLayers`.
+    `codes` (2**d_L,) is the class that each output stands for; None for two classes, whose one output is the score.
     """
 
     weights: tuple[NDArray[np.float64], ...]
@@ -96,7 +88,7 @@ class FixedPaths:
     codes: NDArray[np.intp] | None
 
 
-Network = VoteTable | BitTable | CodeTable | SignLayers | FixedPaths
+Network = VoteTable | SignTable | SignLayers | FixedPaths
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +98,7 @@ class ExportPlan:
     Attributes
     ----------
     predictor : Predictor
-    network : VoteTable, BitTable, CodeTable, SignLayers or FixedPaths
+    network : VoteTable, SignTable, SignLayers or FixedPaths
     names : tuple of str or None
         Columns of the input; None for an array whose columns have no names.
     columns : tuple of columns or None
@@ -152,20 +144,10 @@ class ExportPlan:
         """Place of the feature and threshold of each code."""
         return [(place, t) for place, thresholds in enumerate(self.thresholds) for t in thresholds]
 
-    @property
-    def two_outputs(self) -> NDArray[np.float64] | None:
-        """Probabilities of the classes where the output is -1 and where it is +1, for a network of signs that has any.
-
-        A network of signs knows two rows of probabilities only, so that they are constants of the export.
-        """
-        if not isinstance(self.network, BitTable | SignLayers) or not self.predictor.shares:
-            return None
-        return self.predictor.probabilities_from_scores(np.array([-1.0, 1.0]))
-
 
 def export_plan(predictor: Predictor) -> ExportPlan:
     """The parts of a predictor; ValueError for one that cannot be exported, with what can be."""
-    network = _network(predictor)
+    network = network_of(predictor)
     preparation: Any = predictor.info.preparation
     preparation = None if preparation is None else stored_form(preparation)
     thresholds: tuple[tuple[float, ...], ...] = ()
@@ -178,28 +160,57 @@ def export_plan(predictor: Predictor) -> ExportPlan:
     return ExportPlan(predictor, network, predictor.info.feature_names, None, preparation, thresholds)
 
 
-def _network(predictor: Predictor) -> Network:
-    if isinstance(predictor, CompactABNet):
-        return _sized(VoteTable(predictor.W[None], predictor.b[None], predictor.H[None, :, None]))
-    if isinstance(predictor, CompactMixture):
-        H = predictor.H
-        return _sized(VoteTable(predictor.W, predictor.b, H if H.ndim == 3 else H[:, :, None]))
-    if isinstance(predictor, CompactMAP):
-        return BitTable(predictor.W, predictor.b, predictor.bits)
-    if isinstance(predictor, DrawnNetwork):
-        return _drawn(predictor)
-    if isinstance(predictor, PathPredictor):
-        parts = (predictor.weights, predictor.biases, predictor.noise)
-        weights, biases, noise = (tuple(array[None] for array in arrays) for arrays in parts)
-        return FixedPaths(weights, biases, noise, None)
-    if isinstance(predictor, PathMixture):
-        codes = output_codes(predictor, predictor.biases[-1].shape[1])
-        return FixedPaths(predictor.weights, predictor.biases, predictor.noise, codes)
+@singledispatch
+def network_of(predictor: Predictor) -> Network:
+    """The network of a predictor, for C and ONNX; one function for each kind."""
     raise ValueError(
         f"a {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures of an "
         "ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the "
         "posterior."
     )
+
+
+@network_of.register
+def _(predictor: CompactABNet) -> VoteTable:
+    return _sized(VoteTable(predictor.W[None], predictor.b[None], predictor.H[None, :, None]))
+
+
+@network_of.register
+def _(predictor: CompactMixture) -> VoteTable:
+    H = predictor.H
+    return _sized(VoteTable(predictor.W, predictor.b, H if H.ndim == 3 else H[:, :, None]))
+
+
+@network_of.register
+def _(predictor: CompactMAP) -> SignTable:
+    bits = np.unpackbits(predictor.bits, count=2 ** len(predictor.b))
+    return SignTable(predictor.W, predictor.b, bits.astype(np.intp))
+
+
+@network_of.register
+def _(predictor: DrawnNetwork) -> SignTable | SignLayers:
+    network, codes = predictor.network, output_codes(predictor, predictor.network.sizes[-1])
+    codes = np.arange(2) if codes is None else codes
+    if network.sizes[1] > WIDEST_TABLE:
+        return SignLayers(network.weights, network.biases, codes)
+    signs = corners(network.sizes[1], np.float64)
+    above = BAM(network.weights[1:], network.biases[1:]).predict(signs) if network.weights[1:] else signs
+    above = above.reshape(len(signs), -1)
+    powers = 2 ** np.arange(above.shape[1] - 1, -1, -1)
+    return SignTable(network.weights[0], network.biases[0], codes[(above > 0) @ powers])
+
+
+@network_of.register
+def _(predictor: PathPredictor) -> FixedPaths:
+    parts = (predictor.weights, predictor.biases, predictor.noise)
+    weights, biases, noise = (tuple(array[None] for array in arrays) for arrays in parts)
+    return FixedPaths(weights, biases, noise, None)
+
+
+@network_of.register
+def _(predictor: PathMixture) -> FixedPaths:
+    codes = output_codes(predictor, predictor.biases[-1].shape[1])
+    return FixedPaths(predictor.weights, predictor.biases, predictor.noise, codes)
 
 
 def _sized(network: VoteTable) -> VoteTable:
@@ -218,28 +229,22 @@ def output_codes(predictor: Predictor, length: int) -> NDArray[np.intp] | None:
     return nearest_word(predictor.info.code_words(length), corners(length, np.float64))
 
 
-def _drawn(predictor: DrawnNetwork) -> BitTable | CodeTable | SignLayers:
-    network, codes = predictor.network, output_codes(predictor, predictor.network.sizes[-1])
-    if network.sizes[1] > WIDEST_TABLE:
-        return SignLayers(network.weights, network.biases, codes)
-    signs = corners(network.sizes[1], np.float64)
-    above = BAM(network.weights[1:], network.biases[1:]).predict(signs) if network.weights[1:] else signs
-    W, b = network.weights[0], network.biases[0]
-    if codes is None:
-        return BitTable(W, b, np.packbits(above > 0))
-    powers = 2 ** np.arange(above.shape[1] - 1, -1, -1)
-    return CodeTable(W, b, codes[(above > 0) @ powers])
-
-
 def _check_exact(preparation: TableMap) -> None:
-    """Refuse kinds of columns that no exporter knows, and whole numbers that a float64 does not hold."""
+    """Refuse kinds of columns that no exporter writes, and whole numbers that a float64 does not hold."""
+    hashed = [column.name for column in preparation.columns if isinstance(column, HashedColumn)]
+    if hashed:
+        raise ValueError(
+            f"columns of hashed text are not exported, and this model has {', '.join(map(repr, hashed))}: fit again "
+            "without them (abnet fit --drop COLUMN), or predict with the Python package."
+        )
     for column in preparation.columns:
         if not isinstance(column, KNOWN):
             raise ValueError(
-                f"column {column.name!r} is of kind {column.kind!r}, which no exporter writes: learn without it."
+                f"column {column.name!r} is of kind {column.kind!r}, which is not exported: fit again without it "
+                "(abnet fit --drop COLUMN)."
             )
         if isinstance(column, NumericColumn) and column.form.offset:
             raise ValueError(
                 f"column {column.name!r} holds whole numbers near {column.form.offset}, too large to be given as "
-                "floating-point numbers: learn without it, or subtract a constant from it first."
+                "floating-point numbers: fit again without it, or subtract a constant from it first."
             )

@@ -392,11 +392,11 @@ class Predictor(ABC):
         p = 0.5 + 0.5 * scores
         return np.stack([1 - p, p], axis=1)
 
-    def to_c(self, path: str | os.PathLike[str], *, precision: str = "auto") -> Any:
-        """Write this predictor, with its preparation, as one file of C99: see `abnet.export.to_c`."""
+    def to_c(self, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False) -> Any:
+        """Write this predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         from abnet.export import to_c
 
-        return to_c(self, path, precision=precision)
+        return to_c(self, path, prefix=prefix, example=example)
 
     def to_onnx(self, path: str | os.PathLike[str]) -> Any:
         """Write this predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""

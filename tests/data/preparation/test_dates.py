@@ -211,14 +211,6 @@ def test_a_tampered_record_is_a_value_error(change: dict[str, Any]) -> None:
         preparation_from_dict(record(**change))
 
 
-def test_a_preparation_stored_before_there_were_dates_is_read_as_it_was() -> None:
-    column = {"kind": "text", "name": "when", "categories": ["2024-01-01"], "rare": [], "missing": True}
-    old = {"kind": "table", "version": 1, "columns": [column], "dropped": {}}
-    back = preparation_from_dict(old)
-    assert back.to_dict() == {**old, "version": 2, "remarks": []}
-    assert back.transform(pd.DataFrame({"when": ["2024-01-01", ""]})).tolist() == [[1, 0], [0, 1]]
-
-
 def test_a_model_learns_dates_from_its_prior_part_and_keeps_them_in_its_file(tmp_path: Path) -> None:
     frame = pd.DataFrame({"when": pd.to_datetime(calendar(120, step=7))})
     y = np.where(frame["when"].dt.month < 7, "first", "second")

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from abnet.data.preparation import TableMap, TablePreparation, preparation_from_dict, preparation_to_dict, stored_form
+from abnet.data.preparation import TablePreparation, preparation_from_dict, preparation_to_dict, stored_form
 from abnet.data.preparation.transformers import ThermometerCodes
 
 RNG = np.random.default_rng(0)
@@ -182,19 +182,6 @@ def test_a_tampered_table_record_is_a_value_error(path: list[Any], value: Any) -
 def test_a_column_without_features_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="makes no feature"):
         preparation_from_dict({**RECORD, **change})
-
-
-def test_a_record_of_the_first_version_is_read_and_its_unnamed_columns_are_found() -> None:
-    column = {"kind": "numeric", "name": "column 1", "fill": 1.0, "mean": 1.0, "scale": 2.0, "indicator": False}
-    old = {"kind": "table", "version": 1, "columns": [column], "dropped": {"column 2": "constant (7)"}}
-    back = preparation_from_dict(old)
-    table = {"column 1 (unnamed)": ["1", "3"], "column 2 (unnamed)": ["7", "7"]}
-    assert back.transform(table).tolist() == [[0], [1]]
-    assert isinstance(back, TableMap)
-    assert back.extra_columns(table) == []
-    for wrong in ({**old, "remarks": []}, {**old, "columns": [RECORD["columns"][0]]}):
-        with pytest.raises(ValueError, match="unknown fields"):
-            preparation_from_dict(wrong)
 
 
 @pytest.mark.parametrize(

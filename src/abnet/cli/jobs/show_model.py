@@ -9,7 +9,7 @@ from abnet.cli.jobs.inputs import EXPORTED, check_output, described
 from abnet.data.preparation.coded import CodedMap
 from abnet.decisions.certify_model import AnyCertificate, load_certificate, not_recomputed
 from abnet.decisions.training_rows import ErrorEstimate
-from abnet.export import to_c, to_onnx
+from abnet.export import c_files, to_c, to_onnx
 from abnet.files import load
 from abnet.files.model_file import certificate_record, kind_of
 from abnet.predictors.predictor import Predictor
@@ -21,18 +21,25 @@ SUFFIXES = {"c": ".c", "onnx": ".onnx"}
 
 
 def export_model(
-    model: Path, to: str, output: Path | None = None, *, precision: str = "auto", overwrite: bool = False
+    model: Path,
+    to: str,
+    output: Path | None = None,
+    *,
+    prefix: str = "abnet",
+    example: bool = False,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the export; a record of what was written and what it takes."""
     target = output or model.with_suffix(SUFFIXES[to])
-    check_output(target, EXPORTED[to], inputs=[model], overwrite=overwrite)
+    for file in c_files(target, example=example) if to == "c" else (target,):
+        check_output(file, EXPORTED[to], inputs=[model], overwrite=overwrite)
     predictor = load(model)
     replaced = target.exists()
     if to == "c":
-        source = to_c(predictor, target, precision=precision)
+        source = to_c(predictor, target, prefix=prefix, example=example)
         about = {
-            "flash_bytes": source.flash_bytes, "ram_bytes": source.ram_bytes, "rows_ram_bytes": source.rows_ram_bytes,
-            "libm": source.libm, "precision": precision, "columns": list(source.members),
+            "files": [str(file) for file in c_files(target, example=example)], "flash_bytes": source.flash_bytes,
+            "ram_bytes": source.ram_bytes, "libm": source.libm, "columns": list(source.members),
         }  # fmt: skip
     else:
         graph = to_onnx(predictor, target).graph

@@ -129,12 +129,11 @@ class NumericColumn:
         return [*value, *([np.isnan(x)] if self.indicator else [])]
 
     @classmethod
-    def from_dict(cls, record: Any, where: str, version: int) -> "NumericColumn":
+    def from_dict(cls, record: Any, where: str) -> "NumericColumn":
         """The column stored in a record, after checking it."""
-        since = {"form": _form} if version > 1 else {}
         fields = records.take(
             where, record, name=records.text, fill=records.finite, mean=records.finite,
-            scale=records.optional(records.positive), indicator=records.flag, **since,
+            scale=records.optional(records.positive), indicator=records.flag, form=_form,
         )  # fmt: skip
         if fields["scale"] is None and not fields["indicator"]:
             raise ValueError(f"{where} makes no feature (no scale and no indicator).")
@@ -219,7 +218,7 @@ class BooleanColumn:
         return Encoded.looked_up(lookup, distinct), counted(distinct, strange)
 
     @classmethod
-    def from_dict(cls, record: Any, where: str, version: int) -> "BooleanColumn":
+    def from_dict(cls, record: Any, where: str) -> "BooleanColumn":
         """The column stored in a record, after checking it."""
         return cls(**records.take(where, record, name=records.text, indicator=records.flag))
 
@@ -269,7 +268,7 @@ class TextColumn:
         return Encoded.looked_up(lookup, distinct), counted(distinct, strange)
 
     @classmethod
-    def from_dict(cls, record: Any, where: str, version: int) -> "TextColumn":
+    def from_dict(cls, record: Any, where: str) -> "TextColumn":
         """The column stored in a record, after checking it."""
         fields = records.take(
             where, record, name=records.text, categories=records.texts, rare=records.optional(records.texts),
@@ -342,12 +341,11 @@ class DateColumn:
         return [*value, *(_season(t) if self.season else []), *([np.isnan(t)] if self.indicator else [])]
 
     @classmethod
-    def from_dict(cls, record: Any, where: str, version: int) -> "DateColumn":
+    def from_dict(cls, record: Any, where: str) -> "DateColumn":
         """The column stored in a record, after checking it."""
-        since = {"written": records.text} if version > 1 else {}
         fields = records.take(
             where, record, name=records.text, order=_order, fill=records.finite, mean=records.finite,
-            scale=records.optional(records.positive), season=records.flag, indicator=records.flag, **since,
+            scale=records.optional(records.positive), season=records.flag, indicator=records.flag, written=records.text,
         )  # fmt: skip
         if fields["scale"] is None and not fields["season"] and not fields["indicator"]:
             raise ValueError(f"{where} makes no feature (no scale, season nor indicator).")

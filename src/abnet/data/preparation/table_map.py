@@ -14,7 +14,6 @@ from abnet.data.preparation.columns import BLOCK, BooleanColumn, DateColumn, Enc
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import Note, TableError, is_blank, listed
-from abnet.data.tables.csv_files import UNNAMED
 from abnet.data.tables.frames import Table, as_table
 from abnet.data.tables.series import Cells
 from abnet.records import number_of
@@ -23,7 +22,7 @@ from abnet.rows import mapped, threads_for
 __all__ = ["Column", "TableMap", "column_from_dict"]
 
 VERSION = 2
-"""Of the stored form; 1, without forms of numbers, words and notes, is read too."""
+"""Of the stored form."""
 
 
 Column = NumericColumn | BooleanColumn | DateColumn | TextColumn | WordsColumn | HashedColumn
@@ -35,12 +34,12 @@ _KINDS: dict[str, type[Column]] = {
 }  # fmt: skip
 
 
-def column_from_dict(record: Any, where: str, version: int) -> Column:
+def column_from_dict(record: Any, where: str) -> Column:
     """The column of the kind that a record names."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _KINDS:
         raise records.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
-    return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where, version)
+    return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where)
 
 
 @dataclass(frozen=True)
@@ -117,19 +116,18 @@ class TableMap:
     def _table(self, X: Any, before: int = 0) -> Table:
         """A table that has all columns."""
         table = as_table(X, before=before)
-        columns = {**{_old_name(name): column for name, column in table.columns.items()}, **table.columns}
-        absent = [column.name for column in self.columns if column.name not in columns]
+        absent = [column.name for column in self.columns if column.name not in table.columns]
         if absent:
             raise TableError(
                 f"the table lacks {listed(absent)}, which the model was trained on; "
                 f"its columns are {listed(table.columns)}."
             )
-        return dataclasses.replace(table, columns=columns)
+        return table
 
     def extra_columns(self, X: Any) -> list[str]:
         """Columns of a table that fitting never met; `transform` passes them over."""
         known = {column.name for column in self.columns} | set(self.dropped)
-        return [name for name in as_table(X).columns if name not in known and _old_name(name) not in known]
+        return [name for name in as_table(X).columns if name not in known]
 
     def empty_columns(self, X: Any, among: Sequence[str] | None = None) -> list[str]:
         """Columns that hold no value in any row of a table, all or `among` some; those that have one cost nothing."""
@@ -161,16 +159,15 @@ class TableMap:
     def from_dict(cls, record: Any) -> "TableMap":
         """The map stored in a record; ValueError if anything in it is not as `to_dict` writes it."""
         where = "stored preparation: table"
-        version = _version(f"{where}.version", record.get("version") if isinstance(record, dict) else None)
-        since = {"remarks": records.list_of(_note)} if version > 1 else {}
-        fields = records.take(where, record, kind=_kind, version=_version, columns=_list, dropped=_dropped, **since)
-        columns = tuple(
-            column_from_dict(column, f"{where}.columns[{i}]", version) for i, column in enumerate(fields["columns"])
+        remarks = records.list_of(_note)
+        fields = records.take(
+            where, record, kind=_kind, version=_version, columns=_list, dropped=_dropped, remarks=remarks
         )
+        columns = tuple(column_from_dict(column, f"{where}.columns[{i}]") for i, column in enumerate(fields["columns"]))
         names = [column.name for column in columns]
         if len(set(names)) < len(names) or set(names) & set(fields["dropped"]):
             raise ValueError(f"{where}.columns and {where}.dropped name a column twice.")
-        return cls(columns, fields["dropped"], fields.get("remarks", ()))
+        return cls(columns, fields["dropped"], fields["remarks"])
 
 
 def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
@@ -197,11 +194,6 @@ def _is_empty(cells: Cells) -> bool:
     return len(cells) == 0 or (is_blank(cells.cell(0)) and all(map(is_blank, cells.counts())))
 
 
-def _old_name(name: str) -> str:
-    """The name that models of version 0.1 have for a column: ``column 3`` where there is none in the header."""
-    return name.removesuffix(f" {UNNAMED}")
-
-
 def _order(column: Column) -> str:
     return column.order if isinstance(column, DateColumn) else ""
 
@@ -221,8 +213,8 @@ def _kind(where: str, value: Any) -> str:
 
 
 def _version(where: str, value: Any) -> int:
-    if type(value) is not int or not 1 <= value <= VERSION:
-        raise records.refusal(where, f"be 1 to {VERSION}, the versions that this release reads", value)
+    if type(value) is not int or value != VERSION:
+        raise records.refusal(where, f"be {VERSION}, the version that this release reads", value)
     return value
 
 

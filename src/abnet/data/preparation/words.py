@@ -89,7 +89,7 @@ class WordsColumn:
         return Encoded.looked_up(lookup, distinct), {}
 
     @classmethod
-    def from_dict(cls, record: Any, where: str, version: int) -> "WordsColumn":
+    def from_dict(cls, record: Any, where: str) -> "WordsColumn":
         """The column stored in a record, after checking it."""
         fields = records.take(where, record, name=records.text, words=records.texts, missing=records.flag)
         if not fields["words"]:
@@ -163,7 +163,7 @@ class HashedColumn:
         return Encoded.looked_up(lookup, distinct), {}
 
     @classmethod
-    def from_dict(cls, record: Any, where: str, version: int) -> "HashedColumn":
+    def from_dict(cls, record: Any, where: str) -> "HashedColumn":
         """The column stored in a record, after checking it."""
         fields = records.take(where, record, name=records.text, buckets=_buckets, missing=records.flag)
         return cls(**fields)

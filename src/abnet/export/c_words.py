@@ -1,4 +1,4 @@
-"""Words and hashed text in C: a reader of UTF-8 that folds case as Python does, from tables of a few kilobytes."""
+"""Words of a text in C: a reader of UTF-8 that folds case as Python does, from tables of a few kilobytes."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 
 from abnet.export.c_text import CPart, c_array
 
-__all__ = ["hashed_code", "unicode_code", "words_code"]
+__all__ = ["words_code"]
 
 Run = tuple[int, int, int, int]
 _KIND = "uint_least32_t"
@@ -41,28 +41,16 @@ def _folds() -> tuple[tuple[Run, ...], tuple[tuple[int, int, int, int], ...]]:
     return tuple((a, b, step or 1, delta) for a, b, step, delta in single), tuple(several)
 
 
-def unicode_code() -> CPart:
-    """``abnet_next``: the next character of a text, folded; and what is a letter."""
+def words_code(longest: int) -> CPart:
+    """``abnet_words`` for lists whose words have at most so many bytes."""
     letters, (runs, several) = _ranges(r"[^\W\d_]+"), _folds()
     arrays = [
         c_array(_KIND, name, np.array(values))
         for name, values in (("abnet_letters", letters), ("abnet_folds", runs), ("abnet_longer", several))
     ]
-    counts = {"letters": len(letters) // 2, "folds": len(runs), "longer": len(several)}
+    counts = {"letters": len(letters) // 2, "folds": len(runs), "longer": len(several), "longest": longest}
     numbers = len(letters) + 4 * (len(runs) + len(several))
-    return CPart("\n".join([*arrays, _UNICODE % counts]), 4 * numbers, 12)
-
-
-def words_code(longest: int) -> CPart:
-    """``abnet_words`` for lists whose words have at most so many bytes."""
-    return CPart(_WORDS % {"longest": longest}, 0, longest + 4)
-
-
-def hashed_code() -> CPart:
-    """``abnet_hashed``, whose tokens `abnet.data.preparation.words.tokens_of` lists."""
-    digits = _ranges(r"\d+")
-    array = c_array(_KIND, "abnet_digits", np.array(digits))
-    return CPart(f"{array}\n{_HASHED % {'digits': len(digits) // 2}}", 4 * len(digits), 32)
+    return CPart("\n".join([*arrays, _UNICODE % counts, _WORDS % counts]), 4 * numbers, longest + 16)
 
 
 _UNICODE = """
@@ -103,7 +91,7 @@ static int abnet_fold(uint_least32_t c, uint_least32_t *to) {
     return row[3] != 0 ? 3 : 2;
 }
 
-/* The bytes of the character that a text begins with, 0 if it is no UTF-8. */
+/* The bytes of the character that a text begins with, 0 if it is not UTF-8. */
 static size_t abnet_character(const char *s, size_t left, uint_least32_t *c) {
     const unsigned char *u = (const unsigned char *)s;
     const size_t n = u[0] < 0x80 ? 1 : u[0] < 0xC2 ? 0 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : u[0] < 0xF5 ? 4 : 0;
@@ -129,7 +117,7 @@ static size_t abnet_bytes(uint_least32_t c, unsigned char *to) {
 """
 
 _WORDS = """
-/* 1 for each word that the text has; -1 for a text that is no UTF-8. */
+/* 1 for each word of the text; -1 for a text that is not UTF-8. */
 static int abnet_words(const char *s, const char *const *list, int n, float *f, int features) {
     char word[%(longest)d + 4];
     uint_least32_t c, folded[3];
@@ -158,74 +146,5 @@ static int abnet_words(const char *s, const char *const *list, int n, float *f, 
         }
         if (left == 0) return 0;
     }
-}
-"""
-
-_HASHED = """
-/* CRC-32, as in zlib, of one more character. */
-static uint_least32_t abnet_crc(uint_least32_t crc, uint_least32_t c) {
-    unsigned char bytes[4];
-    const size_t n = abnet_bytes(c, bytes);
-    size_t i;
-    int bit;
-    for (i = 0; i < n; i++)
-        for (crc ^= bytes[i], bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1u ? 0xEDB88320u : 0u);
-    return crc;
-}
-
-/* What is known of a text so far: its last characters, and the word that is open. */
-typedef struct {
-    uint_least32_t last[2], word;
-    int count, letters;
-} abnet_text;
-
-/* One more character: the triple that it ends, and the word that it goes on with or ends. */
-static void abnet_token(abnet_text *t, uint_least32_t c, uint_least32_t buckets, float *f) {
-    if (t->count >= 2) {
-        const uint_least32_t crc = abnet_crc(abnet_crc(abnet_crc(0xFFFFFFFFu, t->last[0]), t->last[1]), c);
-        f[(crc ^ 0xFFFFFFFFu) %% buckets] = 1.0f;
-    }
-    t->count++;
-    t->last[0] = t->last[1];
-    t->last[1] = c;
-    if (abnet_letter(c)) {
-        t->word = abnet_crc(t->letters > 0 ? t->word : 0xFFFFFFFFu, c);
-        t->letters++;
-        return;
-    }
-    if (t->letters > 1) f[(t->word ^ 0xFFFFFFFFu) %% buckets] = 1.0f;
-    t->letters = 0;
-}
-
-/* 1 in the bucket of each word and each triple of characters; -1 for a text that is no UTF-8. */
-static int abnet_hashed(const char *s, int buckets, float *f, int features) {
-    abnet_text t = {{0, 0}, 0, 0, 0};
-    uint_least32_t c, folded[3];
-    size_t left, step;
-    int i, k, count, gap = 1;
-    for (i = 0; i < features; i++) f[i] = 0.0f;
-    left = s == NULL ? 0 : abnet_strip(&s);
-    if (s == NULL || abnet_blank(s, left)) {
-        if (features > buckets) f[buckets] = 1.0f;
-        return 0;
-    }
-    for (; left > 0; s += step, left -= step) {
-        step = abnet_blank_before(s, s + left);
-        if (step > 0) {
-            gap = 1;
-            continue;
-        }
-        step = abnet_character(s, left, &c);
-        if (step == 0) return -1;
-        if (gap) abnet_token(&t, ' ', (uint_least32_t)buckets, f);
-        gap = 0;
-        count = abnet_fold(c, folded);
-        for (k = 0; k < count; k++) {
-            const int digit = abnet_within(folded[k], abnet_digits, %(digits)d);
-            abnet_token(&t, digit ? '0' : folded[k], (uint_least32_t)buckets, f);
-        }
-    }
-    abnet_token(&t, ' ', (uint_least32_t)buckets, f);
-    return 0;
 }
 """

@@ -1,0 +1,162 @@
+"""A main program for an exported model: reads a CSV file, prints labels and probabilities."""
+
+from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
+from abnet.export.c_text import c_string, with_prefix
+from abnet.export.plan import ExportPlan
+
+__all__ = ["example_program"]
+
+_READERS = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", type(None): "number"}
+
+
+def example_program(plan: ExportPlan, members: list[str], prefix: str, header: str) -> str:
+    """C99 that reads a CSV file with a header from standard input, and prints one line for each row."""
+    columns = plan.columns or (None,) * plan.n_columns
+    readers = [_READERS.get(type(column), "text") for column in columns]
+    called = {"number", *readers}
+    names = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
+    cells = [f"row.{member}" for member in members] or [f"row[{i}]" for i in range(plan.n_columns)]
+    kind = "" if members else "(float)"
+    read = [
+        f"        {c} = {kind}read_{r}(cell(line, {i}));" for i, (c, r) in enumerate(zip(cells, readers, strict=True))
+    ]
+    shares = plan.predictor.shares
+    parts = {
+        "header": header,
+        "helpers": "".join(code for name, code in _HELPERS.items() if name in called),
+        "names": ",\n    ".join(map(c_string, names)),
+        "row": "abnet_row row;" if members else "float row[ABNET_COLUMNS];",
+        "read": "\n".join(read),
+        "declared": "float p[ABNET_CLASSES];\n    int k;" if shares else "",
+        "call": f"abnet_predict({'&row' if members else 'row'}{', p' if shares else ''})",
+        "probabilities": '        for (k = 0; k < ABNET_CLASSES; k++) printf(",%.6g", (double)p[k]);\n'
+        if shares
+        else "",
+    }
+    return with_prefix(_MAIN % parts, prefix)
+
+
+_HELPERS = {
+    "number": """
+/* A missing number is NaN. Marks of thousands, units and decimal commas are not read. */
+static double read_number(const char *s) {
+    char *end;
+    const double x = s == NULL ? (double)NAN : strtod(s, &end);
+    if (s != NULL && *end != 0) fail("not a number: ", s);
+    return x;
+}
+""",
+    "truth": """
+static double read_truth(const char *s) {
+    if (s == NULL) return (double)NAN;
+    if (strcmp(s, "true") == 0 || strcmp(s, "True") == 0 || strcmp(s, "yes") == 0) return 1.0;
+    if (strcmp(s, "false") == 0 || strcmp(s, "False") == 0 || strcmp(s, "no") == 0) return 0.0;
+    return read_number(s);
+}
+""",
+    "date": """
+/* Days since 1970-01-01 of a date YYYY-MM-DD, or the number of days itself. */
+static double read_date(const char *s) {
+    long y, m, d, era, year;
+    char rest;
+    if (s == NULL || sscanf(s, "%ld-%ld-%ld%c", &y, &m, &d, &rest) != 3) return read_number(s);
+    if (m <= 2) y--;
+    era = (y >= 0 ? y : y - 399) / 400;
+    year = y - era * 400;
+    d += (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 - 1;
+    return (double)(era * 146097 + year * 365 + year / 4 - year / 100 + d - 719468);
+}
+""",
+    "text": """
+static const char *read_text(const char *s) { return s; }
+""",
+}
+
+_MAIN = """/*
+ * A classifier written by abnet: an example that reads a CSV file with a header from standard input, and prints the
+ * label of every row, and its probabilities if it has any. Change it as you need.
+ *
+ *     cc -O3 -std=c99 model_example.c model.c -o model -lm && ./model < rows.csv
+ */
+#include "%(header)s"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BYTES 65536
+#define MOST_CELLS 4096
+
+typedef struct {
+    char bytes[MOST_BYTES];
+    char *cells[MOST_CELLS];
+    int n;
+} csv_line;
+
+static const char *const names[ABNET_COLUMNS] = {
+    %(names)s
+};
+static int places[ABNET_COLUMNS];
+static long number_of_line = 0;
+
+static void fail(const char *what, const char *which) {
+    fprintf(stderr, "line %%ld: %%s%%s\\n", number_of_line, what, which);
+    exit(1);
+}
+
+/* The next line, taken apart at commas; cells in double quotes may hold commas, line ends and doubled quotes. */
+static int next_line(csv_line *line) {
+    int c = getchar(), quoted = 0, used = 0;
+    number_of_line++;
+    if (c == EOF) return 0;
+    line->cells[0] = line->bytes;
+    line->n = 1;
+    for (; c != EOF && (quoted || c != '\\n'); c = getchar()) {
+        if (used >= MOST_BYTES - 2) fail("too long", "");
+        if (c == '"') {
+            const int next = quoted ? getchar() : 0;
+            if (next == '"') line->bytes[used++] = '"';
+            else {
+                quoted = !quoted;
+                if (next != 0) ungetc(next, stdin);
+            }
+        } else if (c == ',' && !quoted) {
+            line->bytes[used++] = 0;
+            if (line->n >= MOST_CELLS) fail("too many cells", "");
+            line->cells[line->n++] = line->bytes + used;
+        } else if (c != '\\r' || quoted) {
+            line->bytes[used++] = (char)c;
+        }
+    }
+    line->bytes[used] = 0;
+    return 1;
+}
+
+/* The cell of a column of the model, NULL if it is empty. */
+static const char *cell(const csv_line *line, int column) {
+    const int place = places[column];
+    if (place >= line->n) fail("no cell for column ", names[column]);
+    return line->cells[place][0] == 0 ? NULL : line->cells[place];
+}
+%(helpers)s
+int main(void) {
+    static csv_line first, one, *line = &one;
+    %(row)s
+    %(declared)s
+    int i, j, code;
+    if (!next_line(&first)) fail("there is no header", "");
+    for (i = 0; i < ABNET_COLUMNS; i++) {
+        for (j = 0; j < first.n && strcmp(first.cells[j], names[i]) != 0; j++) continue;
+        if (j == first.n) fail("the header lacks column ", names[i]);
+        places[i] = j;
+    }
+    while (next_line(line)) {
+%(read)s
+        code = %(call)s;
+        if (code < 0) fail("refused for its cell in column ", abnet_refused(code));
+        printf("%%s", abnet_label(code));
+%(probabilities)s        putchar('\\n');
+    }
+    return 0;
+}
+"""

@@ -1,0 +1,191 @@
+"""One contract for all exporters: the labels of Python and its probabilities, for every kind of model and column."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abnet.data.preparation import TableMap
+from abnet.data.preparation.coded import CodedMap
+from abnet.data.preparation.columns import NumericColumn
+from abnet.data.preparation.unseen import UnseenWarning
+from abnet.data.preparation.words import HashedColumn
+from abnet.data.tables.cells import NumberForm
+from abnet.export import c_program, onnx_program
+from abnet.export.js_model import js_program
+from abnet.predictors.predictor import Predictor
+from export import models
+from export.compiled import SANITIZED, build, needs_compiler
+from export.compiled import run as run_compiled
+from export.test_js import needs_node, predicted
+from files.predictors import predictor as stored
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Codes of rows, -1 where one is refused, and their probabilities if there are any."""
+
+    codes: list[int]
+    probabilities: Any
+
+
+def by_c(model: Predictor, rows: Any, folder: Path) -> Answers:
+    codes, probabilities = run_compiled(build(model, folder, *SANITIZED)[0], model, rows)
+    return Answers([max(code, -1) for code in codes.tolist()], probabilities)
+
+
+def by_onnx(model: Predictor, rows: Any, folder: Path) -> Answers:
+    from export.test_onnx import feed, run
+
+    found = run(onnx_program(model), feed(model, rows))
+    places = {label: code for code, label in enumerate(model.classes_.tolist())}
+    pairs = zip(found["label"].tolist(), found["valid"].tolist(), strict=True)
+    return Answers([places[label] if valid else -1 for label, valid in pairs], found.get("probabilities"))
+
+
+def by_javascript(model: Predictor, rows: Any, folder: Path) -> Answers:
+    if isinstance(rows, pl.DataFrame):
+        cells = [[None if cell in (np.inf, -np.inf) else cell for cell in row] for row in rows.rows()]
+    else:
+        cells = [[cell if np.isfinite(cell) else None for cell in row] for row in np.asarray(rows, float).tolist()]
+    found = predicted(folder, model, cells)
+    taken = [answer for answer in found if not isinstance(answer, str)]
+    return Answers(
+        [-1 if isinstance(answer, str) else answer["code"] for answer in found],
+        [answer["probabilities"] for answer in taken],
+    )
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """How to run an export, and how to make one."""
+
+    run: Callable[[Predictor, Any, Path], Answers]
+    write: Callable[[Predictor], Any]
+
+
+def no_onnx() -> bool:
+    try:
+        import onnx
+        import onnxruntime
+    except ImportError:
+        return True
+    return onnx is None or onnxruntime is None
+
+
+EXPORTERS = [
+    pytest.param(Exporter(by_c, c_program), id="C", marks=needs_compiler),
+    pytest.param(Exporter(by_onnx, onnx_program), id="ONNX", marks=pytest.mark.skipif(no_onnx(), reason="no ONNX")),
+    pytest.param(Exporter(by_javascript, js_program), id="JavaScript", marks=needs_node),
+]
+every_exporter = pytest.mark.parametrize("exporter", EXPORTERS)
+tables = pytest.mark.parametrize("exporter", EXPORTERS[:2])
+
+
+def check(exporter: Exporter, model: Predictor, rows: Any, folder: Path, reference: Any = None) -> None:
+    """The labels of Python, and its probabilities within 1e-6 (float32)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        given = rows if reference is None else reference
+        labels = model.predict(given)
+        shares = model.predict_proba(given) if model.shares else None
+    found = exporter.run(model, rows, folder)
+    assert model.info.labels.decode(np.array(found.codes)).tolist() == labels.tolist()
+    assert len(set(found.codes)) > 1
+    if shares is not None:
+        np.testing.assert_allclose(found.probabilities, shares, rtol=0, atol=1e-6)
+
+
+@every_exporter
+@pytest.mark.parametrize("kind", models.KINDS)
+def test_every_kind_of_predictor(exporter: Exporter, kind: str, tmp_path: Path) -> None:
+    X = np.random.default_rng(7).normal(size=(500, 6)).astype(np.float32)
+    X[np.random.default_rng(8).random(X.shape) < 0.2] = 0
+    calibration = models.calibrated() if kind in ("mixture", "classes by paths") else None
+    check(exporter, models.predictor(kind, 6, calibration=calibration), X, tmp_path)
+
+
+@every_exporter
+@pytest.mark.parametrize("name", models.preparations(6))
+def test_every_preparation_of_an_array(exporter: Exporter, name: str, tmp_path: Path) -> None:
+    preparation = models.preparations(6)[name]
+    width = 6 if preparation is None else preparation.n_features_out
+    X = np.random.default_rng(8).normal(size=(500, 6))
+    names = models.HOSTILE if name in ("coded", "clipped", "thermometer") else None
+    model = models.predictor("compact", width, preparation=preparation, feature_names=names)
+    check(exporter, model, X if names or exporter.run is by_javascript else X.astype(np.float32), tmp_path)
+
+
+@every_exporter
+@pytest.mark.parametrize("kind", ["mixture", "classes by paths", "wide drawn classes"])
+def test_every_kind_of_column_with_codes_and_hostile_names(exporter: Exporter, kind: str, tmp_path: Path) -> None:
+    table = models.columns(models.HOSTILE, hashed=exporter.run is by_javascript)
+    coded = CodedMap(table, ((-0.5, 0.1, 0.75), (), (), *[()] * (table.n_features_out - 4), (0.25, 0.5)))
+    names = [column.name for column in table.columns]
+    model = models.predictor(kind, coded.n_features_out, preparation=coded)
+    frame = models.table(400, names)
+    check(exporter, model, frame, tmp_path, models.with_dates(frame, names[5]))
+
+
+def lively(table: TableMap, frame: pl.DataFrame) -> Predictor:
+    """The first of some random models that does not put all rows into one class."""
+    for seed in range(50):
+        model = models.predictor("compact", table.n_features_out, seed=seed, preparation=table)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenWarning)
+            if len(set(model.predict(frame).tolist())) > 1:
+                return model
+    raise AssertionError("no model tells the rows apart")
+
+
+@every_exporter
+@pytest.mark.parametrize("name", models.lone_columns())
+def test_every_kind_of_column_alone(exporter: Exporter, name: str, tmp_path: Path) -> None:
+    table, frame = models.lone_columns()[name]
+    check(exporter, lively(table, frame), frame, tmp_path)
+
+
+@every_exporter
+@pytest.mark.parametrize("name", ["none", "standard", "thermometer", "coded"])
+def test_rows_that_python_refuses_are_refused(exporter: Exporter, name: str, tmp_path: Path) -> None:
+    preparation = models.preparations(6)[name]
+    model = models.predictor("map", 6 if preparation is None else preparation.n_features_out, preparation=preparation)
+    X = np.ones((4, 6), np.float32)
+    X[1, 3], X[2, 3], X[3, 0] = np.nan, np.inf, -np.inf
+    for row in X[1:]:
+        with pytest.raises(ValueError, match="NaN"):
+            model.predict(row[None])
+    codes = exporter.run(model, X, tmp_path).codes
+    assert [code < 0 for code in codes] == [False, True, True, True]
+
+
+@tables
+def test_a_number_without_end_in_a_table_is_refused(exporter: Exporter, tmp_path: Path) -> None:
+    table = models.columns()
+    model = models.predictor("compact", table.n_features_out, preparation=table)
+    frame = models.table(3, [column.name for column in table.columns])
+    frame = frame.with_columns(pl.Series("age", [1.0, np.inf, None]))
+    assert [code < 0 for code in exporter.run(model, frame, tmp_path).codes] == [False, True, False]
+
+
+@every_exporter
+@pytest.mark.parametrize("kind", ["compact stochastic ABNet", "stochastic mean field", "binary network"])
+def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
+    model = stored(kind)
+    with pytest.raises(ValueError, match=type(model).__name__):
+        exporter.write(model)
+
+
+@tables
+def test_columns_that_cannot_be_exported_are_named(exporter: Exporter) -> None:
+    hashed = TableMap((HashedColumn("diary", 5, False), HashedColumn("letters", 5, False)), {})
+    with pytest.raises(ValueError, match=r"'diary', 'letters'.*--drop"):
+        exporter.write(models.predictor("compact", 10, preparation=hashed))
+    large = TableMap((NumericColumn("id", 0.0, 0.0, 1.0, False, NumberForm(offset=2**60)),), {})
+    with pytest.raises(ValueError, match="'id'"):
+        exporter.write(models.predictor("compact", 1, preparation=large))
