@@ -1,0 +1,1 @@
+"""Promises: who is counted, what the counted rows showed, and what that proves."""
