@@ -1,4 +1,4 @@
-"""What a promise is made from: which rows learn and which are counted."""
+"""Promises: which rows are counted, what they showed, and what that proves."""
 
 from abnet.certificates.split import Split, drawn_seed, row_hashes, row_order
 

@@ -1,0 +1,150 @@
+r"""Bounds from counts and values of rows that a finished model never saw, in the form that statements take.
+
+Each is a thin wrapper that names its arguments as a record stores them; the mathematics is in
+`abnet.bounds.confidence`, `abnet.bounds.gibbs` and `abnet.bounds.betting`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from abnet.bounds.betting import betting_bound, least_betting_bound, row_weighted_betting_bound
+from abnet.bounds.confidence import binomial_tail, clopper_pearson_bound, clopper_pearson_lower, round_up
+from abnet.bounds.gibbs import gibbs_bound_frozen
+from abnet.bounds.in_advance import drawn_network_bound
+from abnet.bounds.methods import method
+
+__all__ = [
+    "cost_bound",
+    "difference_bound",
+    "group_error_bound",
+    "limit_of_failures",
+    "mean_by_betting",
+    "rate_of_successes",
+    "sign_test",
+]
+
+method(clopper_pearson_bound)
+method(clopper_pearson_lower)
+method(gibbs_bound_frozen)
+method(drawn_network_bound)
+method(row_weighted_betting_bound)
+
+
+def _betting_range(n: int, mean: float, delta: float, n_candidates: int = 1) -> tuple[float, float]:
+    """What betting on n values with this mean could give: no less than the mean, nor than without any loss."""
+    return max(mean, least_betting_bound(n, delta, n_candidates)), 1.0
+
+
+@method(values="losses", attainable=_betting_range)
+def mean_by_betting(losses: Any, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    """`betting_bound` on losses in the order of the rows' keys."""
+    return betting_bound(losses, delta, n_candidates=n_candidates)
+
+
+def _cost_range(n: int, mean: float, largest: float, delta: float, n_candidates: int = 1) -> tuple[float, float]:
+    low, high = _betting_range(n, mean, delta, n_candidates)
+    return low * largest, high * largest
+
+
+@method(values="shares", attainable=_cost_range)
+def cost_bound(shares: Any, largest: float, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Bound on the expected cost of a row: ``c_max · betting(c_i / c_max)``.
+
+    Parameters
+    ----------
+    shares : array-like (n,)
+        Costs as shares of the largest, in the order of the rows' keys.
+    largest : float
+        The largest entry of the table of costs, not the largest that was met.
+    delta, n_candidates
+        As for `abnet.bounds.betting.betting_bound`.
+
+    Examples
+    --------
+    >>> round(cost_bound([0.0, 0.0, 0.1, 0.0, 0.0] * 60, 10.0), 3)
+    0.317
+    """
+    share = betting_bound(shares, delta, n_candidates=n_candidates)
+    return largest if share == 1.0 else min(largest, round_up(share * largest))
+
+
+@method
+def group_error_bound(
+    rows: Sequence[int], errors: Sequence[int], delta: float = 0.05, *, n_candidates: int = 1
+) -> float:
+    r"""Bound on the error of a new group, averaged over its rows, from G groups that the model never saw.
+
+    By betting on the groups' error rates, in the order of the groups' keys; where every group has one row, the rates
+    are 0 or 1 and their number is binomial: Clopper and Pearson. The group sizes decide which, never the errors.
+
+    Examples
+    --------
+    >>> round(group_error_bound([4] * 60, [0, 2, 1, 1] * 15), 4), round(group_error_bound([1] * 100, [1] + [0] * 99), 4)
+    (0.308, 0.0466)
+    """
+    if max(rows) == 1:
+        return clopper_pearson_bound(int(sum(errors)), len(rows), delta, n_candidates=n_candidates)
+    return betting_bound(np.asarray(errors) / np.asarray(rows), delta, n_candidates=n_candidates)
+
+
+@method
+def limit_of_failures(
+    failures: int, trials: int, limit: float, delta: float = 0.05, *, n_candidates: int = 1
+) -> float | None:
+    r"""The limit, if the failures among the trials show that their rate is at most that; None if they do not.
+
+    .. math:: \Pr(\mathrm{Bin}(m, ε) \le k) \le δ/K
+
+    Examples
+    --------
+    >>> limit_of_failures(0, 59, 0.05), limit_of_failures(0, 58, 0.05)
+    (0.05, None)
+    """
+    return limit if binomial_tail(failures, trials, limit) <= delta / n_candidates else None
+
+
+@method
+def rate_of_successes(
+    failures: int, trials: int, rate: float, delta: float = 0.05, *, n_candidates: int = 1
+) -> float | None:
+    """The rate, if the failures among the trials show that at least this share succeeds; None if they do not.
+
+    Examples
+    --------
+    >>> rate_of_successes(0, 59, 0.95), rate_of_successes(1, 59, 0.95)
+    (0.95, None)
+    """
+    allowed = float(np.nextafter(1.0 - rate, 0.0))
+    return rate if limit_of_failures(failures, trials, allowed, delta, n_candidates=n_candidates) else None
+
+
+@method
+def difference_bound(only_a: int, only_b: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Bound on ``R_A - R_B`` of two models on the same n rows; negative where A is certified to err less often.
+
+    .. math:: R_A - R_B = π_{10} - π_{01} \le \mathrm{CP}(n_{10}, n, δ/2K) - \mathrm{CP_{low}}(n_{01}, n, δ/2K)
+
+    Examples
+    --------
+    >>> round(difference_bound(10, 40, 1000), 4)
+    -0.0104
+    """
+    most = clopper_pearson_bound(only_a, n, delta, n_candidates=2 * n_candidates)
+    least = clopper_pearson_lower(only_b, n, delta, n_candidates=2 * n_candidates)
+    return float(np.nextafter(most - least, 2.0))
+
+
+@method
+def sign_test(only_a: int, only_b: int, delta: float = 0.05, *, n_candidates: int = 1) -> float | None:
+    r"""0 if the exact one-sided sign test shows that A errs less often than B; None if it does not.
+
+    .. math:: \Pr(\mathrm{Bin}(n_{10} + n_{01}, 1/2) \le n_{10}) \le δ/K
+
+    Examples
+    --------
+    >>> sign_test(10, 40), sign_test(10, 12)
+    (0.0, None)
+    """
+    return 0.0 if binomial_tail(only_a, only_a + only_b, 0.5) <= delta / n_candidates else None

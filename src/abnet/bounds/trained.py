@@ -1,0 +1,164 @@
+r"""Bounds for a posterior that was trained on the counted rows: its Gibbs risk, and the vote of its networks.
+
+Each is assembled from three steps, all of which are fixed before the rows are seen:
+
+1. the empirical risk, or an upper limit of it at δ/10 where it was sampled with fresh paths;
+2. the Gibbs bound for all posteriors at once: ``k⁺`` with ξ(n), or Catoni's at a C chosen from expected figures;
+3. for the vote, twice the Gibbs risk or four times the tandem risk, δ/2 each; a vote of kept paths divides by a
+   threshold that accounts for their draw, at another δ/10.
+"""
+
+from abnet.bounds.confidence import share_for_fixed_paths, share_for_sampling, share_of_an_order
+from abnet.bounds.gibbs import gibbs_bound
+from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
+from abnet.bounds.kept_paths_exact import kept_paths_bounds
+from abnet.bounds.methods import method
+from abnet.bounds.sampled import sampled_risk_bound
+
+__all__ = ["trained_gibbs_bound", "trained_vote_bound", "trained_vote_orders"]
+
+
+@method
+def trained_gibbs_bound(
+    risk: float,
+    n: int,
+    kl: float,
+    delta: float = 0.05,
+    *,
+    expected_risk: float | None = None,
+    expected_kl: float | None = None,
+    n_paths: int | None = None,
+    n_candidates: int = 1,
+) -> float:
+    r"""Bound on the Gibbs risk of a posterior trained on the n rows.
+
+    .. math:: r \le k^+\Big(\hat r, \frac{\mathrm{KL} + \ln(K ξ(n)/δ)}{n}\Big), \quad\text{or}\quad
+              r \le \frac{1 - \exp(-C \hat r - (\mathrm{KL} + \ln(K/δ))/n)}{1 - e^{-C}}
+
+    Parameters
+    ----------
+    risk : float
+        Mean loss on the rows.
+    n : int
+        Independent draws: rows, or groups.
+    kl : float
+        Divergence of the posterior from the prior, in nats.
+    delta : float
+        Probability with which the bound may fail.
+    expected_risk, expected_kl : float, optional
+        Figures of the first part, from which C is chosen. Without them the bound holds for all C at once.
+    n_paths : int, optional
+        Fresh paths of each row that the risk was sampled with; None where it is exact.
+    n_candidates : int
+        Number K of priors among which one was chosen by means of these rows.
+
+    Examples
+    --------
+    >>> round(trained_gibbs_bound(0.03, 1000, 2.0), 4)
+    0.0581
+    >>> round(trained_gibbs_bound(0.03, 1000, 2.0, expected_risk=0.03, expected_kl=2.0), 4)
+    0.0503
+    """
+    risk, left = _allowing_for_paths(risk, n, n_paths, delta, n_candidates)
+    return _bound(risk, n, kl, left, expected_risk, expected_kl, n_candidates)
+
+
+@method
+def trained_vote_bound(
+    risk: float,
+    tandem: float | None,
+    n: int,
+    kl: float,
+    delta: float = 0.05,
+    *,
+    expected_risk: float | None = None,
+    expected_kl: float | None = None,
+    expected_tandem: float | None = None,
+    n_paths: int | None = None,
+    kept_paths: int | None = None,
+    n_candidates: int = 1,
+) -> float:
+    """Bound on the error of the vote: the smaller of `trained_vote_orders`.
+
+    Examples
+    --------
+    >>> round(trained_vote_bound(0.03, 0.002, 1230, 0.0), 4)
+    0.0462
+    """
+    first, second = trained_vote_orders(
+        risk, tandem, n, kl, delta, expected_risk=expected_risk, expected_kl=expected_kl,
+        expected_tandem=expected_tandem, n_paths=n_paths, kept_paths=kept_paths, n_candidates=n_candidates,
+    )  # fmt: skip
+    return first if second is None else min(first, second)
+
+
+def trained_vote_orders(
+    risk: float,
+    tandem: float | None,
+    n: int,
+    kl: float,
+    delta: float = 0.05,
+    *,
+    expected_risk: float | None = None,
+    expected_kl: float | None = None,
+    expected_tandem: float | None = None,
+    n_paths: int | None = None,
+    kept_paths: int | None = None,
+    n_candidates: int = 1,
+) -> tuple[float, float | None]:
+    r"""The first- and the second-order bound on the vote, ``2 r`` and ``4 e``; both hold at once.
+
+    Parameters
+    ----------
+    risk, n, kl, delta, expected_risk, expected_kl, n_paths, n_candidates
+        As for `trained_gibbs_bound`.
+    tandem : float or None
+        Mean product of two independent losses. None for a vote of paths that are drawn anew for each prediction: twice
+        the Gibbs risk covers it, at the whole δ, and the tandem risk does not.
+    expected_tandem : float, optional
+        The expected tandem risk; without it the second-order bound holds for all C at once.
+    kept_paths : int, optional
+        Number of paths that vote, drawn once and kept; None where the vote is the sign of the expected output.
+
+    Examples
+    --------
+    >>> [round(bound, 4) for bound in trained_vote_orders(0.03, 0.002, 1230, 0.0)]
+    [0.1055, 0.0462]
+    """
+    if tandem is None:
+        return min(1.0, 2.0 * trained_gibbs_bound(
+            risk, n, kl, delta, expected_risk=expected_risk, expected_kl=expected_kl, n_paths=n_paths,
+            n_candidates=n_candidates,
+        )), None  # fmt: skip
+    spent, left = (0.0, delta) if kept_paths is None else share_for_fixed_paths(delta)
+    share = share_of_an_order(left)
+    pairs = None if n_paths is None else n_paths // 2
+    gibbs, own = _allowing_for_paths(risk, n, n_paths, share, n_candidates)
+    gibbs = _bound(gibbs, n, kl, own, expected_risk, expected_kl, n_candidates)
+    both, own = _allowing_for_paths(tandem, n, pairs, share, n_candidates)
+    twice_kl = None if expected_kl is None or expected_tandem is None else 2.0 * expected_kl
+    both = _bound(both, n, 2.0 * kl, own, expected_tandem if twice_kl is not None else None, twice_kl, n_candidates)
+    if kept_paths is None:
+        return min(1.0, 2.0 * gibbs), min(1.0, 4.0 * both)
+    return kept_paths_bounds(gibbs, min(both, 0.25), kept_paths, spent, n_candidates=n_candidates)
+
+
+def _allowing_for_paths(
+    mean: float, n: int, per_row: int | None, delta: float, n_candidates: int
+) -> tuple[float, float]:
+    """An upper limit of a mean that was sampled with `per_row` values for each row, and what is left of δ."""
+    if per_row is None:
+        return mean, delta
+    spent, left = share_for_sampling(delta)
+    if per_row == 0:  # one path for each row makes no pairs, and nothing is known of them
+        return 1.0, left
+    return sampled_risk_bound(mean, n * per_row, spent, n_candidates=n_candidates), left
+
+
+def _bound(
+    mean: float, n: int, kl: float, delta: float, expected: float | None, expected_kl: float | None, n_candidates: int
+) -> float:
+    if expected is None or expected_kl is None:
+        return gibbs_bound(mean, kl, n, delta, n_candidates=n_candidates)
+    C = choose_C(expected, expected_kl, n, delta, n_candidates=n_candidates)
+    return catoni_fixed_bound(mean, kl, n, C, delta, n_candidates=n_candidates)

@@ -1,0 +1,115 @@
+"""`Decision`: from scores to answers, the same for the model, exporters, partitions and pages."""
+
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["ARGMAX", "Decision", "cuts_between", "sureness"]
+
+Floats = NDArray[np.float64]
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a row is answered.
+
+    Attributes
+    ----------
+    kind : {"argmax", "cut", "abstain"}
+        The class with the largest share; the positive class where its score exceeds the threshold, else the other
+        (two classes); the class with the largest share where the model is surer than the threshold, else no answer.
+    threshold : float or None
+        As it is printed: it reads back as exactly this number.
+    positive : int or None
+        Code of the positive class, for a cut.
+
+    Examples
+    --------
+    >>> scores = np.array([-0.5, 0.1, 0.9])
+    >>> ARGMAX(scores), Decision(kind="cut", threshold=0.3, positive=1)(scores)
+    (array([0, 1, 1]), array([0, 0, 1]))
+    >>> Decision(kind="abstain", threshold=0.3)(scores)  # 2 stands for no answer
+    array([0, 2, 1])
+    """
+
+    kind: Literal["argmax", "cut", "abstain"] = "argmax"
+    threshold: float | None = None
+    positive: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.threshold is None) != (self.kind == "argmax") or (self.positive is None) != (self.kind != "cut"):
+            raise ValueError("a cut has a threshold and a positive class, abstaining has a threshold, argmax neither.")
+        if self.threshold is not None and not np.isfinite(self.threshold):
+            raise ValueError(f"the threshold must be a finite number; got {self.threshold}.")
+
+    def score(self, scores: ArrayLike) -> Floats:
+        """What the threshold is compared with: how much speaks for the positive class, or how sure the model is."""
+        values = np.asarray(scores, np.float64)
+        if self.kind != "cut":
+            return sureness(values)
+        if values.ndim != 1:
+            raise ValueError("a cut is for two classes.")
+        return values if self.positive == 1 else -values
+
+    def __call__(self, scores: ArrayLike) -> NDArray[np.intp]:
+        """Codes of the answers to rows with these scores, (n,) or (n, K); K, or 2, for no answer."""
+        values = np.asarray(scores, np.float64)
+        best = (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
+        if self.kind == "argmax" or self.threshold is None:
+            return np.asarray(best, np.intp)
+        above = self.score(values) > self.threshold
+        if self.kind == "abstain":
+            return np.where(above, best, 2 if values.ndim == 1 else values.shape[1])
+        positive = int(self.positive or 0)
+        return np.where(above, positive, 1 - positive)
+
+
+ARGMAX = Decision()
+"""The plain vote."""
+
+
+def sureness(scores: ArrayLike) -> Floats:
+    """How sure a model is of each row: ``|F(x)|`` for two classes, the largest share of the vote for several.
+
+    Examples
+    --------
+    >>> sureness([-0.5, 0.2]), sureness([[0.2, 0.7, 0.1]])
+    (array([0.5, 0.2]), array([0.7]))
+    """
+    values = np.asarray(scores, np.float64)
+    return np.abs(values) if values.ndim == 1 else np.asarray(values.max(axis=1))
+
+
+ROOM = 1e-9
+"""Scores that differ by less than this share of the largest are one score, which rounding may have split."""
+
+
+def cuts_between(scores: ArrayLike) -> Floats:
+    """Every threshold that tells some of the scores from others, rising: one more than there are scores.
+
+    A threshold lies well between two neighbouring scores, so that no rounding decides on which side of it a row falls:
+    a row scored by itself may have another last bit than among others. Of the numbers there it is one with the fewest
+    decimals, so that what is printed is what was certified.
+
+    Examples
+    --------
+    >>> cuts_between([0.5, 0.1, 0.5 + 1e-16]).tolist()
+    [0.0, 0.3, 0.6]
+    """
+    values = np.unique(np.asarray(scores, np.float64))
+    room = ROOM * max(abs(values[0]), abs(values[-1])) or ROOM
+    apart = np.flatnonzero(np.diff(values) > room)
+    low = np.concatenate([[values[0] - 0.2], values[apart], [values[-1]]])
+    high = np.concatenate([[values[0]], values[apart + 1], [values[-1] + 0.2]])
+    return np.array([_shortest(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)])
+
+
+def _shortest(a: float, b: float) -> float:
+    """The number with the fewest decimals in the middle half of (a, b)."""
+    middle, quarter = a / 2 + b / 2, (b - a) / 4
+    for digits in range(18):
+        rounded = round(middle, digits)
+        if abs(rounded - middle) <= quarter:
+            return rounded
+    return middle

@@ -1,0 +1,279 @@
+"""What statements say in plain English: one sentence for each quantity, one paragraph of assumptions.
+
+A new promise is a bound in `abnet.bounds`, a row in `SENTENCES` here, and a test.
+"""
+
+import re
+from collections.abc import Callable
+from html import escape
+
+from abnet.certificates.certificate import Certificate, Facts
+from abnet.certificates.statement import Estimate, Statement
+from abnet.words import aligned, confidence, figure_up, number_of, paragraphs, percent, percent_down, percent_up, stated
+
+__all__ = ["SENTENCES", "as_html", "assumptions", "describe", "sentence"]
+
+
+def _bound(s: Statement) -> str:
+    """The value as it may be quoted: upper bounds rounded up, lower bounds down."""
+    assert s.value is not None
+    return f"{s.side} {percent_up(s.value) if s.side == 'at most' else percent_down(s.value)}"
+
+
+def _error(s: Statement) -> str:
+    subject = {
+        "predict": "the error rate on {new}",
+        "class": f"the error rate on new rows of class {s.name}",
+        "population": f"the error rate on new rows with {s.name}",
+        "answered rows": "the error rate among answered rows of {new}",
+        "drawn network": "the error rate of this drawn network on {new}",
+    }[s.of]
+    return f"{subject} is {_bound(s)}"
+
+
+def _gibbs(s: Statement) -> str:
+    where = "{new}" if s.name is None else f"new rows of class {s.name}"
+    return f"the error rate of one {{draw}} drawn from the posterior (the Gibbs risk) on {where} is {_bound(s)}"
+
+
+def _difference(s: Statement) -> str:
+    a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
+    assert s.value is not None
+    if s.method == "sign_test":
+        return f"{a} has a lower error rate than {b} on {{new}}"
+    if s.value < 0.0:
+        return f"the error rate of {a} on {{new}} is at least {percent_down(-s.value)} below that of {b}"
+    return f"the error rate of {a} on {{new}} is at most {percent_up(s.value)} above that of {b}"
+
+
+def _rate(s: Statement) -> str:
+    answer = s.rule.get("answer", "?")
+    return f"the share of new rows of class {s.name} that get the answer {answer} is {_bound(s)}"
+
+
+def _cost(s: Statement) -> str:
+    assert s.value is not None
+    return f"the expected cost of a row of {{new}} is at most {figure_up(s.value)}"
+
+
+def _asked(text: str) -> Callable[[Statement], str]:
+    """A sentence about a rate that somebody asked for, which is quoted as it was asked."""
+    return lambda s: text.format(name=s.name, rate=stated(s.value or 0.0))
+
+
+SENTENCES: dict[str, Callable[[Statement], str]] = {
+    "error": _error,
+    "Gibbs risk": _gibbs,
+    "cost": _cost,
+    "coverage": lambda s: f"the share of rows of {{new}} that are answered is {_bound(s)}",
+    "recall": _asked("at least {rate} of new rows that are {name} are called {name}"),
+    "precision": _asked("at least {rate} of new rows that are called {name} are {name}"),
+    "specificity": _asked("at least {rate} of new rows that are not {name} are not called {name}"),
+    "difference": _difference,
+    "rate": _rate,
+}
+"""From a statement's quantity to its main clause; ``{new}`` and ``{draw}`` are filled in from the facts."""
+
+
+def sentence(statement: Statement, facts: Facts) -> str:
+    """One statement as a sentence.
+
+    Examples
+    --------
+    >>> from abnet.certificates.certify import Terms, certify
+    >>> from abnet.certificates.evidence import observe
+    >>> made = certify(observe([0] * 99 + [1], [0] * 100, ("no", "yes")), Terms(source="test set"))
+    >>> print(sentence(made.statements[0], made.facts))
+    With 95% confidence, the error rate on new data is at most 4.7% (1 error on 100 held-out rows).
+    """
+    if statement.value is None:
+        return _nothing(statement)
+    new = "new data" if facts.n_groups is None else "a new group, averaged over its rows,"
+    draw = "network" if facts.drawn == "network" else "mean-field tree"
+    clause = SENTENCES[statement.quantity](statement).replace("{new}", new).replace("{draw}", draw)
+    return f"With {confidence(statement.delta)} confidence, {clause}{_seen(statement, facts)}."
+
+
+_GOALS = {"recall": "A recall", "precision": "A precision", "specificity": "A specificity", "error": "An error rate"}
+
+
+def _nothing(s: Statement) -> str:
+    target = s.counted.get("rate", s.counted.get("limit"))
+    what = _GOALS.get(s.quantity, f"The {s.quantity}")
+    asked = f" of {s.side} {stated(target)}" if isinstance(target, float) else ""
+    counted = f"{s.counted.get('failures')} failures in {s.counted.get('trials')} rows"
+    needed = (
+        "The failure rate is too high: more rows would not help."
+        if s.rows_needed is None
+        else f"About {number_of(s.rows_needed, 'held-out row')} would be needed at this rate."
+    )
+    return f"{what}{asked} could not be certified with {confidence(s.delta)} confidence ({counted}). {needed}"
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _seen(s: Statement, facts: Facts) -> str:
+    """What was counted, in brackets."""
+    c = s.counted
+    held = "held-out row" if not facts.trained else "row"
+    if s.method == "clopper_pearson_bound" and s.quantity == "error":
+        return f" ({number_of(_whole(c['errors']), 'error')} on {number_of(_whole(c['n']), held)})"
+    if s.method == "group_error_bound":
+        rows, errors = c["rows"], c["errors"]
+        assert isinstance(rows, list)
+        assert isinstance(errors, list)
+        rate = sum(k / n for k, n in zip(errors, rows, strict=True)) / len(rows)
+        return f" ({percent(rate)} on {number_of(len(rows), 'held-out group')})"
+    if s.method == "trained_vote_bound":
+        return " (PAC-Bayes bound on the vote)"
+    if s.quantity == "Gibbs risk":
+        mean = c.get("risk", c.get("mean", c.get("empirical_risk")))
+        assert isinstance(mean, float)
+        return f" ({percent(mean)} on {number_of(_whole(c['n']), held if facts.n_groups is None else 'group')})"
+    if "failures" in c:
+        return f" ({number_of(_whole(c['failures']), 'failure')} in {number_of(_whole(c['trials']), 'held-out row')})"
+    return ""
+
+
+_PREMISES = {
+    ("split", False): "The model and its preprocessing were learned from other rows only",
+    ("split", True): "The prior and the preprocessing were learned from other rows only",
+    ("init", False): "Nothing in the model depends on them",
+    ("init", True): "The prior is the random initialisation, and the preprocessing does not depend on them",
+    ("test set", False): "The model was finished, and chosen, without looking at them",
+}
+
+
+def assumptions(certificate: Certificate) -> str:
+    """What the promises rest on."""
+    f = certificate.facts
+    units = number_of(f.n_rows, "row") if f.n_groups is None else number_of(f.n_groups, "group")
+    parts = [
+        f"This assumes that the {units} counted and the new data are independent draws from the same source.",
+        f"{_PREMISES[f.source, f.trained]}.",
+    ]
+    if f.n_groups is not None:
+        parts.append("Every group counts the same, whatever its size. Nothing is said about groups seen in training.")
+    if f.n_candidates > 1:
+        parts.append(f"The bounds account for the choice among {number_of(f.n_candidates, 'candidate')}.")
+    if f.n_groups is None:
+        parts.append("The bound counts every held-out row once; sample weights affect training only.")
+    return " ".join(parts)
+
+
+def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]:
+    """The main numbers as cells: a line for all rows, then one for each class."""
+    c, f = certificate, certificate.facts
+    head = ["", "error rate (upper bound)", "errors seen", "majority-class error"]
+    majority = c.majority_class_error
+    rows = [["all classes" if f.n_groups is None else "a new group", _cell(c.vote_error_bound), _errors(
+        sum(f.class_errors), f.n_rows), "" if majority is None else percent(majority)]]  # fmt: skip
+    for part in c.per_class:
+        rows.append(
+            [
+                f"class {_short(part.label)}",
+                _cell(part.vote_error_bound),
+                _errors(part.vote_errors, part.n_examples),
+                "",
+            ]
+        )
+    if details:
+        head.append("Gibbs risk (upper bound)")
+        for row, bound in zip(rows, [c.gibbs_risk_bound, *(p.gibbs_risk_bound for p in c.per_class)], strict=True):
+            row.append(_cell(bound))
+    return [head, *rows]
+
+
+def _cell(bound: float | None) -> str:
+    return "none" if bound is None else percent_up(bound)
+
+
+def _errors(errors: int, n: int) -> str:
+    return f"{errors:,} of {n:,}" if n else "no rows"
+
+
+def _short(name: str, most: int = 40) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def describe(certificate: Certificate, *, details: bool = False) -> str:
+    """A table of the main numbers, the statements as sentences, and what they assume.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    details : bool
+        With the Gibbs risk, which is about one network drawn at random, also where there is a bound for ``predict``.
+    """
+    c = certificate
+    shown = [s for s in c.statements if s.jointly is None and (details or _is_main(s, c))]
+    said = [sentence(s, c.facts) for s in shown]
+    said += _judged(c)
+    said += _joint(c)
+    if c.vote_error_bound is None and c.find("Gibbs risk", "draw") is not None:
+        said.insert(0, "There is no certificate for `predict`: no theorem covers the way it votes.")
+    if len(shown) > 1:
+        said.append("Each of these statements holds with its own confidence, not all at once.")
+    return "\n\n".join([aligned(table(c, details=details)), paragraphs(" ".join(said), assumptions(c))])
+
+
+def _is_main(s: Statement, c: Certificate) -> bool:
+    gibbs_first = c.facts.trained and s.quantity == "Gibbs risk"
+    return s.quantity != "Gibbs risk" or gibbs_first or c.vote_error_bound is None
+
+
+def _judged(c: Certificate) -> list[str]:
+    """A sentence where the bound is of little use."""
+    bound, majority = c.vote_error_bound, c.majority_class_error
+    if bound is None or majority is None or bound <= majority:
+        return []
+    f = c.facts
+    commonest = f.classes[max(range(len(f.classes)), key=lambda code: f.class_rows[code])]
+    return [
+        f"This bound exceeds the majority-class error: always answering {commonest} errs on {percent(majority)} of "
+        "the counted rows."
+    ]
+
+
+def _joint(c: Certificate) -> list[str]:
+    made = []
+    if any(s.jointly == "classes" for s in c.statements):
+        balanced = c.balanced_error_bound
+        more = "" if balanced is None else f" and bound the balanced error rate by {percent_up(balanced)}"
+        made.append(
+            f"The bounds per class hold jointly with {confidence(c.facts.delta)} confidence{more}; "
+            "the overall bound is a separate statement."
+        )
+    populations = [s for s in c.statements if s.jointly == "populations"]
+    if populations:
+        parts = "; ".join(f"{s.name} {percent_up(s.value or 0.0)}{_seen(s, c.facts)}" for s in populations)
+        made.append(
+            f"With {confidence(c.facts.delta)} confidence, jointly, the error rate on new rows is at most: {parts}."
+        )
+    return made
+
+
+_STYLE = "border-left: 3px solid currentColor; padding: 0.2em 0 0.2em 0.8em; max-width: 48em"
+
+
+def as_html(said: Certificate | Statement | Estimate | str) -> str:
+    """The words as paragraphs for a notebook, everything escaped.
+
+    Examples
+    --------
+    >>> as_html("At most 3% <b>.")
+    '<div style="...">\\n<p>At most 3% &lt;b&gt;.</p>\\n</div>'
+    """
+    blocks = [block for block in re.split(r"\n\s*\n", str(said).strip("\n")) if block.strip()]
+    body = "\n".join(_block(block) for block in blocks)
+    return f'<div style="{_STYLE}">\n{body}\n</div>'
+
+
+def _block(block: str) -> str:
+    if re.search(r"\S {2,}\S", block):
+        return f"<pre>{escape(block)}</pre>"
+    return f"<p>{escape(' '.join(block.split()))}</p>"

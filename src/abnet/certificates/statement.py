@@ -1,0 +1,184 @@
+"""`Statement`: one promise, with all that is needed to compute it again; `Estimate`: a number that is no promise."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abnet.bounds.methods import METHODS, Method
+
+__all__ = ["Checked", "Counted", "Estimate", "Side", "Statement", "state"]
+
+Side = Literal["at most", "at least"]
+Checked = Literal["recomputed", "attainable"]
+Counted = int | float | str | None | list[int | float]
+
+# Another machine's logarithm may differ in the last digits.
+_TOLERANCE = 1e-12
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One promise: with probability at least 1-δ over the counted rows, a quantity is at most (or least) a value.
+
+    Attributes
+    ----------
+    quantity : str
+        What is bounded: "error", "Gibbs risk", "cost", "recall", "coverage", ... (`abnet.certificates.sentences`).
+    of : str
+        Of what: "predict", "class", "population", "answered rows", "drawn network", ...
+    name : str or None
+        Which class or population.
+    side : {"at most", "at least"}
+    value : float or None
+        None if nothing could be certified.
+    delta : float
+        Probability with which this statement may be false.
+    method : str
+        The bound it rests on, a key of `abnet.bounds.METHODS`.
+    counted : dict
+        The bound's arguments: what was counted.
+    n_candidates : int
+        Number of models judged on the same rows; the bound accounts for them.
+    jointly : str or None
+        Statements of one certificate with the same word here hold all at once, at the sum of their δ.
+    rule : dict
+        The decision that it is about, for instance the threshold above which rows are called positive.
+    rows_needed : int or None
+        Where nothing could be certified: an estimate of the rows that would do.
+
+    Examples
+    --------
+    >>> made = state("error", "predict", "clopper_pearson_bound", {"errors": 6, "n": 228}, delta=0.05)
+    >>> round(made.value, 3), made.check()
+    (0.051, 'recomputed')
+    """
+
+    quantity: str
+    of: str
+    side: Side
+    value: float | None
+    delta: float
+    method: str
+    counted: dict[str, Counted]
+    name: str | None = None
+    n_candidates: int = 1
+    jointly: str | None = None
+    rule: dict[str, float | str] = {}
+    rows_needed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.delta < 1.0 or self.n_candidates < 1:
+            raise ValueError("delta must lie in (0, 1), and n_candidates must be at least 1.")
+        if self.value is not None and not math.isfinite(self.value):
+            raise ValueError(f"the value of a statement must be a finite number; got {self.value}.")
+
+    def check(self, values: ArrayLike | None = None) -> Checked:
+        """Compute the value again; ValueError if it does not follow from what was counted.
+
+        Parameters
+        ----------
+        values : array-like, optional
+            The values in their order, for a bound that needs them all (betting). They are not stored: without them it
+            is only checked that some values with the stored figures could give this bound.
+
+        Returns
+        -------
+        {"recomputed", "attainable"}
+        """
+        what = " ".join(filter(None, (self.quantity, "of", self.of, self.name)))
+        method = METHODS.get(self.method)
+        if method is None:
+            raise ValueError(f"the {what} rests on {self.method!r}, which is no bound of this version.")
+        terms: dict[str, Any] = {"delta": self.delta, "n_candidates": self.n_candidates}
+        try:
+            if method.values is not None and values is None:
+                return self._check_range(method, what)
+            again = _bound(method, self.counted, terms, values)
+        except TypeError as error:
+            raise ValueError(f"the {what}: what was counted does not fit {self.method}: {error}") from error
+        same = (again is None) == (self.value is None) and (
+            again is None or math.isclose(again, self.value or 0.0, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+        )
+        if not same:
+            raise ValueError(f"the {what} does not follow from what was counted: {self.value}, recomputed {again}.")
+        return "recomputed"
+
+    def _check_range(self, method: Method, what: str) -> Checked:
+        if method.attainable is None or self.value is None:
+            raise ValueError(f"the {what} cannot be checked without its values.")
+        low, high = method.attainable(**self.counted, delta=self.delta, n_candidates=self.n_candidates)
+        if not low - _TOLERANCE <= self.value <= high + _TOLERANCE:
+            raise ValueError(f"the {what} cannot be {self.value}: with these figures it lies in [{low}, {high}].")
+        return "attainable"
+
+
+def state(
+    quantity: str,
+    of: str,
+    method: str,
+    counted: Mapping[str, Counted],
+    *,
+    delta: float,
+    side: Side = "at most",
+    values: ArrayLike | None = None,
+    n_candidates: int = 1,
+    name: str | None = None,
+    jointly: str | None = None,
+    rule: Mapping[str, float | str] | None = None,
+    rows_needed: int | None = None,
+) -> Statement:
+    """Make a statement: the value is computed by the very record that `Statement.check` uses later.
+
+    Parameters
+    ----------
+    quantity, of, method, counted, delta, side, n_candidates, name, jointly, rule, rows_needed
+        As in `Statement`.
+    values : array-like, optional
+        The values in their order, for a bound that needs them; not stored.
+    """
+    known = METHODS[method]
+    value = _bound(known, counted, {"delta": delta, "n_candidates": n_candidates}, values)
+    return Statement(
+        quantity=quantity, of=of, side=side, value=value, delta=delta, method=method, counted=dict(counted), name=name,
+        n_candidates=n_candidates, jointly=jointly, rule=dict(rule or {}), rows_needed=rows_needed,
+    )  # fmt: skip
+
+
+def _bound(method: Method, counted: Mapping[str, Counted], terms: Mapping[str, Any], values: Any) -> float | None:
+    arguments: dict[str, Any] = dict(counted)
+    if method.values is not None:
+        # Of the values their number and mean are stored, to see later whether a bound is attainable.
+        n, mean = arguments.pop("n"), arguments.pop("mean")
+        sequence = np.asarray(values, np.float64)
+        if len(sequence) != n or not math.isclose(float(sequence.mean()), mean, abs_tol=1e-9):
+            raise ValueError(f"the values are not those that were counted: {n} values with the mean {mean}.")
+        arguments[method.values] = sequence
+    found = method.bound(**arguments, **terms)
+    return None if found is None else float(found)
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A number that no theorem promises, and why.
+
+    Attributes
+    ----------
+    quantity, of : str
+        As in `Statement`.
+    value : float
+    why : str
+        Why it is no promise, in one sentence.
+    counted : dict
+        What it was computed from.
+    """
+
+    quantity: str
+    of: str
+    value: float
+    why: str
+    counted: dict[str, Counted] = {}
+
+    def __str__(self) -> str:
+        return f"Estimated {self.quantity} of {self.of}: {self.value:.4g}. This is not a certificate: {self.why}"

@@ -1,0 +1,218 @@
+"""Evidence to certificate: against the bounds by hand, as sums of parts, and as stored records."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from abnet import bounds
+from abnet.bounds.betting import betting_bound
+from abnet.bounds.methods import METHODS, method
+from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify
+from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.sentences import sentence
+from abnet.certificates.statement import state
+
+CLASSES = ("a", "b", "c")
+
+
+def rows(n: int, seed: int = 0, **options: object) -> Evidence:
+    rng = np.random.default_rng(seed)
+    truth, losses = rng.integers(0, 3, n), rng.beta(1, 6, n)
+    answers = np.where(losses > 0.3, (truth + 1) % 3, truth)
+    keys = rng.permutation(n).astype(np.uint64)
+    return observe(answers, truth, CLASSES, losses=losses, keys=keys, **options)  # type: ignore[arg-type]
+
+
+def test_a_finished_model_gets_clopper_pearson_on_its_errors() -> None:
+    seen = rows(400)
+    made = certify(seen, Terms(n_candidates=3))
+    assert made.vote_error_bound == bounds.clopper_pearson_bound(seen.errors, 400, 0.05, n_candidates=3)
+    for code, part in enumerate(made.per_class):
+        assert part.delta is not None
+        expected = bounds.clopper_pearson_bound(
+            int(seen.class_errors[code]), part.n_examples, part.delta, n_candidates=3
+        )
+        assert part.vote_error_bound == expected
+    assert sum(part.delta or 0.0 for part in made.per_class) <= 0.05
+
+
+@pytest.mark.parametrize("n", [BETTING_ROWS - 1, BETTING_ROWS])
+def test_the_number_of_rows_decides_between_betting_and_the_kl_bound(n: int) -> None:
+    seen = rows(n)
+    assert seen.values is not None
+    assert seen.losses is not None
+    mean = seen.losses.mean()
+    assert mean is not None
+    betting = n >= BETTING_ROWS
+    expected = betting_bound(seen.values.values) if betting else bounds.gibbs_bound_frozen(mean, n)
+    assert certify(seen, Terms()).gibbs_risk_bound == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_method_never_depends_on_the_losses() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 1500)
+    keys = np.arange(1500, dtype=np.uint64)
+    for terms in (Terms(), Terms(trained=True, kl=2.0), Terms(trained=True, kl=2.0, expected=Expected(0.1))):
+        methods = set()
+        for losses in (np.zeros(1500), np.ones(1500), rng.random(1500)):
+            seen = observe(truth, truth, CLASSES, losses=losses, keys=keys)
+            methods.add(tuple((s.quantity, s.of, s.name, s.method) for s in certify(seen, terms).statements))
+        assert len(methods) == 1
+
+
+def test_a_trained_posterior_gets_the_smaller_order_each_at_half_of_delta() -> None:
+    seen = rows(500)
+    assert seen.losses is not None
+    mean, pairs = seen.losses.mean(), seen.losses.pair_mean()
+    assert mean is not None
+    assert pairs is not None
+    made = certify(seen, Terms(trained=True, kl=4.0))
+    assert made.vote_error_bound == pytest.approx(bounds.vote_bound(mean, pairs, 4.0, 500), abs=1e-12)
+    assert made.gibbs_risk_bound == pytest.approx(bounds.gibbs_bound(mean, 4.0, 500), abs=1e-12)
+
+
+@pytest.mark.parametrize("paths", [None, 8])
+def test_evidence_adds_up_in_any_order(paths: int | None) -> None:
+    rng = np.random.default_rng(2)
+    n = 1300
+    truth, losses, keys = rng.integers(0, 4, n), rng.random(n), rng.permutation(n).astype(np.uint64)
+    answers, groups = rng.integers(0, 4, n), rng.integers(0, 200, n)
+
+    def part(where: slice | np.ndarray) -> Evidence:
+        return observe(
+            answers[where], truth[where], CLASSES, losses=losses[where], n_paths=paths, keys=keys[where],
+            scores=losses[where], thresholds=(0.25, 0.5), populations=groups[where] % 3,
+        )  # fmt: skip
+
+    whole = certify(part(slice(None)), Terms(source="test set"))
+    parts = [part(slice(a, b)) for a, b in ((900, 1300), (0, 100), (100, 900))]
+    summed = parts[0] + parts[1] + parts[2]
+    assert np.array_equal(summed.counts, part(slice(None)).counts)
+    for one, other in zip(whole.statements, certify(summed, Terms(source="test set")).statements, strict=True):
+        assert one.value == pytest.approx(other.value, abs=1e-9)
+    shuffled = certify(part(rng.permutation(n)), Terms(source="test set"))
+    assert shuffled.gibbs_risk_bound == pytest.approx(whole.gibbs_risk_bound, abs=1e-9)
+
+
+def test_groups_add_up_when_their_rows_come_in_several_parts() -> None:
+    rng = np.random.default_rng(3)
+    truth, answers, groups = rng.integers(0, 2, 300), rng.integers(0, 2, 300), rng.integers(0, 40, 300)
+    keys = rng.permutation(40).astype(np.uint64)[groups]
+    options = {"classes": ("no", "yes")}
+
+    def part(where: slice) -> Evidence:
+        return observe(answers[where], truth[where], groups=groups[where], keys=keys[where], **options)  # type: ignore[arg-type]
+
+    whole, summed = certify(part(slice(None)), Terms()), certify(part(slice(0, 90)) + part(slice(90, 300)), Terms())
+    assert whole.vote_error_bound == summed.vote_error_bound
+    assert whole.facts.n_groups == 40
+
+
+def test_groups_of_one_row_are_bounded_like_rows() -> None:
+    wrong = np.arange(100) < 7
+    truth = np.zeros(100, int)
+    seen = observe(wrong.astype(int), truth, ("no", "yes"), groups=np.arange(100), keys=np.arange(100, dtype=np.uint64))
+    assert certify(seen, Terms()).vote_error_bound == bounds.clopper_pearson_bound(7, 100)
+
+
+def test_unknown_labels_and_missing_answers_are_errors() -> None:
+    seen = observe([0, 2, 1, 0], [0, 0, 2, 2], ("no", "yes"))
+    assert seen.errors == 3
+    made = certify(seen, Terms())
+    assert made.facts.classes[-1] == "another label"
+    assert made.facts.class_errors == (1, 0, 2)
+    assert [part.vote_error_bound for part in made.per_class][1] == 1.0  # a class without rows
+
+
+def test_a_stored_certificate_is_recomputed_and_edits_are_found(tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    made = certify(rows(1200), Terms())
+    made.save(file)
+    assert load_certificate(file) == made
+    kinds = made.check()
+    assert kinds["error of predict"] == "recomputed"
+    assert kinds["Gibbs risk of draw"] == "attainable"
+    content = json.loads(file.read_text())
+    for place, statement in enumerate(content["certificate"]["statements"]):
+        edited = json.loads(file.read_text())
+        edited["certificate"]["statements"][place]["value"] = statement["value"] * 0.5
+        with pytest.raises(ValueError, match=statement["quantity"]):
+            _write_and_load(file, edited, made)
+    edited = json.loads(json.dumps(content))
+    edited["certificate"]["vote_error_bound"] = 0.001
+    with pytest.raises(ValueError, match="vote_error_bound"):
+        _write_and_load(file, edited, made)
+    edited = json.loads(json.dumps(content))
+    edited["certificate"]["statements"][0]["counted"]["errors"] = 0
+    with pytest.raises(ValueError, match="error of predict"):
+        _write_and_load(file, edited, made)
+
+
+def _write_and_load(file: Path, content: object, made: Certificate) -> None:
+    file.write_text(json.dumps(content))
+    try:
+        load_certificate(file)
+    finally:
+        made.save(file)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "abnet certificate, version 2"}', "nothing"])
+def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    with pytest.raises(ValueError, match="certificate"):
+        load_certificate(file)
+
+
+def test_terms_that_contradict_each_other_are_refused() -> None:
+    for wrong in ({"kl": 1.0}, {"trained": True, "source": "test set"}, {"vote": "kept paths"}, {"delta": 1.0}):
+        with pytest.raises(ValueError, match=r"kl|divergence|test set|vote_paths|delta"):
+            Terms(**wrong)
+
+
+def test_without_rows_or_anything_covered_there_is_no_certificate() -> None:
+    with pytest.raises(ValueError, match="no rows"):
+        certify(observe(np.zeros(0, int), np.zeros(0, int), CLASSES), Terms())
+    with pytest.raises(ValueError, match="nothing"):
+        certify(observe([0, 1], [0, 1], CLASSES), Terms(trained=True, kl=1.0, vote=None))
+
+
+def test_words_state_the_bound_rounded_up() -> None:
+    made = certify(observe([0] * 222 + [1] * 6, [0] * 228, ("no", "yes")), Terms())
+    assert made.vote_error_bound is not None
+    assert 0.0512 < made.vote_error_bound < 0.0514
+    assert "at most 5.2%" in str(made)
+    assert "95% confidence" in str(made)
+    assert "6 errors on 228" in str(made)
+    risky = certify(observe([0], [0], ("<b>", "yes")), Terms())
+    assert "<b>" not in risky._repr_html_()
+
+
+def test_replacing_a_bound_by_a_smaller_one_breaks_its_check() -> None:
+    made = certify(rows(300), Terms(trained=True, kl=3.0))
+    for statement in made.statements:
+        assert statement.value is not None
+        with pytest.raises(ValueError, match="does not follow"):
+            msgspec.structs.replace(statement, value=statement.value - 1e-6).check()
+
+
+def test_a_new_bound_needs_no_other_file() -> None:
+    @method
+    def hoeffding_bound(errors: int, n: int, delta: float, n_candidates: int = 1) -> float:
+        return min(1.0, errors / n + float(np.sqrt(np.log(n_candidates / delta) / (2 * n))))
+
+    try:
+        made = state("error", "predict", "hoeffding_bound", {"errors": 6, "n": 228}, delta=0.05)
+        assert made.value == pytest.approx(6 / 228 + np.sqrt(np.log(20) / 456))
+        assert made.check() == "recomputed"
+        assert "at most 10.8%" in sentence(made, certify(observe([0], [0], CLASSES), Terms()).facts)
+    finally:
+        METHODS.pop("hoeffding_bound")
+
+
+def test_expected_figures_are_never_zero() -> None:
+    assert Expected.from_losses(np.zeros(9)).risk == 0.05
