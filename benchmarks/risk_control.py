@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from abnet.atomic import atomic_path
 from abnet.decisions import certify_scores
-from abnet.records import atomic_path
 
 ROWS, DELTA = 1_000, 0.1
 COLUMNS = (

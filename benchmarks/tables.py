@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from abnet import ABNetClassifier
+from abnet.atomic import atomic_path
 from abnet.bounds import clopper_pearson_bound
 from abnet.cli.jobs.compare_models import calibration_error, log_loss
 from abnet.data.preparation import TablePreparation
-from abnet.records import atomic_path
 
 COLUMNS = ("table", "classes", "rows", "split", "model", "test_error", "certificate", "log_loss", "ece", "seconds")
 LARGE = 40_000

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import abnet
+from abnet.atomic import atomic_path, check_writable
 from abnet.files import save
-from abnet.records import atomic_path, check_writable
 from files.predictors import predictor
 
 
@@ -157,7 +157,7 @@ def test_everything_that_is_written_is_written_atomically() -> None:
         for path in sorted(PACKAGE.rglob("*.py"))
         for name in writing_functions(path.read_text(encoding="utf-8"))
     }
-    assert found - set(EXCEPTIONS) == set(), "write through abnet.records.atomic_path"
+    assert found - set(EXCEPTIONS) == set(), "write through abnet.atomic.atomic_path"
     assert set(EXCEPTIONS) - found == set(), "these exceptions are no longer needed"
 
 

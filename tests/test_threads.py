@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from abnet.rows import MOST, cores, mapped
+from abnet.threads import MOST, cores, mapped
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -46,7 +46,7 @@ def blas_threads() -> set[int]:
 def test_matrix_products_have_one_thread_beside_ours_and_get_theirs_back() -> None:
     from threadpoolctl import threadpool_limits
 
-    from abnet.rows import mapped
+    from abnet.threads import mapped
 
     seen: list[set[int]] = []
 

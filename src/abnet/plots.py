@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from abnet.records import atomic_path
+from abnet.atomic import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

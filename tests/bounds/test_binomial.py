@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from abnet import bounds
 from abnet.bounds import confidence
-from abnet.bounds.confidence import binomial_tail, clopper_pearson_lower, exact_sum, shares_by_count
+from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_lower
+from abnet.bounds.rounding import exact_sum
+from abnet.bounds.shares import shares_by_count
 from promise import breaks
 
 

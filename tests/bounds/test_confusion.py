@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import beta, binom, multinomial
 
 from abnet.bounds import ConfusionMatrix
-from abnet.bounds.confidence import share_of_a_limit, shares_of_classes
+from abnet.bounds.shares import share_of_a_limit, shares_of_classes
 
 COUNTS = ((57, 3, 0), (1, 30, 9), (0, 0, 5))
 

@@ -14,7 +14,7 @@ from abnet.bounds.gibbs import gibbs_bound_frozen
 from abnet.bounds.grouped import GroupCounts
 from abnet.bounds.sampled import sampled_risk_bound
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
-from abnet.rows import number_groups
+from abnet.groups import number_groups
 from promise import breaks
 
 DELTA, G, SIZE = 0.1, 40, 8

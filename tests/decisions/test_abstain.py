@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from abnet import bounds
-from abnet.bounds.confidence import clopper_pearson_lower
+from abnet.bounds.clopper_pearson import clopper_pearson_lower
 from abnet.decisions import ANSWER_ALL, Abstention, abstention, risk_coverage, score_thresholds
 from promise import breaks
 

@@ -15,7 +15,7 @@ from abnet.bounds import verify_certificate
 from abnet.bounds.certificate import Certificate
 from abnet.certificates import row_hashes, row_order
 from abnet.estimators.mixture_fit import _last_groups
-from abnet.rows import held_rows
+from abnet.groups import held_rows
 from abnet.training.trainer import prior_spans
 from estimators.worlds import SIGNAL, classifier
 

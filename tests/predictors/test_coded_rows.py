@@ -12,12 +12,12 @@ from abnet.data.preparation.coded import CodedMap
 from abnet.data.preparation.scalers import StandardMap
 from abnet.estimators.large_tables import count_rows
 from abnet.estimators.mixture_fit import certify_mixture
+from abnet.features import MANY_CODED, CodedLayer, CodedRows
 from abnet.labels import Labels
 from abnet.predictors.compact import single_precision_error
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import ModelInfo
-from abnet.rows import MANY_CODED, CodedLayer, CodedRows
 
 N, D = 3 * MANY_CODED + 7, 6
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.rows import bucket
 from abnet.training.loop import Limits, Rows, Run, Span, epoch, open_runs, outputs, pad_rows
+from abnet.training.padding import bucket
 from abnet.training.trainer import new_keys, run_stage, stack
 
 

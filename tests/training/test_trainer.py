@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
-from abnet.rows import scaled_weights
 from abnet.training import trainer as learning
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import Limits, Rows, Span, epoch, open_runs
@@ -22,6 +21,7 @@ from abnet.training.trainer import (
     prior_spans,
     stack,
 )
+from abnet.weights import scaled_weights
 
 SIZES = (3, 2, 1)
 LIMITS = Limits(0.0, 50, max_epochs=7)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         certify_trained_sampled,
         verify_certificate,
     )
-    from abnet.bounds.confidence import clopper_pearson_bound
+    from abnet.bounds.clopper_pearson import clopper_pearson_bound
     from abnet.bounds.confusion import ConfusionMatrix
     from abnet.bounds.gibbs import (
         binary_kl,
@@ -98,7 +98,7 @@ __getattr__, __dir__ = lazy_names(
             "verify_certificate",
             *(name for name in __all__ if name.startswith("certify_")),
         ],
-        "abnet.bounds.confidence": ["clopper_pearson_bound"],
+        "abnet.bounds.clopper_pearson": ["clopper_pearson_bound"],
         "abnet.bounds.confusion": ["ConfusionMatrix"],
         "abnet.bounds.gibbs": [
             *(

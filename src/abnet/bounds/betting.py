@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betaln, gammaln
 
-from abnet.bounds.confidence import adjacent_floats
-from abnet.records import count, level
+from abnet.bounds.rounding import adjacent_floats
+from abnet.checks import count, level
 
 __all__ = [
     "anytime_upper_limit",

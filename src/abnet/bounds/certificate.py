@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds.confidence import round_up
 from abnet.bounds.grouped import GroupCounts
-from abnet.records import (
+from abnet.bounds.rounding import round_up
+from abnet.checks import (
     Check,
     amount,
     apply,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from abnet.records import atomic_path
+from abnet.atomic import atomic_path
 
 __all__ = ["kind_of_record", "read_record", "write_record"]
 

@@ -27,8 +27,8 @@ from abnet.bounds.rules import (
     observed,
     rule_for,
 )
-from abnet.records import amount, count, level, one_of
-from abnet.rows import mapped, threads_for
+from abnet.checks import amount, count, level, one_of
+from abnet.threads import mapped, threads_for
 
 __all__ = [
     "assemble",
@@ -241,7 +241,7 @@ def assemble(
     errors : VoteErrors or None
     terms : Terms
     class_deltas : sequence of K float, optional
-        The shares of the classes, where they were decided before; by default those of `abnet.bounds.confidence`.
+        The shares of the classes, where they were decided before; by default those of `abnet.bounds.shares`.
     """
     terms = _checked(terms)
     rule = rule_for(terms, sampled=isinstance(risk, SampledRisk))

@@ -9,14 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.confidence import (
-    clopper_pearson_bound,
-    clopper_pearson_lower,
-    share_of_a_limit,
-    shares_of_classes,
-)
+from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.shares import share_of_a_limit, shares_of_classes
 from abnet.bounds.wording import aligned, confidence, filled
-from abnet.records import count, level, tally
+from abnet.checks import count, level, tally
 
 __all__ = ["ConfusionMatrix"]
 

@@ -1,7 +1,7 @@
 r"""Bounds from counts and values of rows that a finished model never saw, in the form that statements take.
 
 Each is a thin wrapper that names its arguments as a record stores them; the mathematics is in
-`abnet.bounds.confidence`, `abnet.bounds.gibbs` and `abnet.bounds.betting`.
+`abnet.bounds.clopper_pearson`, `abnet.bounds.gibbs` and `abnet.bounds.betting`.
 """
 
 from collections.abc import Sequence
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from abnet.bounds.betting import betting_bound, least_betting_bound, row_weighted_betting_bound
-from abnet.bounds.confidence import binomial_tail, clopper_pearson_bound, clopper_pearson_lower, round_up
+from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.gibbs import gibbs_bound_frozen
 from abnet.bounds.in_advance import drawn_network_bound
 from abnet.bounds.methods import method
+from abnet.bounds.rounding import round_up
 
 __all__ = [
     "cost_bound",

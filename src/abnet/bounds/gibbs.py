@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from abnet.bounds.confidence import adjacent_floats, round_up
-from abnet.records import count, level, nonnegative, positive, probability
+from abnet.bounds.rounding import adjacent_floats, round_up
+from abnet.checks import count, level, nonnegative, positive, probability
 
 __all__ = [
     "binary_kl",

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import unit_interval
-from abnet.records import count, exactly, list_of, optional, tally
-from abnet.rows import number_groups
+from abnet.checks import count, exactly, list_of, optional, tally
+from abnet.groups import number_groups
 
 __all__ = ["GroupCounts", "group_totals"]
 

@@ -19,9 +19,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.confidence import OUTWARD, round_up
 from abnet.bounds.gibbs import kl_inverse_upper
-from abnet.records import count, level, nonnegative, probability, real
+from abnet.bounds.rounding import OUTWARD, round_up
+from abnet.checks import count, level, nonnegative, probability, real
 
 __all__ = ["catoni_fixed_bound", "choose_C", "drawn_network_bound", "xi_plus"]
 

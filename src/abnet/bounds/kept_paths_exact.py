@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from abnet.bounds.confidence import adjacent_floats, round_up
-from abnet.records import count, level, probability
+from abnet.bounds.rounding import adjacent_floats, round_up
+from abnet.checks import count, level, probability
 
 __all__ = [
     "kept_paths_bounds",

@@ -3,7 +3,7 @@
 The evidence is the few numbers that a bound needs, for all rows and for each class. Classes are codes 0 to K-1; two
 classes may also be given as signs: -1 is code 0, and +1 is code 1 either way. Every rule takes the evidence of one
 group of rows, the errors of the deployed vote on them or None, and the terms. `abnet.bounds.certify` makes certificates
-of what the rules give; how δ is divided is said in `abnet.bounds.confidence`.
+of what the rules give; how δ is divided is said in `abnet.bounds.shares`.
 
 | model | bound on the Gibbs risk |
 | --- | --- |
@@ -32,14 +32,15 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.bounds import confidence
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.certificate import Expected
-from abnet.bounds.confidence import clopper_pearson_bound, exact_sum
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.grouped import GroupCounts
 from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
+from abnet.bounds.rounding import exact_sum
 from abnet.bounds.sampled import sampled_risk_bound
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen, twice_gibbs_bound, twice_gibbs_bound_frozen
-from abnet.records import count, probability, refusal
+from abnet.checks import count, probability, refusal
 
 __all__ = [
     "BETTING_ROWS",

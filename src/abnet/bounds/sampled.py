@@ -17,10 +17,11 @@ with ``g(p)/p²`` gives ``E[p²]/τ²``. One event of probability δ' serves bot
 
 import math
 
-from abnet.bounds.confidence import round_up, share_for_sampling
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_lower
+from abnet.bounds.rounding import round_up
+from abnet.bounds.shares import share_for_sampling
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
-from abnet.records import count, level, nonnegative, probability
+from abnet.checks import count, level, nonnegative, probability
 
 __all__ = [
     "fixed_paths_tandem_bound",

@@ -8,12 +8,12 @@ Each is assembled from three steps, all of which are fixed before the rows are s
    threshold that accounts for their draw, at another δ/10.
 """
 
-from abnet.bounds.confidence import share_for_fixed_paths, share_for_sampling, share_of_an_order
 from abnet.bounds.gibbs import gibbs_bound
 from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
 from abnet.bounds.methods import method
 from abnet.bounds.sampled import sampled_risk_bound
+from abnet.bounds.shares import share_for_fixed_paths, share_for_sampling, share_of_an_order
 
 __all__ = ["trained_gibbs_bound", "trained_vote_bound", "trained_vote_orders"]
 

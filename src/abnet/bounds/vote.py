@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from abnet.bounds.confidence import OUTWARD, clopper_pearson_bound, share_of_an_order
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_upper, xi
 from abnet.bounds.in_advance import drawn_network_bound
-from abnet.records import Check, apply, count, exactly, level, nonnegative, one_of, probability, real, tally
+from abnet.bounds.rounding import OUTWARD
+from abnet.bounds.shares import share_of_an_order
+from abnet.checks import Check, apply, count, exactly, level, nonnegative, one_of, probability, real, tally
 
 __all__ = [
     "DrawnCertificate",
@@ -114,7 +116,7 @@ def vote_bound(
 ) -> float:
     r"""Smaller of :func:`twice_gibbs_bound` and :func:`tandem_bound`, each at δ/2.
 
-    The halves of δ (`abnet.bounds.confidence`) cover taking the smaller one after having seen both. Twice Gibbs wins
+    The halves of δ (`abnet.bounds.shares`) cover taking the smaller one after having seen both. Twice Gibbs wins
     for a confident network, tandem for a diverse one.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = [
     "BoundLine",

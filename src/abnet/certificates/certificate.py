@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from abnet.bounds.confidence import round_up
+from abnet.bounds.rounding import round_up
 from abnet.certificates.statement import Checked, Statement
 
 __all__ = ["Certificate", "ClassBounds", "Facts", "Source", "load_certificate"]
@@ -186,7 +186,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
-        from abnet.records import atomic_path
+        from abnet.atomic import atomic_path
 
         text = msgspec.json.format(msgspec.json.encode({"format": _FORMAT, "certificate": self.to_dict()}))
         with atomic_path(path) as temporary:

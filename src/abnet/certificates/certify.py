@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from abnet.bounds import counted as _counted  # noqa: F401  (registers its bounds)
 from abnet.bounds import trained as _trained  # noqa: F401
-from abnet.bounds.confidence import shares_by_count
+from abnet.bounds.shares import shares_by_count
 from abnet.certificates.certificate import Certificate, Facts, Source
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.statement import Statement, state

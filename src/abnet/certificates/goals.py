@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.confidence import binomial_tail
+from abnet.bounds.clopper_pearson import binomial_tail
 from abnet.certificates.certify import Terms
 from abnet.certificates.decision import ARGMAX, Decision, cuts_between, sureness
 from abnet.certificates.evidence import Evidence

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.errors import Parameter, ParameterError
-from abnet.rows import number_groups
+from abnet.groups import number_groups
 
 __all__ = ["Split", "drawn_seed", "row_hashes", "row_order"]
 

@@ -169,7 +169,7 @@ def inspect(
     """
     from abnet.cli.jobs.show_model import inspect_certificate, inspect_file
     from abnet.decisions.answers import decision_texts
-    from abnet.records import number_of
+    from abnet.words import number_of
 
     certificate = inspect_certificate(model)
     if certificate is not None:
@@ -250,7 +250,7 @@ def compare(
     from abnet.cli.console import show_contenders
     from abnet.cli.jobs.compare_models import compare_table
     from abnet.cli.jobs.inputs import check_output
-    from abnet.records import number_of
+    from abnet.words import number_of
 
     if not 0 < test_fraction < 1:
         raise UsageError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")

@@ -60,7 +60,7 @@ def explain(
     from abnet.cli.jobs.explain_table import explain_table
     from abnet.cli.jobs.inputs import check_output
     from abnet.cli.predict import file_bar
-    from abnet.records import number_of
+    from abnet.words import number_of
 
     if row and rows is not None:
         raise UsageError("give --row or --rows, not both.")

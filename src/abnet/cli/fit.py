@@ -106,7 +106,7 @@ def fit(
 
 def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
-    from abnet.records import number_of
+    from abnet.words import number_of
 
     if json:
         console.as_json({**outcome.to_dict(), "notes": said()})

@@ -94,7 +94,7 @@ def predict(
     """
     from abnet.cli.jobs.inputs import check_output
     from abnet.cli.jobs.predict_table import Wanted, predict_to_file, predict_to_stream
-    from abnet.records import number_of
+    from abnet.words import number_of
 
     output = None if to in (None, "-") else Path(str(to))
     if unseen not in ("error", "warn"):

@@ -57,7 +57,7 @@ def report(
     inputs = [path for path in (model, table, compared) if path is not None]
     check_output(output, "HTML", inputs=inputs, overwrite=overwrite)
     from abnet.cli.jobs.report_model import report_file
-    from abnet.records import number_of
+    from abnet.words import number_of
 
     outcome = report_file(model, table, output, truth=truth, compared=compared, title=title, form=form)
     for notice in outcome.notices:

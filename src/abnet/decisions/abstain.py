@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.certificate_file import write_record
-from abnet.bounds.confidence import clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.wording import InNotebooks
+from abnet.checks import Check, apply, count, exactly, level, optional, probability, real
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import (
     confidence,
@@ -20,7 +21,7 @@ from abnet.decisions.monitor import (
     stated,
 )
 from abnet.decisions.thresholds import cuts_below
-from abnet.records import Check, apply, count, exactly, level, number_of, optional, probability, real
+from abnet.words import number_of
 
 __all__ = [
     "ANSWER_ALL",

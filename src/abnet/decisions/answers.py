@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.split import Split, drawn_seed, row_hashes
+from abnet.checks import count, level
 from abnet.decisions.abstain import Abstention, RiskCoverage, abstention, risk_coverage, score_thresholds
 from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, cost_table, row_costs
 from abnet.decisions.targets import TargetThreshold, precision_grid, recall_grid, target_precision, target_recall
-from abnet.records import count, level
 
 __all__ = [
     "Decision",

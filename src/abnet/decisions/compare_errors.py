@@ -7,15 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.confidence import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
+from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.wording import InNotebooks
+from abnet.checks import Check, apply, count, exactly, level
 from abnet.decisions.monitor import (
     confidence,
     paragraphs,
     percent_down,
     percent_up,
 )
-from abnet.records import Check, apply, count, exactly, level, number_of
+from abnet.words import number_of
 
 __all__ = ["ErrorComparison", "compare_wrong"]
 

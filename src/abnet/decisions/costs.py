@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.betting import bet_order, betting_bound, least_betting_bound
 from abnet.bounds.certificate_file import write_record
-from abnet.bounds.confidence import round_up
+from abnet.bounds.rounding import round_up
 from abnet.bounds.wording import InNotebooks
+from abnet.checks import Check, apply, count, exactly, finite, level, nonnegative, optional, real, text
 from abnet.decisions.monitor import confidence, paragraphs
 from abnet.decisions.thresholds import called, cuts_between, room_of
-from abnet.records import Check, apply, count, exactly, finite, level, nonnegative, number_of, optional, real, text
+from abnet.words import number_of
 
 __all__ = ["CostCertificate", "bayes_cut", "certify_costs", "cheapest_threshold", "cost_table", "row_costs"]
 

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from abnet.bounds.confidence import binomial_tail
-from abnet.records import count, level, probability
+from abnet.bounds.clopper_pearson import binomial_tail
+from abnet.checks import count, level, probability
 
 __all__ = ["error_free_rows", "fixed_sequence", "rows_needed"]
 

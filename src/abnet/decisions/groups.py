@@ -17,18 +17,20 @@ from abnet.bounds.betting import bet_order, betting_bound, row_weighted_betting_
 from abnet.bounds.certificate import Certificate, Expected
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.certify import assemble
-from abnet.bounds.confidence import clopper_pearson_bound, shares_by_count
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.grouped import GroupCounts, group_totals
 from abnet.bounds.rules import ExactRisk, SampledRisk, Terms, VoteErrors
+from abnet.bounds.shares import shares_by_count
 from abnet.bounds.wording import InNotebooks
+from abnet.checks import count, exactly, level, list_of, tally, text
 from abnet.decisions.monitor import (
     confidence,
     paragraphs,
     percent,
     percent_up,
 )
-from abnet.records import count, exactly, level, list_of, number_of, tally, text
-from abnet.rows import number_groups
+from abnet.groups import number_groups
+from abnet.words import number_of
 
 __all__ = [
     "PopulationErrors",

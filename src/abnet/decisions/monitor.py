@@ -12,10 +12,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.atomic import atomic_path
 from abnet.bounds.betting import anytime_upper_limit, log_evidence
 from abnet.bounds.wording import InNotebooks, confidence, percent, percent_up
+from abnet.checks import count, level, list_of, nonnegative, text
 from abnet.errors import Parameter, RepeatedRowsError
-from abnet.records import atomic_path, count, level, list_of, nonnegative, number_of, text
+from abnet.words import number_of
 
 __all__ = ["Monitor", "confidence", "paragraphs", "percent", "percent_down", "percent_up", "stated"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.decisions.row_by_row import check_row_by_row, n_rows_of, take_rows
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = ["Judged", "judge_answers", "judge_model"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from abnet.atomic import atomic_path
 from abnet.bounds.betting import log_evidence
 from abnet.decisions.abstain import RiskCoverage
-from abnet.records import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.certificate_file import write_record
 from abnet.bounds.wording import InNotebooks
+from abnet.checks import Check, apply, count, exactly, level, one_of, optional, real, text
 from abnet.decisions.fixed_sequence import error_free_rows, fixed_sequence, rows_needed
 from abnet.decisions.monitor import confidence, paragraphs, stated
 from abnet.decisions.thresholds import called, cuts_above, cuts_below
-from abnet.records import Check, apply, count, exactly, level, number_of, one_of, optional, real, text
+from abnet.words import number_of
 
 __all__ = [
     "TargetThreshold",

@@ -43,11 +43,12 @@ from abnet.estimators.recipe import (
     warn_of_unfinished,
 )
 from abnet.estimators.refit import fitting_anew
+from abnet.groups import held_rows, number_groups
 from abnet.labels import signs_of
+from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
-from abnet.records import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
-from abnet.rows import held_rows, number_groups, scaled_weights
+from abnet.weights import scaled_weights
 
 __all__ = ["AggregatedClassifier"]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.estimators.classifier import BinaryClassifier, seeds, training_bar
+from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 from abnet.predictors.predictor import ModelInfo, Predictor
-from abnet.records import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 
@@ -88,9 +88,9 @@ class BaselineClassifier(BinaryClassifier):
     def _train(
         self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
     ) -> tuple[Any, Any]:
-        from abnet.rows import scaled_weights
         from abnet.training.loop import Limits, Span, compilation_cache, open_runs, pad_rows
         from abnet.training.trainer import NEVER, best_of, new_keys, run_stage, stack
+        from abnet.weights import scaled_weights
 
         X, y, weights = rows
         learner, n = self._learner(), len(y) - n_watched

@@ -39,8 +39,8 @@ from abnet.decisions.training_rows import find_fitted, refuse_fitted
 from abnet.estimators.recipe import warn_of_unsaved
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, check_labelled
+from abnet.order import ordered, places_in
 from abnet.predictors.predictor import Predictor
-from abnet.rows import ordered, places_in
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation

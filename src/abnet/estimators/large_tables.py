@@ -27,9 +27,10 @@ from abnet.estimators.classifier import is_our_own
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.mixture_fit import warn_of_unknown
 from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, settings_of
+from abnet.features import CodedRows
 from abnet.labels import losses_of, winners
 from abnet.predictors.predictor import Predictor
-from abnet.rows import CodedRows, cores
+from abnet.threads import cores
 
 if TYPE_CHECKING:
     import polars

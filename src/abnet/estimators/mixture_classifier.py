@@ -28,10 +28,10 @@ from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, signs_of, winners, with_unknown
+from abnet.parameters import check_choice, check_hidden, check_positive
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
-from abnet.records import check_choice, check_hidden, check_positive
-from abnet.rows import cores
+from abnet.threads import cores
 from abnet.training.teachers import TEACHERS
 
 if TYPE_CHECKING:

@@ -20,11 +20,12 @@ from abnet.estimators.certification import certify_posterior, frozen_risk, one_t
 from abnet.estimators.held import Held
 from abnet.estimators.recipe import CLEARLY_LESS, LESS, MUCH, TRIAL, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
 from abnet.labels import Labels, losses_of, winners
+from abnet.memory import return_memory
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
-from abnet.records import number_of
-from abnet.rows import cores, return_memory
+from abnet.threads import cores
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
+from abnet.words import number_of
 
 if TYPE_CHECKING:
     from abnet.training.mixture_trainer import MixtureOutcome
@@ -97,8 +98,8 @@ def learn_prior_members(
     groups : array (n,), optional
         The rows' groups, one after the other: whole groups are watched, or left out by a teacher.
     """
-    from abnet.rows import scaled
     from abnet.training.mixture_trainer import MixtureLearner, learn_members
+    from abnet.weights import scaled
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
     teaching, chosen = _taught(teacher, base, codes, n_classes, rng, report, groups, weights)
@@ -230,7 +231,7 @@ def _taught(
 
 def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
     """Rows of the last groups, about an eighth of all: they say which epoch to keep. None if there is one group."""
-    from abnet.rows import held_rows
+    from abnet.groups import held_rows
     from abnet.training.mixture_trainer import WATCHED
 
     held = held_rows(groups, min(1 / 8, WATCHED / len(groups)))
@@ -296,7 +297,7 @@ def bound_weights(
     estimator: Any, weights: NDArray[np.float64] | None, codes: NDArray[np.intp], learned: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
     """Weights of bound rows with these codes: their own, times those of their classes by the first part's counts."""
-    from abnet.rows import scaled
+    from abnet.weights import scaled
 
     classes = _class_weights(estimator.class_weight, learned, estimator.classes_)
     if weights is None and classes is None:

@@ -19,7 +19,7 @@ from abnet.bam import BAM
 from abnet.codebook import MOST_NEURONS, code_length
 from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = [
     "AFFORDABLE",

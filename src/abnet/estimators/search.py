@@ -22,9 +22,9 @@ from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels
+from abnet.parameters import check_choice, check_hidden
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.predictor import Predictor
-from abnet.records import check_choice, check_hidden
 
 __all__ = ["ABNetSearch", "chooses_apart", "count_events", "event_of", "free_parameters", "validation_figures"]
 

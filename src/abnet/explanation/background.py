@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import records
+from abnet import checks
 from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
@@ -110,7 +110,7 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 def _matrix(where: str, value: Any, width: int) -> NDArray[np.float32]:
     """Stored rows of so many features."""
-    rows = records.list_of(records.list_of(records.finite))(where, value)
+    rows = checks.list_of(checks.list_of(checks.finite))(where, value)
     if not rows or any(len(row) != width for row in rows):
         raise ValueError(f"{where} must be rows of {width} features each.")
     with np.errstate(over="ignore"):
@@ -199,7 +199,7 @@ class ExplanationPlan:
         if not 0 <= exact_columns <= 16:
             raise ParameterError("{} must be between 0 and 16; got {}.", Parameter("exact_columns"), exact_columns)
         J = len(layout.names)
-        P = min(max(STEPS // (len(rows) * J), 2), 16) if pairs is None else records.count("pairs", pairs, least=2)
+        P = min(max(STEPS // (len(rows) * J), 2), 16) if pairs is None else checks.count("pairs", pairs, least=2)
         orders = np.broadcast_to(np.arange(J), (len(rows), P, J))
         permutations = np.random.default_rng(seed).permuted(orders, axis=2)
         return ExplanationPlan(layout, np.asarray(rows, np.float32), permutations, exact_columns, seed)
@@ -216,11 +216,11 @@ class ExplanationPlan:
     @staticmethod
     def from_dict(record: Any) -> "ExplanationPlan":
         """The plan in a record; ValueError for anything that `to_dict` would not have written."""
-        where, places = "explanation plan", records.list_of(records.tally)
-        fields = records.take(
-            where, record, version=records.one_of(VERSION), columns=records.list_of(records.text), owners=places,
-            codes=places, original=records.flag, background=lambda name, value: value,
-            permutations=records.list_of(records.list_of(places)), exact_columns=records.tally, seed=records.tally,
+        where, places = "explanation plan", checks.list_of(checks.tally)
+        fields = checks.take(
+            where, record, version=checks.one_of(VERSION), columns=checks.list_of(checks.text), owners=places,
+            codes=places, original=checks.flag, background=lambda name, value: value,
+            permutations=checks.list_of(checks.list_of(places)), exact_columns=checks.tally, seed=checks.tally,
         )  # fmt: skip
         layout = ColumnLayout(fields["columns"], fields["owners"], fields["codes"], fields["original"])
         J, rows = len(layout.names), _matrix(f"{where}.background", fields["background"], layout.n_features)
@@ -253,5 +253,5 @@ def _stored_rows(predictor: Predictor, layout: ColumnLayout) -> NDArray[np.float
             "the model keeps no background rows to compare with: give {}, a table of some usual rows.",
             Parameter("background"),
         )
-    fields = records.take(f"details.{BACKGROUND}", record, rows=lambda name, value: value)
+    fields = checks.take(f"details.{BACKGROUND}", record, rows=lambda name, value: value)
     return _matrix(f"details.{BACKGROUND}.rows", fields["rows"], layout.n_features)

@@ -10,7 +10,7 @@ import numpy as np
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import RowExplanation
 from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, save, styled
-from abnet.records import number_of
+from abnet.words import number_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.mixture import CompactMixture
 from abnet.predictors.predictor import Predictor
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 

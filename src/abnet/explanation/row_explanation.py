@@ -19,7 +19,7 @@ from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor, as_matrix, in_order
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = [
     "Explanation",

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import atomic_path
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certify import verify_certificate
 from abnet.bounds.vote import DrawnCertificate
 from abnet.labels import Labels
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
-from abnet.records import atomic_path
 
 __all__ = [
     "FORMAT",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from abnet.atomic import atomic_path
 from abnet.paper.readers import (
     ADS_FILES,
     ADULT_COLUMNS,
@@ -26,7 +27,6 @@ from abnet.paper.readers import (
     parse_mnist,
     pixel_names,
 )
-from abnet.records import atomic_path
 
 __all__ = [
     "SHA256",

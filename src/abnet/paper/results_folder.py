@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from abnet.atomic import atomic_path
 from abnet.paper.protocol import NUMERICS_VERSION
 from abnet.paper.table_one import agreement_text, compare, read_csv, to_markdown
-from abnet.records import atomic_path
 
 __all__ = ["add_note", "renew_page", "with_part", "write_file"]
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.arrays import check_array, check_names
 from abnet.bam import sgn
 from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
-from abnet.records import check_array, check_names
 
 __all__ = ["Affine", "BinaryNetwork", "Ramp", "Step", "first_nonnegative"]
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
+from abnet.arrays import check_array, check_names, check_table
 from abnet.bam import BAM
 from abnet.cube import multilinear
+from abnet.features import over_norms
 from abnet.labels import winners
 from abnet.predictors.predictor import (
     ModelInfo,
@@ -24,8 +26,6 @@ from abnet.predictors.predictor import (
     leading_weights,
     weighted_sums,
 )
-from abnet.records import check_array, check_names, check_table
-from abnet.rows import over_norms
 
 __all__ = ["CompactABNet", "CompactMAP"]
 

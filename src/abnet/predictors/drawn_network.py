@@ -8,15 +8,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.arrays import check_array, check_names
 from abnet.bam import BAM, contiguous, sgn
 from abnet.bounds.vote import DrawnCertificate
 from abnet.codebook import nearest_word
 from abnet.cube import erf, namespace
+from abnet.features import CodedLayer, CodedRows
 from abnet.labels import Labels
 from abnet.predictors.paths import checked_layers, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
-from abnet.records import check_array, check_names
-from abnet.rows import CodedLayer, CodedRows
 
 __all__ = [
     "DrawnNetwork",

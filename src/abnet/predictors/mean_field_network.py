@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.aggregation.ancestral import sign_means
+from abnet.arrays import check_names, check_table
 from abnet.bam import BAM, contiguous
 from abnet.cube import multilinear
 from abnet.predictors.paths import block_rows, checked_layers, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor, check_leading, leading_means, leading_weights
-from abnet.records import check_names, check_table
 
 __all__ = ["MeanFieldNetwork", "SampledMeanField"]
 

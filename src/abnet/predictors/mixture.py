@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
+from abnet.arrays import check_array, check_names
 from abnet.bam import BAM, contiguous
 from abnet.codebook import MOST_NEURONS, code_words, decode_table
 from abnet.cube import mean_corner_probabilities, summed_multilinear
+from abnet.features import CodedLayer, CodedRows
 from abnet.labels import winners
 from abnet.predictors.compact import MOST_SLACK, single_precision_error, single_precision_rows
 from abnet.predictors.paths import BLOCK_SIGNS, block_rows, layered_arrays, path_means
 from abnet.predictors.predictor import WIDEST, ModelInfo, Predictor, as_matrix, leading_arguments, leading_weights
-from abnet.records import check_array, check_names
-from abnet.rows import CodedLayer, CodedRows, mapped
+from abnet.threads import mapped
 
 __all__ = ["CompactMixture", "PathMixture"]
 

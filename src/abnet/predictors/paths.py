@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import uniform
 from abnet.aggregation.ancestral import sign_means, sign_scores
+from abnet.arrays import check_array, check_names, check_table
 from abnet.bam import BAM, contiguous
 from abnet.codebook import decoded, decoded_numbers
 from abnet.predictors.predictor import ModelInfo, Predictor, leading_scores
-from abnet.records import check_array, check_names, check_table
 
 __all__ = [
     "CompactUniform",

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erf
 
+from abnet.arrays import check_array
 from abnet.bam import BAM
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
 from abnet.codebook import code_words, words_from_text
+from abnet.features import MANY_CODED, CodedRows, over_norms
 from abnet.labels import Labels, winners
-from abnet.records import check_array
-from abnet.rows import MANY_CODED, CodedRows, mapped, over_norms
+from abnet.threads import mapped
 
 __all__ = [
     "Calibration",

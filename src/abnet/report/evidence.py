@@ -18,10 +18,10 @@ from abnet.explanation.model_explanation import ColumnImportance, ModelExplanati
 from abnet.predictors.mixture import PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
-from abnet.records import number_of
 from abnet.report.measures import GivenRows, RowMeasures
 from abnet.report.promise import html_table
 from abnet.report.svg import Bar, Series, bar_chart, chart
+from abnet.words import number_of
 
 __all__ = ["columns_section", "curves_section", "estimates_section", "moves_of", "moves_section", "page_plan"]
 

@@ -26,7 +26,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
-from abnet.rows import bucket, padded
+from abnet.training.padding import bucket, padded
 
 __all__ = [
     "Aggregating",

@@ -23,9 +23,9 @@ from abnet.bam import BAM, flatten, unflatten
 from abnet.bounds.gibbs import catoni_objective
 from abnet.codebook import code_words, decode_table
 from abnet.jax_helpers import ADAM
-from abnet.rows import bucket
 from abnet.training.learners import LOG_MIXTURE, OUTPUTS, Objective
 from abnet.training.loop import Aggregating, Limits, Span, counted, open_runs, pad_rows
+from abnet.training.padding import bucket
 from abnet.training.trainer import NEVER, Report, best_of, new_keys, run_stage, stack
 
 __all__ = [

@@ -25,7 +25,6 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from abnet.bam import BAM
-from abnet.rows import bucket
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import (
     STATIC,
@@ -40,6 +39,7 @@ from abnet.training.loop import (
     open_runs,
     pad_rows,
 )
+from abnet.training.padding import bucket
 
 __all__ = [
     "NEVER",

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet.data.preparation import StandardMap, preparation_from_dict, stored_form
 from abnet.data.preparation.coded import GROUP, CodedMap, cuts, in_columns, thresholds_of
-from abnet.rows import MANY
+from abnet.threads import MANY
 
 
 @pytest.fixture

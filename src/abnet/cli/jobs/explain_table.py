@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text
 from abnet.cli.jobs.predict_table import numeric_rows, prepared
@@ -20,7 +21,7 @@ from abnet.explanation.model_explanation import ModelExplanation, explain_model_
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
-from abnet.records import atomic_path, number_of
+from abnet.words import number_of
 
 if TYPE_CHECKING:
     import polars

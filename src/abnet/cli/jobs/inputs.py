@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import check_writable
 from abnet.cli.console import UsageError
-from abnet.records import check_writable, number_of
+from abnet.words import number_of
 
 if TYPE_CHECKING:
     from abnet.data.tables import Note

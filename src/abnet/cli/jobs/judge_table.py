@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import check_writable
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.confusion import ConfusionMatrix
 from abnet.cli.console import UsageError
@@ -27,7 +28,7 @@ from abnet.decisions.outside import Judged, judge_answers
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
-from abnet.records import check_writable, number_of
+from abnet.words import number_of
 
 __all__ = [
     "JudgedTable",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
 from abnet.data.preparation.columns import numbers
 from abnet.data.preparation.unseen import Unseen, merge, refuse_unseen
@@ -19,8 +20,7 @@ from abnet.files import load
 from abnet.files.model_file import kind_of
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
-from abnet.records import atomic_path
-from abnet.rows import cores
+from abnet.threads import cores
 
 if TYPE_CHECKING:
     import polars

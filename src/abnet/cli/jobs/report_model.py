@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.data.preparation.unseen import Unseen, merge
@@ -17,7 +18,6 @@ from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
-from abnet.records import atomic_path
 from abnet.report.evidence import LOCATED
 from abnet.report.measures import GivenRows, measure_scores
 from abnet.report.page import report_page

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abnet.atomic import atomic_path, check_writable
 from abnet.bounds.certificate import Certificate
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.compare_models import (
@@ -20,7 +21,6 @@ from abnet.data import Dataset, load, names
 from abnet.labels import Labels
 from abnet.paper.datasets import UnknownDatasetError
 from abnet.plots import OKABE_ITO, label_panel, styled
-from abnet.records import atomic_path, check_writable
 from abnet.report.page import write_report
 
 if TYPE_CHECKING:

@@ -54,8 +54,8 @@ from abnet.data.tables.series import (
     unreadable,
 )
 from abnet.errors import NamesParameters, Parameter
-from abnet.records import number_of
-from abnet.rows import mapped, threads_for
+from abnet.threads import mapped, threads_for
+from abnet.words import number_of
 
 __all__ = ["DecimalMarkError", "choose_all", "choose_dates", "choose_numbers", "settled_mark"]
 

@@ -15,9 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import records
-from abnet.records import take, text
-from abnet.rows import MANY, CodedRows, mapped, threads_for
+from abnet import checks
+from abnet.checks import take, text
+from abnet.features import CodedRows
+from abnet.threads import MANY, mapped, threads_for
 
 __all__ = [
     "CodedMap",
@@ -75,7 +76,7 @@ class ThermometerMap:
     def from_dict(cls, record: Any) -> "ThermometerMap":
         """The map stored in a record, after checking it."""
         where = "stored preparation: thermometer"
-        thresholds = records.take(where, record, kind=records.text, thresholds=rising_thresholds)["thresholds"]
+        thresholds = checks.take(where, record, kind=checks.text, thresholds=rising_thresholds)["thresholds"]
         if not any(thresholds):
             raise ValueError(f"{where} needs a threshold for at least one column.")
         return cls(thresholds)
@@ -88,9 +89,9 @@ class ThermometerMap:
 
 def rising_thresholds(where: str, value: Any) -> tuple[tuple[float, ...], ...]:
     """Check a stored list of thresholds for every column."""
-    found: tuple[tuple[float, ...], ...] = records.list_of(records.list_of(records.finite))(where, value)
+    found: tuple[tuple[float, ...], ...] = checks.list_of(checks.list_of(checks.finite))(where, value)
     if any(a >= b for one in found for a, b in pairwise(one)):
-        raise records.refusal(where, "be increasing in every column", value)
+        raise checks.refusal(where, "be increasing in every column", value)
     return found
 
 

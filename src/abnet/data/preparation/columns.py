@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import records
+from abnet import checks
 from abnet.data.tables.cells import (
     MARKED,
     PLAIN,
@@ -131,9 +131,9 @@ class NumericColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "NumericColumn":
         """The column stored in a record, after checking it."""
-        fields = records.take(
-            where, record, name=records.text, fill=records.finite, mean=records.finite,
-            scale=records.optional(records.positive), indicator=records.flag, form=_form,
+        fields = checks.take(
+            where, record, name=checks.text, fill=checks.finite, mean=checks.finite,
+            scale=checks.optional(checks.positive), indicator=checks.flag, form=_form,
         )  # fmt: skip
         if fields["scale"] is None and not fields["indicator"]:
             raise ValueError(f"{where} makes no feature (no scale and no indicator).")
@@ -172,19 +172,19 @@ def written_out(found: tuple[Encoded, UnseenRows]) -> tuple[Features, UnseenRows
 
 
 def _form(where: str, value: Any) -> NumberForm:
-    fields = records.take(
-        where, value, decimal=records.text, thousands=records.text, before=records.text, after=records.text,
-        duration=records.flag, offset=_whole,
+    fields = checks.take(
+        where, value, decimal=checks.text, thousands=checks.text, before=checks.text, after=checks.text,
+        duration=checks.flag, offset=_whole,
     )  # fmt: skip
     form = NumberForm(**fields)
     if form.decimal not in (".", ",") or form.thousands not in THOUSANDS or form.decimal == form.thousands:
-        raise records.refusal(where, "have a decimal mark and another one for thousands", value)
+        raise checks.refusal(where, "have a decimal mark and another one for thousands", value)
     return form
 
 
 def _whole(where: str, value: Any) -> int:
     if type(value) is not int:
-        raise records.refusal(where, "be a whole number", value)
+        raise checks.refusal(where, "be a whole number", value)
     return value
 
 
@@ -220,7 +220,7 @@ class BooleanColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "BooleanColumn":
         """The column stored in a record, after checking it."""
-        return cls(**records.take(where, record, name=records.text, indicator=records.flag))
+        return cls(**checks.take(where, record, name=checks.text, indicator=checks.flag))
 
 
 @dataclass(frozen=True)
@@ -270,9 +270,9 @@ class TextColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "TextColumn":
         """The column stored in a record, after checking it."""
-        fields = records.take(
-            where, record, name=records.text, categories=records.texts, rare=records.optional(records.texts),
-            missing=records.flag,
+        fields = checks.take(
+            where, record, name=checks.text, categories=checks.texts, rare=checks.optional(checks.texts),
+            missing=checks.flag,
         )  # fmt: skip
         if set(fields["categories"]) & set(fields["rare"] or ()):
             raise ValueError(f"{where} lists a category as rare and as frequent.")
@@ -343,9 +343,9 @@ class DateColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "DateColumn":
         """The column stored in a record, after checking it."""
-        fields = records.take(
-            where, record, name=records.text, order=_order, fill=records.finite, mean=records.finite,
-            scale=records.optional(records.positive), season=records.flag, indicator=records.flag, written=records.text,
+        fields = checks.take(
+            where, record, name=checks.text, order=_order, fill=checks.finite, mean=checks.finite,
+            scale=checks.optional(checks.positive), season=checks.flag, indicator=checks.flag, written=checks.text,
         )  # fmt: skip
         if fields["scale"] is None and not fields["season"] and not fields["indicator"]:
             raise ValueError(f"{where} makes no feature (no scale, season nor indicator).")
@@ -359,7 +359,7 @@ def _season(t: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 def _order(where: str, value: Any) -> str:
     if not isinstance(value, str) or value not in ORDERS:
-        raise records.refusal(where, f"be one of {', '.join(ORDERS)}", value)
+        raise checks.refusal(where, f"be one of {', '.join(ORDERS)}", value)
     return value
 
 

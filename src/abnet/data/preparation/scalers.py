@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import records
+from abnet import checks
 
 __all__ = ["MinMaxMap", "StandardMap"]
 
@@ -63,8 +63,8 @@ class StandardMap(_ColumnByColumn):
     @classmethod
     def from_dict(cls, record: Any) -> "StandardMap":
         """The map stored in a record, after checking it."""
-        numbers = records.list_of(records.finite)
-        fields = records.take("stored preparation: standard", record, kind=records.text, mean=numbers, scale=numbers)
+        numbers = checks.list_of(checks.finite)
+        fields = checks.take("stored preparation: standard", record, kind=checks.text, mean=numbers, scale=numbers)
         if len(fields["mean"]) != len(fields["scale"]) or not fields["scale"] or min(fields["scale"]) <= 0:
             raise ValueError("stored preparation: standard needs as many means as scales, and scales above 0.")
         return cls(fields["mean"], fields["scale"])
@@ -107,8 +107,8 @@ class MinMaxMap(_ColumnByColumn):
     @classmethod
     def from_dict(cls, record: Any) -> "MinMaxMap":
         """The map stored in a record, after checking it."""
-        where, numbers = "stored preparation: minmax", records.list_of(records.finite)
-        fields = records.take(where, record, kind=records.text, scale=numbers, shift=numbers, limits=numbers)
+        where, numbers = "stored preparation: minmax", checks.list_of(checks.finite)
+        fields = checks.take(where, record, kind=checks.text, scale=numbers, shift=numbers, limits=numbers)
         scale, shift, limits = fields["scale"], fields["shift"], fields["limits"]
         if len(scale) != len(shift) or not scale:
             raise ValueError(f"{where} needs as many scales as shifts, and at least one.")

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import records
+from abnet import checks
 from abnet.data.preparation.columns import BLOCK, BooleanColumn, DateColumn, Encoded, NumericColumn, TextColumn
 from abnet.data.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.data.tables.cells import Note, TableError, is_blank, listed
 from abnet.data.tables.frames import Table, as_table
 from abnet.data.tables.series import Cells
-from abnet.records import number_of
-from abnet.rows import mapped, threads_for
+from abnet.threads import mapped, threads_for
+from abnet.words import number_of
 
 __all__ = ["Column", "TableMap", "column_from_dict"]
 
@@ -38,7 +38,7 @@ def column_from_dict(record: Any, where: str) -> Column:
     """The column of the kind that a record names."""
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise records.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
+        raise checks.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
     return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where)
 
 
@@ -159,8 +159,8 @@ class TableMap:
     def from_dict(cls, record: Any) -> "TableMap":
         """The map stored in a record; ValueError if anything in it is not as `to_dict` writes it."""
         where = "stored preparation: table"
-        remarks = records.list_of(_note)
-        fields = records.take(
+        remarks = checks.list_of(_note)
+        fields = checks.take(
             where, record, kind=_kind, version=_version, columns=_list, dropped=_dropped, remarks=remarks
         )
         columns = tuple(column_from_dict(column, f"{where}.columns[{i}]") for i, column in enumerate(fields["columns"]))
@@ -209,26 +209,26 @@ def _listed(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(where: str, value: Any) -> str:
-    return str(records.one_of("table")(where, value))
+    return str(checks.one_of("table")(where, value))
 
 
 def _version(where: str, value: Any) -> int:
     if type(value) is not int or value != VERSION:
-        raise records.refusal(where, f"be {VERSION}, the version that this release reads", value)
+        raise checks.refusal(where, f"be {VERSION}, the version that this release reads", value)
     return value
 
 
 def _list(where: str, value: Any) -> list[Any]:
     if not isinstance(value, list) or not value:
-        raise records.refusal(where, "be a list of at least one column", value)
+        raise checks.refusal(where, "be a list of at least one column", value)
     return value
 
 
 def _dropped(where: str, value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise records.refusal(where, "be a record of reasons", value)
-    return {records.text(where, name): records.text(f"{where}[{name!r}]", reason) for name, reason in value.items()}
+        raise checks.refusal(where, "be a record of reasons", value)
+    return {checks.text(where, name): checks.text(f"{where}[{name!r}]", reason) for name, reason in value.items()}
 
 
 def _note(where: str, value: Any) -> Note:
-    return Note(**records.take(where, value, column=records.text, text=records.text))
+    return Note(**checks.take(where, value, column=checks.text, text=checks.text))

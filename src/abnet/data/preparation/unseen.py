@@ -9,7 +9,7 @@ import numpy as np
 from abnet.data.tables.cells import TableError, quoted, to_text
 from abnet.data.tables.frames import Table
 from abnet.errors import NamesParameters, Parameter
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = ["Unseen", "UnseenValueError", "UnseenWarning", "merge", "refuse_unseen"]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from abnet import records
+from abnet import checks
 from abnet.data.preparation.columns import Encoded, Features, UnseenRows, written_out
 from abnet.data.tables.cells import is_blank, to_text
 from abnet.data.tables.frames import Table
@@ -91,7 +91,7 @@ class WordsColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "WordsColumn":
         """The column stored in a record, after checking it."""
-        fields = records.take(where, record, name=records.text, words=records.texts, missing=records.flag)
+        fields = checks.take(where, record, name=checks.text, words=checks.texts, missing=checks.flag)
         if not fields["words"]:
             raise ValueError(f"{where} makes no feature (no word).")
         return cls(**fields)
@@ -165,11 +165,11 @@ class HashedColumn:
     @classmethod
     def from_dict(cls, record: Any, where: str) -> "HashedColumn":
         """The column stored in a record, after checking it."""
-        fields = records.take(where, record, name=records.text, buckets=_buckets, missing=records.flag)
+        fields = checks.take(where, record, name=checks.text, buckets=_buckets, missing=checks.flag)
         return cls(**fields)
 
 
 def _buckets(where: str, value: Any) -> int:
     if type(value) is not int or not 1 <= value <= 4096:
-        raise records.refusal(where, "be a whole number from 1 to 4096", value)
+        raise checks.refusal(where, "be a whole number from 1 to 4096", value)
     return value

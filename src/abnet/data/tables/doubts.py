@@ -23,7 +23,7 @@ from abnet.data.tables.cells import (
 )  # fmt: skip
 from abnet.data.tables.date_shapes import MONTHS, read_dates
 from abnet.data.tables.series import ORDERS
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = ["label_doubts", "perhaps_no_text"]
 

@@ -23,7 +23,7 @@ from abnet.data.tables.cells import (
     to_text,
 )
 from abnet.data.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, TextPart
-from abnet.records import number_of
+from abnet.words import number_of
 
 __all__ = ["FeaturesAndLabels", "Table", "as_table", "cells_of", "is_plan", "label_codes", "split_target", "stacked"]
 

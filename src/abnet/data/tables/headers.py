@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abnet.data.tables.cells import to_number
-from abnet.records import number_of
+from abnet.words import number_of
 
 if TYPE_CHECKING:
     import polars

@@ -1,39 +1,17 @@
-"""What is given and what is stored: checks of plain values by name, and files that appear whole or not at all.
+"""Checks of single values: each returns the value in its type, or says what is wrong with it."""
 
-A check takes the name of a value and the value, and returns the value, converted where that loses nothing, or raises a
-ValueError that says by its name what is wrong. The name may be a whole path, such as ``table.columns[3].scale``.
-"""
-
-import errno
 import math
 import operator
-import os
-import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
-
-from abnet.errors import Parameter, ParameterError
 
 __all__ = [
     "Check",
     "amount",
     "apply",
-    "atomic_path",
     "between",
-    "check_array",
-    "check_choice",
-    "check_fraction",
-    "check_hidden",
-    "check_names",
-    "check_positive",
-    "check_table",
-    "check_tolerance",
-    "check_writable",
     "count",
     "exactly",
     "finite",
@@ -42,7 +20,6 @@ __all__ = [
     "level",
     "list_of",
     "nonnegative",
-    "number_of",
     "one_of",
     "optional",
     "positive",
@@ -57,7 +34,6 @@ __all__ = [
 
 Check = Callable[[str, Any], Any]
 
-Arrays = Mapping[str, NDArray[Any]]
 
 _LONGEST = 80
 
@@ -72,17 +48,6 @@ def refusal(name: str, rule: str, value: Any) -> ValueError:
     """
     shown = repr(value)
     return ValueError(f"{name} must {rule}; got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '…'}.")
-
-
-def number_of(count: int, thing: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> number_of(1, "error"), number_of(2, "error"), number_of(1000, "bound row")
-    ('1 error', '2 errors', '1,000 bound rows')
-    """
-    return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
 def real(name: str, value: Any) -> float:
@@ -300,141 +265,3 @@ def apply(checks: Mapping[str, Check], record: object) -> None:
     """Replace each named field of a frozen `record` by what its check returns."""
     for name, check in checks.items():
         object.__setattr__(record, name, check(name, getattr(record, name)))
-
-
-def check_names(arrays: Arrays, names: tuple[str, ...]) -> None:
-    """Refuse anything but arrays of these names."""
-    if set(arrays) != set(names):
-        raise ValueError(f"the arrays must be {', '.join(names)}, not {', '.join(sorted(arrays))[:200] or 'none'}.")
-
-
-def check_array(arrays: Arrays, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> None:
-    """Refuse an array of another shape or type, or with values that are not finite."""
-    array = arrays[name]
-    if array.shape != shape or array.dtype != dtype:
-        wanted = f"{np.dtype(dtype)} of shape {shape}"
-        raise ValueError(f"the array {name} must be {wanted}, but is {array.dtype} of shape {array.shape}.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"the array {name} holds values that are not finite.")
-
-
-def check_table(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
-    """Refuse what is no table of expected outputs: float64 in [-1, 1], but for rounding."""
-    check_array(arrays, name, shape)
-    if np.abs(arrays[name]).max() > 1 + 1e-9:
-        raise ValueError(f"the array {name} holds values outside [-1, 1].")
-
-
-def check_hidden(sizes: Any) -> tuple[int, ...]:
-    """`hidden_layer_sizes` as a tuple of at least one width of at least one."""
-    name = Parameter("hidden_layer_sizes")
-    widths = (sizes,) if isinstance(sizes, (int, np.integer)) else sizes
-    if not isinstance(widths, Iterable) or isinstance(widths, str):
-        raise ParameterError("{} must be a whole number or a tuple of them; got {!r}.", name, sizes)
-    widths = tuple(widths)
-    if not widths or not all(_is_positive(d, whole=True) for d in widths):
-        raise ParameterError("{} must hold at least one width, each of 1 or more; got {!r}.", name, sizes)
-    return tuple(int(d) for d in widths)
-
-
-def check_fraction(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1."""
-    if not _is_positive(value) or not value < 1:
-        raise ParameterError("{} must lie strictly between 0 and 1; got {!r}.", Parameter(name), value)
-    return float(value)
-
-
-def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
-    """A positive number, whole if asked."""
-    if not _is_positive(value, whole=whole):
-        kind = "whole number" if whole else "number"
-        raise ParameterError("{} must be a positive {}; got {!r}.", Parameter(name), kind, value)
-
-
-def _is_positive(value: Any, *, whole: bool = False) -> bool:
-    try:
-        return bool(value > 0 and math.isfinite(value) and (not whole or int(value) == value))
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """One of the named choices."""
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(map(repr, choices))
-        raise ParameterError("{} must be one of {}; got {!r}.", Parameter(name), listed, value)
-
-
-def check_tolerance(value: Any) -> None:
-    """A number that is not negative."""
-    if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
-        raise ParameterError("{} must be a number of at least 0; got {!r}.", Parameter("tol"), value)
-
-
-def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Where a file of that name would be written, links followed; an OSError says why it could not be.
-
-    Worth calling before a long job whose last act is to write.
-
-    Examples
-    --------
-    >>> check_writable("/")
-    Traceback (most recent call last):
-    IsADirectoryError: / is a folder; name a file.
-    """
-    target = Path(path).resolve()
-    if target.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file.")
-    if target.exists() and not target.is_file():
-        raise OSError(f"{path} is not a regular file, so it cannot be replaced; name another.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: there is no folder {target.parent}; make it first.")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"cannot write {path}: no permission to write in the folder {target.parent}.")
-    return target
-
-
-@contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside `path` to write to; it takes the final name when the block ends well, else it is removed.
-
-    The content is on the disk before the name is: a reader, or a machine that loses power, has the old file or the new
-    one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> final = Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with atomic_path(final) as temporary:
-    ...     _ = temporary.write_text("42")
-    ...     final.exists()
-    False
-    >>> final.read_text()
-    '42'
-    """
-    target = check_writable(path)
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
-    try:
-        temporary.touch(exist_ok=False)
-        yield temporary
-        _flush(temporary)
-        temporary.replace(target)
-    except OSError as error:
-        if error.errno not in _FULL or error.filename:
-            raise
-        told = f"{error.strerror}; nothing was written: make room there, or name another place"
-        raise OSError(error.errno, told, os.fspath(path)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-
-
-def _flush(path: Path) -> None:
-    """Bring a file's content from the system's memory to the disk."""
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

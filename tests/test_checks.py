@@ -7,29 +7,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet import records
-from abnet.records import Check
+from abnet import checks
+from abnet.checks import Check
 
 EACH: dict[str, tuple[Check, list[Any], list[Any]]] = {
-    "real": (records.real, [0, -1.5, math.inf, np.float32(2)], [math.nan, "1", None, True, np.True_, [1], np.ones(2)]),
-    "finite": (records.finite, [0, -1.5, np.int8(3)], [math.inf, -math.inf, math.nan, "1", 10**400]),
-    "nonnegative": (records.nonnegative, [0, 3, math.inf], [-1, -1e-300, math.nan]),
-    "amount": (records.amount, [0, 3.5], [-1, math.inf, math.nan, "0"]),
-    "positive": (records.positive, [1, 0.1, np.float64(3)], [0, -1, math.inf, "many", None]),
-    "probability": (records.probability, [0, 1, 0.5], [-0.1, 1.1, math.nan]),
-    "between": (records.between(-2, 3), [-1.9, 0, 2], [-2, 3, 5, "0"]),
-    "level": (records.level, [0.5, 1e-300], [0, 1, -1, 2.0, True]),
-    "count": (records.count, [1, np.int64(7)], [0, -1, 1.0, "1", True, None]),
-    "tally": (records.tally, [0, 5], [-1, 0.0]),
-    "flag": (records.flag, [True, False], [1, 0, "yes", None]),
-    "text": (records.text, ["", "a"], [1, None, b"a"]),
+    "real": (checks.real, [0, -1.5, math.inf, np.float32(2)], [math.nan, "1", None, True, np.True_, [1], np.ones(2)]),
+    "finite": (checks.finite, [0, -1.5, np.int8(3)], [math.inf, -math.inf, math.nan, "1", 10**400]),
+    "nonnegative": (checks.nonnegative, [0, 3, math.inf], [-1, -1e-300, math.nan]),
+    "amount": (checks.amount, [0, 3.5], [-1, math.inf, math.nan, "0"]),
+    "positive": (checks.positive, [1, 0.1, np.float64(3)], [0, -1, math.inf, "many", None]),
+    "probability": (checks.probability, [0, 1, 0.5], [-0.1, 1.1, math.nan]),
+    "between": (checks.between(-2, 3), [-1.9, 0, 2], [-2, 3, 5, "0"]),
+    "level": (checks.level, [0.5, 1e-300], [0, 1, -1, 2.0, True]),
+    "count": (checks.count, [1, np.int64(7)], [0, -1, 1.0, "1", True, None]),
+    "tally": (checks.tally, [0, 5], [-1, 0.0]),
+    "flag": (checks.flag, [True, False], [1, 0, "yes", None]),
+    "text": (checks.text, ["", "a"], [1, None, b"a"]),
     "one_of": (
-        records.one_of("a", None, 1),
+        checks.one_of("a", None, 1),
         ["a", None, 1, np.str_("a")],
         ["b", True, 1.0, ["a"], np.array(["a", "b"])],
     ),
-    "optional": (records.optional(records.count), [None, 3], [0, "3"]),
-    "instance": (records.instance(dict), [{}, {"a": 1}], [[], None]),
+    "optional": (checks.optional(checks.count), [None, 3], [0, "3"]),
+    "instance": (checks.instance(dict), [{}, {"a": 1}], [[], None]),
 }
 checks = pytest.mark.parametrize(("check", "allowed", "refused"), EACH.values(), ids=EACH.keys())
 
@@ -47,26 +47,26 @@ def test_a_check_names_what_it_refuses(check: Check, allowed: list[Any], refused
 
 
 def test_numbers_come_back_plain() -> None:
-    assert type(records.real("x", np.float32(0.5))) is float
-    assert type(records.count("x", np.int64(5))) is int
-    assert math.copysign(1.0, records.real("x", -0.0)) == 1.0
+    assert type(checks.real("x", np.float32(0.5))) is float
+    assert type(checks.count("x", np.int64(5))) is int
+    assert math.copysign(1.0, checks.real("x", -0.0)) == 1.0
 
 
 def test_a_long_value_is_cut_short() -> None:
     with pytest.raises(ValueError, match="…") as error:
-        records.text("x", ["value"] * 1000)
+        checks.text("x", ["value"] * 1000)
     assert len(str(error.value)) < 200
 
 
 def test_lists_name_the_place_of_a_wrong_item() -> None:
-    assert records.list_of(records.tally)("x", [1, 2]) == (1, 2)
-    assert records.texts("x", ["a", "b"]) == ("a", "b")
+    assert checks.list_of(checks.tally)("x", [1, 2]) == (1, 2)
+    assert checks.texts("x", ["a", "b"]) == ("a", "b")
     for value, name in (([1, -2], r"x\[1\]"), ("12", "x"), ((1, 2), "x")):
         with pytest.raises(ValueError, match=f"^{name} must"):
-            records.list_of(records.tally)("x", value)
+            checks.list_of(checks.tally)("x", value)
     for texts in (["a", "a"], ["a", 1], "a"):
         with pytest.raises(ValueError, match=r"^x.* must be"):
-            records.texts("x", texts)
+            checks.texts("x", texts)
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_lists_name_the_place_of_a_wrong_item() -> None:
     ],
 )
 def test_a_record_has_exactly_its_fields(record: Any, message: str) -> None:
-    assert records.take("point", {"name": "p", "x": 1}, x=records.real, name=records.text) == {"x": 1.0, "name": "p"}
+    assert checks.take("point", {"name": "p", "x": 1}, x=checks.real, name=checks.text) == {"x": 1.0, "name": "p"}
     with pytest.raises(ValueError, match=message):
-        records.take("point", record, x=records.real, name=records.text)
+        checks.take("point", record, x=checks.real, name=checks.text)
 
 
 def test_a_frozen_record_is_checked_and_converted_in_place() -> None:
@@ -90,7 +90,7 @@ def test_a_frozen_record_is_checked_and_converted_in_place() -> None:
         x: Any
 
     point = Point(1)
-    records.apply({"x": records.real}, point)
+    checks.apply({"x": checks.real}, point)
     assert type(point.x) is float
     with pytest.raises(ValueError, match=r"^x must"):
-        records.apply({"x": records.real}, Point("1"))
+        checks.apply({"x": checks.real}, Point("1"))

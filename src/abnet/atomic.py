@@ -1,0 +1,79 @@
+"""Files that appear whole or not at all."""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["atomic_path", "check_writable"]
+
+
+def check_writable(path: str | os.PathLike[str]) -> Path:
+    """Where a file of that name would be written, links followed; an OSError says why it could not be.
+
+    Worth calling before a long job whose last act is to write.
+
+    Examples
+    --------
+    >>> check_writable("/")
+    Traceback (most recent call last):
+    IsADirectoryError: / is a folder; name a file.
+    """
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file.")
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is not a regular file, so it cannot be replaced; name another.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: there is no folder {target.parent}; make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"cannot write {path}: no permission to write in the folder {target.parent}.")
+    return target
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file beside `path` to write to; it takes the final name when the block ends well, else it is removed.
+
+    The content is on the disk before the name is: a reader, or a machine that loses power, has the old file or the new
+    one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> final = Path(tempfile.mkdtemp()) / "answer.txt"
+    >>> with atomic_path(final) as temporary:
+    ...     _ = temporary.write_text("42")
+    ...     final.exists()
+    False
+    >>> final.read_text()
+    '42'
+    """
+    target = check_writable(path)
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    try:
+        temporary.touch(exist_ok=False)
+        yield temporary
+        _flush(temporary)
+        temporary.replace(target)
+    except OSError as error:
+        if error.errno not in _FULL or error.filename:
+            raise
+        told = f"{error.strerror}; nothing was written: make room there, or name another place"
+        raise OSError(error.errno, told, os.fspath(path)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+def _flush(path: Path) -> None:
+    """Bring a file's content from the system's memory to the disk."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

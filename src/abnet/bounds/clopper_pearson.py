@@ -1,0 +1,151 @@
+"""Exact limits of a binomial rate: Clopper and Pearson from above and below, and the tail they invert."""
+
+from scipy.special import betainc, betaincc
+
+from abnet.bounds.rounding import adjacent_floats
+from abnet.checks import count, level, probability, tally
+
+__all__ = ["binomial_tail", "clopper_pearson_bound", "clopper_pearson_lower"]
+
+# betaincc errs by less than this share of its value; a shorter tail is asked for by as much.
+_MARGIN = 1e-9
+
+
+def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Clopper-Pearson upper limit of an error rate, the test-set bound.
+
+    .. math:: R \le \max\{p : \Pr(\mathrm{Bin}(n, p) \le k) \ge \delta / K\} = \mathrm{BetaInv}(1 - \delta/K; k+1, n-k)
+
+    With probability at least 1-δ over n independent examples that had no part in training or selection. It covers
+    whatever code produced the labels. For k = 0 it is :math:`1 - (\delta/K)^{1/n}`, for k = n it is 1.
+
+    Parameters
+    ----------
+    errors : int
+        Number k of wrong labels.
+    n : int
+        Number of examples.
+    delta : float
+        Probability with which the bound may fail.
+    n_candidates : int
+        Number K of models judged on the same examples.
+
+    Returns
+    -------
+    float
+        A number in [errors / n, 1], rounded up.
+
+    Examples
+    --------
+    >>> round(clopper_pearson_bound(0, 100), 6), round(clopper_pearson_bound(31, 1230), 4)
+    (0.029513, 0.0339)
+
+    References
+    ----------
+    C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits; J. Langford (2005), Tutorial on
+    practical prediction theory for classification.
+    """
+    errors, n = tally("errors", errors), count("n", n)
+    share = level("delta", delta) / count("n_candidates", n_candidates)
+    if errors > n:
+        raise ValueError(f"errors must not exceed n = {n}; got {errors}.")
+    if errors == n:
+        return 1.0
+    return _smallest_with_tail(errors, n, share * (1.0 - _MARGIN))
+
+
+def _smallest_with_tail(errors: int, n: int, tail: float) -> float:
+    def rare(p: float) -> bool:
+        return bool(betaincc(errors + 1.0, float(n - errors), p) <= tail)
+
+    observed = errors / n
+    return observed if rare(observed) else adjacent_floats(rare, observed, 1.0)[1]
+
+
+# Tails smaller than this may underflow on their way.
+_TINY = 1e-290
+
+
+def binomial_tail(k: int, m: int, rate: float) -> float:
+    r"""Probability of at most k successes in m trials, rounded up.
+
+    .. math:: \Pr(\mathrm{Bin}(m, ε) \le k) = 1 - I_ε(k+1, m-k)
+
+    It is the p-value of "the rate is at least ε" when k errors were seen: valid, unlike the mid-p, which is smaller
+    than its own probability under the hypothesis. No trials give 1.
+
+    Parameters
+    ----------
+    k : int
+        Number of successes, 0 to m.
+    m : int
+        Number of trials; may be 0.
+    rate : float
+        Probability ε of a success.
+
+    Returns
+    -------
+    float
+        A number in (0, 1], not below the probability.
+
+    Examples
+    --------
+    >>> round(binomial_tail(0, 59, 0.05), 5), binomial_tail(0, 0, 0.05)
+    (0.04849, 1.0)
+    """
+    m, rate = count("m", m, least=0), probability("rate", rate)
+    k = _at_most("k", k, m)
+    if k == m or rate == 0.0:
+        return 1.0
+    return min(1.0, float(betaincc(k + 1.0, float(m - k), rate)) * (1.0 + _MARGIN) + _TINY)
+
+
+def clopper_pearson_lower(successes: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
+    r"""Clopper-Pearson lower limit of a rate, rounded down.
+
+    .. math:: R \ge \min\{p : \Pr(\mathrm{Bin}(n, p) \ge k) \ge δ/K\} = \mathrm{BetaInv}(δ/K; k, n-k+1)
+
+    With probability at least 1-δ over n independent trials. For k = 0 it is 0, for k = n it is :math:`(δ/K)^{1/n}`.
+
+    Parameters
+    ----------
+    successes : int
+        Number k of successes.
+    n : int
+        Number of trials.
+    delta : float
+        Probability with which the limit may fail.
+    n_candidates : int
+        Number K of rates among which one is reported after looking.
+
+    Returns
+    -------
+    float
+        A number in [0, k/n].
+
+    Examples
+    --------
+    >>> round(clopper_pearson_lower(240, 300), 4), clopper_pearson_lower(0, 300)
+    (0.7582, 0.0)
+
+    References
+    ----------
+    C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits.
+    """
+    n = count("n", n)
+    k = _at_most("successes", successes, n)
+    share = level("delta", delta) / count("n_candidates", n_candidates)
+    if k == 0:
+        return 0.0
+
+    def usual(p: float) -> bool:
+        return bool(betainc(float(k), n - k + 1.0, p) > share * (1.0 - _MARGIN))
+
+    return adjacent_floats(usual, 0.0, k / n)[0] if usual(k / n) else k / n
+
+
+def _at_most(name: str, value: int, most: int) -> int:
+    number = count(name, value, least=0)
+    if number > most:
+        raise ValueError(f"{name} must be at most {most}, got {number}")
+    return number

@@ -1,0 +1,118 @@
+"""How δ is divided among the statements that are to hold at once."""
+
+import math
+from collections.abc import Sequence
+
+from abnet.checks import count, level
+
+__all__ = [
+    "share_for_fixed_paths",
+    "share_for_sampling",
+    "share_of_a_limit",
+    "share_of_an_order",
+    "shares_by_count",
+    "shares_of_classes",
+]
+
+_SAMPLING = 0.1
+
+
+_FIXED_PATHS = 0.1
+
+
+def share_of_an_order(delta: float) -> float:
+    """The share of either bound on a vote, first order and second order.
+
+    Examples
+    --------
+    >>> share_of_an_order(0.05)
+    0.025
+    """
+    return level("delta", delta) / 2.0
+
+
+def shares_of_classes(delta: float, counts: Sequence[int]) -> list[float]:
+    """The shares of the classes, in proportion to 1/n_c: the fewer rows a class has, the more of δ it needs.
+
+    Valid because the bounds by class hold given the counts. A class without rows has no bound to pay for, and no share.
+
+    Examples
+    --------
+    >>> [round(share, 5) for share in shares_of_classes(0.05, [10, 990])]
+    [0.0495, 0.0005]
+    >>> [round(share, 5) for share in shares_of_classes(0.06, [50, 50, 0])]
+    [0.03, 0.03, 0.0]
+    """
+    if len(counts) == 2 and counts[0] == counts[1]:
+        return [share_of_an_order(delta)] * 2  # halves are exact
+    return list(shares_by_count(counts, delta))
+
+
+def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, ...]:
+    r"""Split δ among classes or populations in inverse proportion to their numbers of rows.
+
+    .. math:: δ_c = δ \frac{1/n_c}{\sum_{n_d > 0} 1/n_d}, \qquad \sum_c δ_c \le δ
+
+    Valid because the argument conditions on the counts: given them, each class has its own binomial errors, and the
+    shares are constants. A rare class has a wide limit that a larger share narrows most. A class without rows gets 0:
+    its limit is 1, which cannot fail.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        Rows n_c of each class; may be 0.
+    delta : float
+        Probability with which any of the limits may fail.
+
+    Returns
+    -------
+    tuple of float
+        One share per class, in their order; rounded down so that the sum does not exceed δ.
+
+    Examples
+    --------
+    >>> [round(share, 4) for share in shares_by_count([10, 990, 0])]
+    [0.0495, 0.0005, 0.0]
+    """
+    sizes, delta = [count("counts", size, least=0) for size in counts], level("delta", delta)
+    smallest = min((size for size in sizes if size), default=1)
+    weights = [smallest / size if size else 0.0 for size in sizes]
+    total = math.fsum(weights)
+    return tuple(delta * (weight / total) * (1.0 - 2.0**-50) if weight else 0.0 for weight in weights)
+
+
+def share_of_a_limit(delta: float, n_answers: int) -> float:
+    """The share of each limit, lower or upper, on the rates of A answers to one class.
+
+    Two rates are each other's complement: one's upper limit is the other's lower one, and two limits are all.
+
+    Examples
+    --------
+    >>> share_of_a_limit(0.06, 3), share_of_a_limit(0.06, 2)
+    (0.01, 0.03)
+    """
+    return level("delta", delta) / (2 if count("n_answers", n_answers, least=2) == 2 else 2 * n_answers)
+
+
+def share_for_sampling(delta: float) -> tuple[float, float]:
+    """What is spent on the sampling of an empirical risk, and what is left.
+
+    Examples
+    --------
+    >>> share_for_sampling(0.5)
+    (0.05, 0.45)
+    """
+    spent = _SAMPLING * level("delta", delta)
+    return spent, delta - spent
+
+
+def share_for_fixed_paths(delta: float) -> tuple[float, float]:
+    """What is spent on the draw of the paths that vote, and what is left.
+
+    Examples
+    --------
+    >>> share_for_fixed_paths(0.5)
+    (0.05, 0.45)
+    """
+    spent = _FIXED_PATHS * level("delta", delta)
+    return spent, delta - spent
