@@ -53,7 +53,8 @@ def test_costs(positive: str | None) -> None:
     assert np.mean(answers == "ill") > np.mean(clf.predict(X[bound]) == "ill")
 
 
-def test_thresholds_do_not_see_the_bound_labels() -> None:
+def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
+    split_as(X, Y)
     one = fit(costs=COSTS)
     turned = Y.copy()
     turned[one.bound_rows_] = np.where(Y[one.bound_rows_] == "ill", "well", "ill")

@@ -168,8 +168,9 @@ def test_senseless_searches_are_refused(search: ABNetSearch, message: str) -> No
         search.fit(X, Y)
 
 
-def test_frozen_settings_are_chosen_without_a_bound_row() -> None:
+def test_frozen_settings_are_chosen_without_a_bound_row(split_as: Any) -> None:
     """Turning the labels of all bound rows around changes the certificate, and neither the choice nor its figures."""
+    split_as(X, Y)
     frozen = classifier(0, posterior="frozen")
     search = ABNetSearch(frozen, RATES).fit(X, Y)
     bound = search.best_estimator_.bound_rows_
@@ -197,9 +198,10 @@ def corners(n: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(n, 3)) + 5 * np.eye(3)[y], np.array(["ant", "bee", "cat"])[y]
 
 
-def test_several_classes_are_chosen_among_without_a_bound_row() -> None:
+def test_several_classes_are_chosen_among_without_a_bound_row(split_as: Any) -> None:
     """By fits to the first part alone: what the mixtures learned from could not tell them apart honestly."""
     rows, labels = corners(240)
+    split_as(rows, labels)
     frozen = abnet.ABNetClassifier(max_iter=30, code_length=3, random_state=0)
     search = ABNetSearch(frozen, THREE).fit(rows, labels)
     assert search.best_params_ == {"hidden_layer_sizes": (4,)}
