@@ -31,15 +31,15 @@ EACH: dict[str, tuple[Check, list[Any], list[Any]]] = {
     "optional": (checks.optional(checks.count), [None, 3], [0, "3"]),
     "instance": (checks.instance(dict), [{}, {"a": 1}], [[], None]),
 }
-checks = pytest.mark.parametrize(("check", "allowed", "refused"), EACH.values(), ids=EACH.keys())
+each_check = pytest.mark.parametrize(("check", "allowed", "refused"), EACH.values(), ids=EACH.keys())
 
 
-@checks
+@each_check
 def test_a_check_returns_what_it_allows(check: Check, allowed: list[Any], refused: list[Any]) -> None:
     assert [check("x", value) for value in allowed] == allowed
 
 
-@checks
+@each_check
 def test_a_check_names_what_it_refuses(check: Check, allowed: list[Any], refused: list[Any]) -> None:
     for value in refused:
         with pytest.raises(ValueError, match=r"^table\.x must .*; got .*\.$"):
