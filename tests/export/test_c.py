@@ -106,7 +106,7 @@ def test_codes_are_looked_up_on_and_beside_their_thresholds(tmp_path: Path) -> N
     model = models.predictor("classes", 3 + 5, preparation=CodedMap(models.preparations(3)["clipped"], thresholds))
     table = TableMap(tuple(NumericColumn(name, 0.0, 0.0, 1.0, False) for name in "abc"), {})
     model = replace(model, info=replace(model.info, preparation=CodedMap(table, thresholds)))
-    cuts = np.float32([t for one in thresholds for t in one])
+    cuts = np.array([t for one in thresholds for t in one], np.float32)
     near = np.concatenate([cuts, np.nextafter(cuts, np.float32(-9)), np.nextafter(cuts, np.float32(9))]).astype(float)
     frame = pl.DataFrame({"a": near, "b": near[::-1], "c": np.roll(near, 4)})
     codes, shares = run(build(model, tmp_path, *SANITIZED)[0], model, frame)
