@@ -14,14 +14,14 @@ import numpy as np
 import polars as pl
 
 from abnet.bam import BAM
+from abnet.certificates.fingerprint import background_detail
 from abnet.cli.jobs.report_model import report_file
-from abnet.data.fingerprint import background_detail
-from abnet.data.preparation import TablePreparation
-from abnet.data.preparation.coded import CodedMap
 from abnet.files import save
 from abnet.labels import Labels
 from abnet.predictors.mixture import CompactMixture
 from abnet.predictors.predictor import ModelInfo
+from abnet.preparation import TablePreparation
+from abnet.preparation.coded import CodedMap
 from measure import Row, at_most, stated
 
 N_ROWS, LIMIT = 50_000, 20.0

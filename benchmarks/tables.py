@@ -22,7 +22,7 @@ from abnet import ABNetClassifier
 from abnet.atomic import atomic_path
 from abnet.bounds import clopper_pearson_bound
 from abnet.cli.jobs.compare_models import calibration_error, log_loss
-from abnet.data.preparation import TablePreparation
+from abnet.preparation import TablePreparation
 
 COLUMNS = ("table", "classes", "rows", "split", "model", "test_error", "certificate", "log_loss", "ece", "seconds")
 LARGE = 40_000

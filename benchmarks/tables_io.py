@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abnet.data.preparation import TablePreparation
-from abnet.data.tables import batches, read_table, split_target
-from abnet.data.tables.frames import cells_of
-from abnet.data.tables.series import days
+from abnet.preparation import TablePreparation
+from abnet.tables import batches, read_table, split_target
+from abnet.tables.frames import cells_of
+from abnet.tables.series import days
 from measure import Row, at_most, best_times, stated
 
 N = 1_000_000

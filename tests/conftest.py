@@ -60,8 +60,8 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def pin(X: Any, y: Any = None) -> None:
         from abnet.certificates import split
-        from abnet.data.tables import reading
         from abnet.estimators import aggregated
+        from abnet.tables import reading
 
         hashes = split.row_hashes(X, y)
 

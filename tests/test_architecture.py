@@ -13,9 +13,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 SOURCE = ROOT / "src" / "abnet"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the page is in the repository, not in the wheel")
 
-ALIASES = {
-    ("data/__init__.py", "abnet.paper.datasets"): "`abnet.data.load` stays as a second name of `abnet.paper.load`"
-}
+ALIASES = {("data.py", "abnet.paper.datasets"): "`abnet.data.load` stays as a second name of `abnet.paper.load`"}
 """Imports from below that are allowed, each with its reason."""
 
 METHODS = {"predictors/predictor.py": {"abnet.export.to_c", "abnet.export.to_onnx"}}

@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abnet.data import load
-from abnet.data.tables import read_table
+from abnet.paper import load
+from abnet.tables import read_table
 from cli.tables import Failure, Run
 
 

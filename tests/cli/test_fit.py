@@ -11,9 +11,9 @@ import pytest
 import abnet
 from abnet.bounds import certify_frozen
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
-from abnet.data.preparation import TableMap, TablePreparation
-from abnet.data.tables import read_table, split_target
 from abnet.predictors.compact import CompactABNet
+from abnet.preparation import TableMap, TablePreparation
+from abnet.tables import read_table, split_target
 from cli.tables import ROWS, SMALL, Run, cells, csv_text
 
 

@@ -14,9 +14,9 @@ import pytest
 import abnet
 from abnet import ABNetClassifier
 from abnet.cli.jobs import predict_table as job
-from abnet.data.preparation.transformers import ThermometerCodes
-from abnet.data.tables import read_table
 from abnet.files import save
+from abnet.preparation.transformers import ThermometerCodes
+from abnet.tables import read_table
 from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
 from files.predictors import predictor
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import abnet
 from abnet.bounds import verify_certificate
-from abnet.data.fingerprint import copies
+from abnet.certificates.fingerprint import copies
 from estimators.worlds import classifier
 
 WAYS: dict[str, dict[str, Any]] = {

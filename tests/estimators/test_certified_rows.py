@@ -12,12 +12,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 import abnet
-from abnet.data.preparation.transformers import TablePreparation, ThermometerCodes
 from abnet.decisions import ErrorEstimate
 from abnet.errors import TrainingRowsError
 from abnet.estimators import certification
 from abnet.estimators.classifier import allows_certificate
 from abnet.predictors.paths import path_outputs
+from abnet.preparation.transformers import TablePreparation, ThermometerCodes
 from estimators.worlds import classifier
 
 RNG = np.random.default_rng(4)

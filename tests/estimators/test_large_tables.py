@@ -15,13 +15,13 @@ import abnet
 from abnet import ABNetClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
 from abnet.certificates import row_hashes, row_order
-from abnet.data.fingerprint import CopiesInStream
-from abnet.data.preparation import TablePreparation, UnseenWarning
-from abnet.data.tables import TableError
-from abnet.data.tables.reading import learning_part
+from abnet.certificates.fingerprint import CopiesInStream
 from abnet.errors import ParameterError
 from abnet.estimators import large_tables
 from abnet.estimators.mixture_classifier import fit_and_hold
+from abnet.preparation import TablePreparation, UnseenWarning
+from abnet.tables import TableError
+from abnet.tables.reading import learning_part
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
 N, MOST = 3000, 400
@@ -98,7 +98,7 @@ def test_the_model_file_has_the_certificate(fitted: Any, tmp_path: Path) -> None
 
 
 def test_a_small_table_is_fitted_as_ever(frame: pl.DataFrame) -> None:
-    from abnet.data.preparation import TablePreparation
+    from abnet.preparation import TablePreparation
 
     some = frame.head(300)
     ours = fit_table(some, "y", estimator=ABNetClassifier(**SMALL))

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abnet
-from abnet.data.preparation import TablePreparation
-from abnet.data.preparation.unseen import UnseenWarning
+from abnet.preparation import TablePreparation
+from abnet.preparation.unseen import UnseenWarning
 
 skl2onnx = pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

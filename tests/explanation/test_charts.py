@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from abnet.data.preparation import StandardMap, TableMap
-from abnet.data.preparation.columns import NumericColumn, TextColumn
 from abnet.explanation import explain, explain_model
 from abnet.explanation.charts import (
     contributions_figure,
@@ -25,6 +23,8 @@ from abnet.explanation.plane import plane_figure
 from abnet.labels import Labels
 from abnet.plots import save
 from abnet.predictors.predictor import ModelInfo
+from abnet.preparation import StandardMap, TableMap
+from abnet.preparation.columns import NumericColumn, TextColumn
 from explanation.test_shapley import compact, every_kind
 from export.models import predictor as exported
 

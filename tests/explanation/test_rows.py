@@ -17,12 +17,12 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet import ABNetClassifier
-from abnet.data.fingerprint import background_detail
-from abnet.data.preparation.coded import CodedMap
+from abnet.certificates.fingerprint import background_detail
 from abnet.explanation import ExplanationPlan, explain, without_background
 from abnet.explanation.background import column_layout
 from abnet.explanation.row_explanation import shown
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.preparation.coded import CodedMap
 from explanation.test_shapley import compact
 from export.models import HOSTILE, columns, preparations, with_dates
 from export.models import predictor as exported

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.words import WordsColumn
 from abnet.export import CSource, to_c
 from abnet.export.plan import export_plan
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.columns import TextColumn
+from abnet.preparation.words import WordsColumn
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic")
 SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

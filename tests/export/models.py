@@ -8,17 +8,17 @@ import numpy as np
 import polars as pl
 
 from abnet.bam import BAM
-from abnet.data.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
-from abnet.data.preparation.words import HashedColumn, WordsColumn
-from abnet.data.tables.cells import NumberForm
 from abnet.labels import Labels
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
+from abnet.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.preparation.words import HashedColumn, WordsColumn
+from abnet.tables.cells import NumberForm
 from files.predictors import certificate
 
 HOSTILE = ('"; rm -rf / #', "<script>alert(1)</script>", "*/ int main(void) {", "n" * 300, "größe\u202e", "größe ")

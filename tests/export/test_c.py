@@ -11,19 +11,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.data.preparation import TableMap
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
-from abnet.data.preparation.words import WordsColumn
-from abnet.data.tables.frames import as_table
 from abnet.export import c_program, to_c
 from abnet.export.c_text import c_comment, c_identifiers, c_string
 from abnet.labels import Labels
+from abnet.preparation import TableMap
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.preparation.words import WordsColumn
+from abnet.tables.frames import as_table
 from export import models
 from export.compiled import SANITIZED, build, compile_c, needs_compiler, run
 from files.predictors import certificate
 
-pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::abnet.data.preparation.unseen.UnseenWarning")]
+pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::abnet.preparation.unseen.UnseenWarning")]
 
 WORDS = ("mr", "mrs", "grösse", "ffi", "ss", "σασ", "漢字", "𐐨𐐩", "cd", "abacd", "abßcd".casefold(), "zero")
 

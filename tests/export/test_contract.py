@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.data.preparation import TableMap
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.columns import NumericColumn
-from abnet.data.preparation.unseen import UnseenWarning
-from abnet.data.preparation.words import HashedColumn
-from abnet.data.tables.cells import NumberForm
 from abnet.export import c_program, onnx_program
 from abnet.export.js_model import js_program
 from abnet.predictors.predictor import Predictor
+from abnet.preparation import TableMap
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import NumericColumn
+from abnet.preparation.unseen import UnseenWarning
+from abnet.preparation.words import HashedColumn
+from abnet.tables.cells import NumberForm
 from export import models
 from export.compiled import SANITIZED, build, needs_compiler
 from export.compiled import run as run_compiled

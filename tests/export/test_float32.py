@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from abnet.data.preparation import TablePreparation, stored_form
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.transformers import ThermometerCodes
 from abnet.export.onnx_model import onnx_program
+from abnet.preparation import TablePreparation, stored_form
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.transformers import ThermometerCodes
 from export import models
 from export.compiled import build, needs_compiler
 from export.compiled import run as run_c

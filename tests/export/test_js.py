@@ -14,13 +14,6 @@ import pytest
 from scipy.special import erf
 
 from abnet.bam import BAM
-from abnet.data.preparation import TableMap
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.columns import NumericColumn
-from abnet.data.preparation.unseen import UnseenWarning
-from abnet.data.preparation.words import HashedColumn
-from abnet.data.tables.cells import NumberForm
-from abnet.data.tables.frames import as_table
 from abnet.explanation import ExplanationPlan, explain
 from abnet.export.js_model import js_library, js_program, js_record, script_json
 from abnet.labels import Labels
@@ -28,6 +21,13 @@ from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.preparation import TableMap
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import NumericColumn
+from abnet.preparation.unseen import UnseenWarning
+from abnet.preparation.words import HashedColumn
+from abnet.tables.cells import NumberForm
+from abnet.tables.frames import as_table
 from export import models
 from files.predictors import ALL
 

@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 from scipy.special import erf
 
-from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.unseen import UnseenWarning
-from abnet.data.preparation.words import WordsColumn
 from abnet.export import onnx_program, to_onnx
 from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.columns import TextColumn
+from abnet.preparation.unseen import UnseenWarning
+from abnet.preparation.words import WordsColumn
 from export import models
 
 onnx = pytest.importorskip("onnx")

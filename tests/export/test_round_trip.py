@@ -13,14 +13,14 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet.bam import BAM
-from abnet.data.preparation import TablePreparation
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.unseen import UnseenWarning
 from abnet.export import to_onnx
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.preparation import TablePreparation
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.unseen import UnseenWarning
 from export.compiled import build, needs_compiler
 from export.compiled import run as run_c
 from export.test_onnx import feed

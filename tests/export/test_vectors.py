@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.data.preparation.columns import NumericColumn
-from abnet.data.tables.cells import CellError, NumberForm
-from abnet.data.tables.frames import as_table, cells_of
-from abnet.data.tables.series import days
 from abnet.export.grammar import cell_grammar
+from abnet.preparation.columns import NumericColumn
+from abnet.tables.cells import CellError, NumberForm
+from abnet.tables.frames import as_table, cells_of
+from abnet.tables.series import days
 from export.vectors import PATH, golden_vectors
 
 if not PATH.exists():

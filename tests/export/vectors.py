@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from abnet.codebook import code_words
-from abnet.data.preparation import TableMap
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.unseen import UnseenWarning
 from abnet.export.grammar import cell_grammar, code_books
 from abnet.files.model_file import config_text, kind_of
 from abnet.predictors.predictor import Predictor
+from abnet.preparation import TableMap
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import TextColumn
+from abnet.preparation.unseen import UnseenWarning
 from export import models
 
 PATH = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"

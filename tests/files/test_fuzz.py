@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import abnet
-from abnet.data import preparation
+from abnet import preparation
 from abnet.files import save
 from abnet.predictors.predictor import Predictor
 from files.predictors import parts, predictor, rewrite, rows
@@ -77,7 +77,7 @@ json_values = st.dictionaries(
 @pytest.fixture(scope="module", params=["compact ABNet", "drawn network"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Predictor]:
     """A place for damaged files, the bytes of a valid one, and what it holds."""
-    for module in walk_packages(preparation.__path__, "abnet.data.preparation."):
+    for module in walk_packages(preparation.__path__, "abnet.preparation."):
         import_module(module.name)  # an import runs code, that of the package
     path = tmp_path_factory.mktemp("fuzz") / "model.abnet"
     save(predictor(request.param), path)

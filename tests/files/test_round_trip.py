@@ -9,11 +9,11 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import abnet
-from abnet.data.preparation import TablePreparation
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.transformers import ThermometerCodes
 from abnet.files import save
 from abnet.predictors.compact import CompactABNet
+from abnet.preparation import TablePreparation
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.transformers import ThermometerCodes
 from files.predictors import ALL, information, predictor, rows
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, make_circles
 
-from abnet.data import load
+from abnet.paper import load
 
 
 def test_digits_are_low_against_high() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abnet.data import Dataset, load, names
+from abnet.paper import Dataset, load, names
 from abnet.paper.originals import SHA256
 
 SHAPES = {

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 
-from abnet.data import load
+from abnet.paper import load
 from abnet.paper.originals import cache_folder
 from abnet.paper.readers import ADULT_COLUMNS
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from abnet.data import load
+from abnet.paper import load
 from abnet.paper.datasets import standardise_all
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abnet import data
-from abnet.paper import RunStore, Setting, run, sweep
+from abnet.certificates.fingerprint import fingerprint
+from abnet.paper import RunStore, Setting, load, run, sweep
 from abnet.paper import runs as training
 from abnet.paper.grid import SettingGroup, groups_of
 from abnet.paper.protocol import protocol_of
@@ -47,8 +47,8 @@ def test_the_figures_are_those_of_the_kept_network() -> None:
     inner = result.C * result.train_loss + (result.kl + np.log(2 * np.sqrt(n) / 0.05)) / n
     assert result.bound == pytest.approx((1 - np.exp(-inner)) / (1 - np.exp(-result.C)), abs=1e-6)
     assert result.curve["monitored"][result.best_epoch] == pytest.approx(min(result.curve["monitored"]), abs=1e-6)
-    circles = data.load("circles")
-    assert result.fingerprint == data.fingerprint(circles.X, circles.y)
+    circles = load("circles")
+    assert result.fingerprint == fingerprint(circles.X, circles.y)
 
 
 def test_run_is_the_run_of_a_group_of_one() -> None:

@@ -8,8 +8,6 @@ import pytest
 
 from abnet.bam import BAM
 from abnet.cube import multilinear, summed_multilinear
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.scalers import StandardMap
 from abnet.estimators.large_tables import count_rows
 from abnet.estimators.mixture_fit import certify_mixture
 from abnet.features import MANY_CODED, CodedLayer, CodedRows
@@ -18,6 +16,8 @@ from abnet.predictors.compact import single_precision_error
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.predictor import ModelInfo
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.scalers import StandardMap
 
 N, D = 3 * MANY_CODED + 7, 6
 
@@ -181,7 +181,7 @@ def test_other_models_have_the_features_alone() -> None:
     """A model that is counted beside the network learned from the table's features, without their codes."""
     import polars as pl
 
-    from abnet.data.preparation import TablePreparation
+    from abnet.preparation import TablePreparation
 
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"x": rng.normal(size=700), "z": rng.normal(size=700)})

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.unseen import UnseenWarning
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.unseen import UnseenWarning
 from abnet.report.measures import GivenRows, measure_rows
 from export import models
 

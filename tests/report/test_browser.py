@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.data.preparation.unseen import UnseenWarning
 from abnet.explanation.row_explanation import explain_inputs
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.unseen import UnseenWarning
 from abnet.report.evidence import page_plan
 from abnet.report.page import report_page
 from export import models

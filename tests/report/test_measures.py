@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, log_loss
 
-from abnet.data.fitted_rows import row_filter
+from abnet.certificates.fitted_rows import row_filter
 from abnet.predictors.predictor import Predictor
 from abnet.report.measures import calibration_bins, interval, measure_rows, risk_by_coverage
 from export import models

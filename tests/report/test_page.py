@@ -13,8 +13,8 @@ import pytest
 
 import abnet
 from abnet.bounds.wording import percent_up, sentences
-from abnet.data.fingerprint import background_detail
-from abnet.data.fitted_rows import row_filter
+from abnet.certificates.fingerprint import background_detail
+from abnet.certificates.fitted_rows import row_filter
 from abnet.decisions import abstention
 from abnet.files import load, save
 from abnet.predictors.predictor import Predictor

@@ -294,7 +294,7 @@ def command_line(context: typer.Context) -> str:
 
 
 def preparation(max_categories: int, decimal: str, use: list[str] | None) -> dict[str, Any]:
-    """The parameters of `abnet.data.preparation.TablePreparation` among the options of a command."""
+    """The parameters of `abnet.preparation.TablePreparation` among the options of a command."""
     if decimal not in ("auto", "comma", "point"):
         raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {decimal!r}.")
     return {"max_categories": max_categories, "decimal": decimal, "use": tuple(use or ())}

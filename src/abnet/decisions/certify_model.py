@@ -59,8 +59,8 @@ def certify(
     by : array-like (n,) or str, optional
         Each row's population, or the frame's column that names it: the errors of all of them at once.
     allow_training_rows : bool
-        Rows that one of our models learned from are refused otherwise (`abnet.data.fitted_rows.FittedRows` says how
-        they are told). With True the result is an estimate, which promises nothing, whatever the rows are.
+        Rows that one of our models learned from are refused otherwise (how they are told:
+        `abnet.certificates.fitted_rows.FittedRows`). With True the result is an estimate, which promises nothing.
 
     Returns
     -------

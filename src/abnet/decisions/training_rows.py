@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.certificate_file import read_record, write_record
 from abnet.bounds.wording import InNotebooks, filled, percent
+from abnet.certificates.fitted_rows import FittedRows
 from abnet.checks import exactly, optional, tally
-from abnet.data.fitted_rows import FittedRows
 from abnet.errors import Parameter, TrainingRowsError
 from abnet.labels import signs_of, with_unknown
 from abnet.words import number_of

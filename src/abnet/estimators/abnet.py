@@ -81,7 +81,7 @@ class ABNetClassifier(MixtureClassifier):
         (`abnet.bounds.sampled`); a frozen posterior needs no such allowance.
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto": frames by
-        `abnet.data.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"). Where the widths are
+        `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"). Where the widths are
         given, arrays and frames whose columns are all of a type of numbers are left as they are, but for gaps in a
         frame, which become medians. None leaves rows as they are.
     delta : float

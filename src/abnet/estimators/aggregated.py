@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk, gibbs_bound
+from abnet.certificates.fingerprint import warn_of_copies
 from abnet.certificates.split import Split, drawn_seed, row_hashes
-from abnet.data.fingerprint import warn_of_copies
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
     Streams,
@@ -365,9 +365,8 @@ class AggregatedClassifier(BinaryClassifier):
         return replace(network, info=replace(info, certificate=certificate if covered else None, details=details))
 
     def _info(self, rows: TrainingRows) -> ModelInfo:
-        from abnet.data import fingerprint
-        from abnet.data.fingerprint import background_detail
-        from abnet.data.fitted_rows import row_filter
+        from abnet.certificates.fingerprint import background_detail, fingerprint
+        from abnet.certificates.fitted_rows import row_filter
 
         details: dict[str, Any] = {
             "estimator": type(self).__name__,

@@ -21,7 +21,7 @@ from abnet.bounds import (
     certify_trained_sampled,
 )
 from abnet.bounds.rules import ExactRisk
-from abnet.data.fingerprint import fingerprint
+from abnet.certificates.fingerprint import fingerprint
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import losses_of, signs_of, winners, with_unknown

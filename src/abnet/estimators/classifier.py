@@ -22,7 +22,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from abnet.data.preparation.transformers import (
+from abnet.decisions.row_by_row import check_row_by_row, fits_anew
+from abnet.decisions.training_rows import find_fitted, refuse_fitted
+from abnet.estimators.recipe import warn_of_unsaved
+from abnet.estimators.refit import fitting_anew
+from abnet.labels import Labels, check_labelled
+from abnet.order import ordered, places_in
+from abnet.predictors.predictor import Predictor
+from abnet.preparation.transformers import (
     PlainNumbers,
     TablePreparation,
     ThermometerCodes,
@@ -32,15 +39,8 @@ from abnet.data.preparation.transformers import (
     hint_at_scales,
     with_advice,
 )
-from abnet.data.tables.cells import CellError
-from abnet.data.tables.frames import Table, as_table
-from abnet.decisions.row_by_row import check_row_by_row, fits_anew
-from abnet.decisions.training_rows import find_fitted, refuse_fitted
-from abnet.estimators.recipe import warn_of_unsaved
-from abnet.estimators.refit import fitting_anew
-from abnet.labels import Labels, check_labelled
-from abnet.order import ordered, places_in
-from abnet.predictors.predictor import Predictor
+from abnet.tables.cells import CellError
+from abnet.tables.frames import Table, as_table
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
@@ -339,7 +339,7 @@ def _transformer(preprocessor: Any) -> Any:
 
 def _stored(fitted: Any) -> Any:
     """The form in which a model file keeps the transformer, so that a loaded model computes with the same bits."""
-    from abnet.data.preparation import stored_form
+    from abnet.preparation import stored_form
 
     try:
         return stored_form(fitted)
@@ -429,7 +429,7 @@ def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: An
     """
     if is_our_own(preprocessor):
         return True
-    from abnet.data.preparation.unseen import UnseenWarning
+    from abnet.preparation.unseen import UnseenWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # the fit has told of them

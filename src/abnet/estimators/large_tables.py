@@ -15,13 +15,8 @@ from sklearn.base import clone
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certify import assemble
 from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
+from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.split import drawn_seed
-from abnet.data.fingerprint import CopiesInStream
-from abnet.data.preparation import Unseen
-from abnet.data.preparation.unseen import UnseenWarning, merge
-from abnet.data.tables.cells import CellError
-from abnet.data.tables.frames import as_table, label_codes
-from abnet.data.tables.reading import Learning, TableSource, learning_part, without
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.classifier import is_our_own
 from abnet.estimators.mixture_classifier import fit_and_hold
@@ -30,6 +25,11 @@ from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, sett
 from abnet.features import CodedRows
 from abnet.labels import losses_of, winners
 from abnet.predictors.predictor import Predictor
+from abnet.preparation import Unseen
+from abnet.preparation.unseen import UnseenWarning, merge
+from abnet.tables.cells import CellError
+from abnet.tables.frames import as_table, label_codes
+from abnet.tables.reading import Learning, TableSource, learning_part, without
 from abnet.threads import cores
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ def fit_table(
     >>> clf.certificate_.n_examples, clf.certificate_.vote_error_bound < 0.2
     (1500, True)
     """
-    from abnet.data.preparation import TablePreparation
     from abnet.estimators.abnet import ABNetClassifier
+    from abnet.preparation import TablePreparation
 
     classifier = ABNetClassifier() if estimator is None else clone(estimator)
     classifier.set_params(random_state=drawn_seed(classifier.random_state))

@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
+from abnet.certificates.fingerprint import background_detail, fingerprint, warn_of_copies
+from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
 from abnet.codebook import code_words, words_to_text
-from abnet.data.fingerprint import background_detail, fingerprint, warn_of_copies
-from abnet.data.fitted_rows import MOST_ROWS, row_filter
-from abnet.data.preparation.transformers import as_frame
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
@@ -31,11 +30,12 @@ from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.parameters import check_choice, check_hidden, check_positive
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.preparation.transformers import as_frame
 from abnet.threads import cores
 from abnet.training.teachers import TEACHERS
 
 if TYPE_CHECKING:
-    from abnet.data.tables.reading import Learning
+    from abnet.tables.reading import Learning
 
 __all__ = ["MixtureClassifier", "fit_and_hold"]
 
@@ -126,7 +126,7 @@ class MixtureClassifier(AggregatedClassifier):
         if not (isinstance(self.preprocessor, str) and self.preprocessor in ("auto", "table")):
             return self.preprocessor
         if self._takes_tables():
-            from abnet.data.preparation.transformers import PlainNumbers, TablePreparation
+            from abnet.preparation.transformers import PlainNumbers, TablePreparation
 
             # Who shapes the network shapes its inputs: numbers are left as they are.
             plain = self.preprocessor == "auto" and not self._is_auto("hidden_layer_sizes")
@@ -311,9 +311,9 @@ class MixtureClassifier(AggregatedClassifier):
         """The codes, if there are to be any, and the recipe."""
         from sklearn.preprocessing import StandardScaler
 
-        from abnet.data.preparation.coded import CodedMap
-        from abnet.data.preparation.scalers import StandardMap
-        from abnet.data.preparation.transformers import PlainNumbers, TablePreparation
+        from abnet.preparation.coded import CodedMap
+        from abnet.preparation.scalers import StandardMap
+        from abnet.preparation.transformers import PlainNumbers, TablePreparation
 
         n_features = learn.shape[1]
         map_ = base
@@ -419,7 +419,7 @@ def _cells(base: Any, n_features: int) -> NDArray[np.intp]:
 
 def _typed_numbers(frame: Any) -> bool:
     """Whether all columns of a frame are of a type of numbers, or of Python's objects that are numbers or gaps."""
-    from abnet.data.tables.frames import as_table
+    from abnet.tables.frames import as_table
 
     columns = list(as_table(frame).columns.values())
     return bool(columns) and all(map(_is_typed_number, columns))

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from abnet.data.preparation.columns import TextColumn
-from abnet.data.preparation.words import WordsColumn
 from abnet.estimators.abnet import ABNetClassifier
 from abnet.estimators.search import ABNetSearch
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph
 from abnet.export.onnx_model import add_predictor
 from abnet.export.plan import ExportPlan, export_plan
+from abnet.preparation.columns import TextColumn
+from abnet.preparation.words import WordsColumn
 
 __all__ = ["register_skl2onnx"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import checks
-from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS, decimals, drawn_rows
+from abnet.certificates.fingerprint import BACKGROUND, BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.errors import Parameter, ParameterError
 from abnet.predictors.predictor import Predictor
 
@@ -63,8 +63,8 @@ def column_layout(predictor: Predictor) -> ColumnLayout:
 
     Examples
     --------
-    >>> from abnet.data.preparation import StandardMap
-    >>> from abnet.data.preparation.coded import CodedMap
+    >>> from abnet.preparation import StandardMap
+    >>> from abnet.preparation.coded import CodedMap
     >>> from abnet.predictors.compact import CompactABNet
     >>> from abnet.predictors.predictor import ModelInfo
     >>> info = ModelInfo(feature_names=("age", "size"), preparation=CodedMap(StandardMap((0, 0), (1, 1)), ((), (0.5,))))

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erf
 
-from abnet.data.tables.frames import as_table
 from abnet.explanation.background import column_layout
 from abnet.explanation.regions import region_table
 from abnet.explanation.row_explanation import as_read, predictor_of
 from abnet.labels import winners
 from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, styled
 from abnet.predictors.predictor import Predictor, in_order
+from abnet.tables.frames import as_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.wording import aligned, percent
-from abnet.data.fingerprint import BACKGROUND
-from abnet.data.tables.cells import to_text
-from abnet.data.tables.csv_files import UNNAMED
-from abnet.data.tables.frames import Table, as_table
+from abnet.certificates.fingerprint import BACKGROUND
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor, as_matrix, in_order
+from abnet.tables.cells import to_text
+from abnet.tables.csv_files import UNNAMED
+from abnet.tables.frames import Table, as_table
 from abnet.words import number_of
 
 __all__ = [

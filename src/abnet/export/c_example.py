@@ -1,8 +1,8 @@
 """A main program for an exported model: reads a CSV file, prints labels and probabilities."""
 
-from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 from abnet.export.c_text import c_string, with_prefix
 from abnet.export.plan import ExportPlan
+from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 
 __all__ = ["example_program"]
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from abnet.data.preparation.coded import ThermometerMap
-from abnet.data.preparation.columns import (
+from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
+from abnet.export.c_words import words_code
+from abnet.export.plan import ExportPlan
+from abnet.preparation.coded import ThermometerMap
+from abnet.preparation.columns import (
     CLIP,
     LARGEST,
     YEAR,
@@ -17,12 +20,9 @@ from abnet.data.preparation.columns import (
     NumericColumn,
     TextColumn,
 )
-from abnet.data.preparation.scalers import MinMaxMap, StandardMap
-from abnet.data.preparation.words import WordsColumn
-from abnet.data.tables.cells import BLANK
-from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
-from abnet.export.c_words import words_code
-from abnet.export.plan import ExportPlan
+from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.preparation.words import WordsColumn
+from abnet.tables.cells import BLANK
 
 __all__ = ["feature_code"]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from abnet.atomic import atomic_path
-from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 from abnet.export.c_example import example_program
 from abnet.export.c_features import feature_code
 from abnet.export.c_network import network_code, probability_code
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan, export_plan
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 
 __all__ = ["CSource", "c_files", "c_program", "to_c"]
 

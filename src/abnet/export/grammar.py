@@ -3,9 +3,9 @@
 from typing import Any
 
 from abnet.codebook import code_length, code_words
-from abnet.data.preparation.columns import CLIP, LARGEST, YEAR
-from abnet.data.tables.cells import BLANK, DOUBTFUL, DURATIONS, GAPS, THOUSANDS, TRUTH, NumberForm
-from abnet.data.tables.date_shapes import FORMS, MONTHS, WIDTH
+from abnet.preparation.columns import CLIP, LARGEST, YEAR
+from abnet.tables.cells import BLANK, DOUBTFUL, DURATIONS, GAPS, THOUSANDS, TRUTH, NumberForm
+from abnet.tables.date_shapes import FORMS, MONTHS, WIDTH
 
 __all__ = ["cell_grammar", "code_books"]
 

@@ -9,10 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.data.preparation.coded import CodedMap, stored_form
-from abnet.data.preparation.table_map import TableMap
-from abnet.data.preparation.words import HashedColumn, WordsColumn
-from abnet.data.tables.cells import BLANK
 from abnet.export.plan import output_codes
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
@@ -20,6 +16,10 @@ from abnet.predictors.mean_field_network import MeanFieldNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.coded import CodedMap, stored_form
+from abnet.preparation.table_map import TableMap
+from abnet.preparation.words import HashedColumn, WordsColumn
+from abnet.tables.cells import BLANK
 
 __all__ = ["js_library", "js_program", "js_record", "script_json"]
 

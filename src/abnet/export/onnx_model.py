@@ -9,12 +9,12 @@ import numpy as np
 
 from abnet import __version__
 from abnet.atomic import atomic_path
-from abnet.data.preparation.columns import BooleanColumn, DateColumn, TextColumn
-from abnet.data.preparation.words import WordsColumn
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
 from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, SignTable, VoteTable, export_plan
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.columns import BooleanColumn, DateColumn, TextColumn
+from abnet.preparation.words import WordsColumn
 
 __all__ = ["add_predictor", "onnx_program", "to_onnx"]
 

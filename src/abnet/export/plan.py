@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from abnet.bam import BAM
 from abnet.codebook import nearest_word
 from abnet.cube import corners
-from abnet.data.preparation.coded import CodedMap, ThermometerMap, stored_form
-from abnet.data.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
-from abnet.data.preparation.scalers import MinMaxMap, StandardMap
-from abnet.data.preparation.table_map import Column, TableMap
-from abnet.data.preparation.words import HashedColumn, WordsColumn
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.coded import CodedMap, ThermometerMap, stored_form
+from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.preparation.table_map import Column, TableMap
+from abnet.preparation.words import HashedColumn, WordsColumn
 
 __all__ = [
     "ExportPlan",

@@ -223,7 +223,7 @@ def certificate_record(certificate: Certificate | DrawnCertificate | None) -> di
 def _stored(preparation: Any) -> dict[str, Any] | None:
     if preparation is None:
         return None
-    from abnet.data.preparation import preparation_to_dict
+    from abnet.preparation import preparation_to_dict
 
     return preparation_to_dict(preparation)
 
@@ -284,7 +284,7 @@ def _names(value: Any) -> tuple[str, ...] | None:
 def _preparation(record: Any) -> Any:
     if record is None:
         return None
-    from abnet.data.preparation import preparation_from_dict
+    from abnet.preparation import preparation_from_dict
 
     return preparation_from_dict(record)
 

@@ -103,7 +103,7 @@ def sweep(
 
 
 def _fingerprint(name: str, data_dir: str | None) -> str:
-    from abnet.data.fingerprint import fingerprint
+    from abnet.certificates.fingerprint import fingerprint
     from abnet.paper.datasets import load
 
     dataset = load(name, data_dir=data_dir)

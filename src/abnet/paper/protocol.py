@@ -210,7 +210,7 @@ def definition(setting: Setting, fingerprint: str, numerics_version: int = NUMER
     setting
         The run.
     fingerprint
-        Hash of the data, from `abnet.data.fingerprint`.
+        Hash of the data, from `abnet.certificates.fingerprint`.
     numerics_version
         Version of the code that trains.
     """

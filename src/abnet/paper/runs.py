@@ -16,7 +16,7 @@ from abnet.aggregation import exact, meanfield
 from abnet.bam import BAM, unflatten
 from abnet.baselines import BNN, EBP, BinaryConnect
 from abnet.bounds import catoni_bound
-from abnet.data.fingerprint import fingerprint as fingerprint_of
+from abnet.certificates.fingerprint import fingerprint as fingerprint_of
 from abnet.paper.datasets import load
 from abnet.paper.grid import SettingGroup
 from abnet.paper.protocol import Protocol, Result, Setting, protocol_of

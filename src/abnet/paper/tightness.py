@@ -74,7 +74,7 @@ def all_recipes(dataset: str) -> int:
 PREPARATIONS: dict[str, str] = {
     "none": "rows as they are",
     "standardise": "columns scaled on the first part",
-    "thermometer": "columns as signs between values of the first part (`abnet.data.preparation.transformers`)",
+    "thermometer": "columns as signs between values of the first part (`abnet.preparation.transformers`)",
     "upright": "the fixed map `abnet.paper.images.deskew`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.paper.images`",
 }
@@ -155,7 +155,7 @@ def preprocessor_of(preparation: str) -> Any:
     """What the classifier fits on its first part, or None."""
     from sklearn.preprocessing import StandardScaler
 
-    from abnet.data.preparation.transformers import ThermometerCodes
+    from abnet.preparation.transformers import ThermometerCodes
 
     makers = {"standardise": StandardScaler, "thermometer": ThermometerCodes}
     return makers[preparation]() if preparation in makers else None

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.wording import percent
-from abnet.data.fingerprint import BACKGROUND
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.table_map import TableMap
+from abnet.certificates.fingerprint import BACKGROUND
 from abnet.decisions.abstain import Abstention
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model_inputs
 from abnet.predictors.mixture import PathMixture
 from abnet.predictors.paths import PathPredictor
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.table_map import TableMap
 from abnet.report.measures import GivenRows, RowMeasures
 from abnet.report.promise import html_table
 from abnet.report.svg import Bar, Series, bar_chart, chart

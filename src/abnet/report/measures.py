@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
-from abnet.data.fitted_rows import FittedRows
+from abnet.certificates.fitted_rows import FittedRows
 from abnet.decisions.answers import sureness
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.labels import winners

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from abnet import __version__
 from abnet.atomic import atomic_path
-from abnet.data.preparation.coded import CodedMap
-from abnet.data.preparation.columns import DateColumn, NumericColumn, TextColumn
-from abnet.data.preparation.scalers import MinMaxMap, StandardMap
-from abnet.data.preparation.table_map import TableMap
 from abnet.decisions.answers import threshold_of
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.labels import Labels
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
+from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.preparation.table_map import TableMap
 from abnet.report.evidence import columns_section, curves_section, estimates_section, moves_of, moves_section, page_plan
 from abnet.report.measures import GivenRows, measure_rows
 from abnet.report.promise import Peer, certificate_section, peers_of, repeat_section

@@ -30,13 +30,13 @@ from abnet.cli.jobs.inputs import (
     two_random_parts,
     usual_models,
 )
-from abnet.data.preparation import TablePreparation
-from abnet.data.preparation.choose import DecimalMarkError
-from abnet.data.tables.cells import CellError
-from abnet.data.tables.reading import TableSource
 from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.outside import judge_answers
 from abnet.estimators.recipe import prior_share
+from abnet.preparation import TablePreparation
+from abnet.preparation.choose import DecimalMarkError
+from abnet.tables.cells import CellError
+from abnet.tables.reading import TableSource
 
 __all__ = [
     "CompareOutcome",
@@ -204,7 +204,7 @@ _COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/comp
 
 def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
     """A contender, or where it cannot be learned, the reason in its place: nothing is hidden."""
-    from abnet.data.preparation import UnseenWarning
+    from abnet.preparation import UnseenWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # every contender meets the same ones

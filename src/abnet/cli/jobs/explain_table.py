@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
+from abnet.certificates.fingerprint import BACKGROUND, BACKGROUND_ROWS
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text
 from abnet.cli.jobs.predict_table import numeric_rows, prepared
-from abnet.data.fingerprint import BACKGROUND, BACKGROUND_ROWS
-from abnet.data.preparation.unseen import Unseen
-from abnet.data.tables import read_table
-from abnet.data.tables.frames import as_table
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.unseen import Unseen
+from abnet.tables import read_table
+from abnet.tables.frames import as_table
 from abnet.words import number_of
 
 if TYPE_CHECKING:

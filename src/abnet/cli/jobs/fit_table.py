@@ -14,6 +14,7 @@ from sklearn.base import clone
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.wording import filled, percent
+from abnet.certificates.fingerprint import BACKGROUND
 from abnet.cli.console import certificate_text
 from abnet.cli.jobs.inputs import (
     Labelled,
@@ -24,9 +25,6 @@ from abnet.cli.jobs.inputs import (
     take_groups,
     two_random_parts,
 )
-from abnet.data.fingerprint import BACKGROUND
-from abnet.data.preparation import TablePreparation, UnseenWarning
-from abnet.data.tables.reading import Learning, TableSource, without
 from abnet.decisions.groups import group_averaged_bound
 from abnet.estimators.classifier import take_rows
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
@@ -34,6 +32,8 @@ from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.recipe import prior_share
 from abnet.files import save
 from abnet.labels import counted
+from abnet.preparation import TablePreparation, UnseenWarning
+from abnet.tables.reading import Learning, TableSource, without
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 

@@ -19,8 +19,8 @@ from abnet.cli.console import UsageError
 from abnet.words import number_of
 
 if TYPE_CHECKING:
-    from abnet.data.tables import Note
-    from abnet.data.tables.reading import Learning
+    from abnet.tables import Note
+    from abnet.tables.reading import Learning
 
 __all__ = [
     "Labelled",
@@ -86,7 +86,7 @@ def two_random_parts(data: Labelled, fraction: float, seed: int) -> tuple[NDArra
 
 def cell_texts(frame: Any, column: str) -> list[str | None]:
     """Cells of a column of a `Table` as text, None where they are missing; one number has one text."""
-    from abnet.data.tables.cells import is_blank, to_text
+    from abnet.tables.cells import is_blank, to_text
 
     found = frame.cells(column).distinct()
     texts = [None if is_blank(value) else label_text(to_text(value)) for value in found.values]
@@ -101,7 +101,7 @@ def label_text(text: str) -> str:
     >>> label_text("1.00"), label_text("yes"), label_text("2.5")
     ('1', 'yes', '2.5')
     """
-    from abnet.data.tables.cells import to_number, to_text
+    from abnet.tables.cells import to_number, to_text
 
     number = to_number(text)
     return text if number is None or not np.isfinite(number) else to_text(number)
@@ -131,9 +131,9 @@ def take_groups(part: "Learning", group: str | None) -> "tuple[Learning, NDArray
     """
     from dataclasses import replace
 
-    from abnet.data.tables import TableError
-    from abnet.data.tables.cells import listed
-    from abnet.data.tables.frames import as_table
+    from abnet.tables import TableError
+    from abnet.tables.cells import listed
+    from abnet.tables.frames import as_table
 
     if group is None:
         return part, None
@@ -183,9 +183,9 @@ def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_leas
     TableError
         If the table itself is of no use.
     """
-    from abnet.data.tables import TableError
-    from abnet.data.tables.cells import UnknownColumnError
-    from abnet.data.tables.reading import learning_part, without
+    from abnet.tables import TableError
+    from abnet.tables.cells import UnknownColumnError
+    from abnet.tables.reading import learning_part, without
 
     if target in drop:
         raise UsageError(f"--drop: {target!r} is the target, which cannot be dropped.")
@@ -204,7 +204,7 @@ def read_labelled(source: Any, target: str, *, drop: Sequence[str] = (), at_leas
 
 def check_use(use: Sequence[str], names: Sequence[str]) -> None:
     """Refuse a column to use that is not there."""
-    from abnet.data.tables.cells import listed
+    from abnet.tables.cells import listed
 
     unknown = [name for name in use if name not in names]
     if unknown:
@@ -216,7 +216,7 @@ def in_options(note: "Note") -> str:
 
     Examples
     --------
-    >>> from abnet.data.tables import Note
+    >>> from abnet.tables import Note
     >>> in_options(Note("row id", "is left out: it has no name; use='row id' takes it in"))
     "column 'row id' is left out: it has no name; --use 'row id' takes it in"
     """

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from abnet.atomic import check_writable
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.confusion import ConfusionMatrix
+from abnet.certificates.fitted_rows import FittedRows
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text, without_group
 from abnet.cli.jobs.predict_table import ROWS, prepared
-from abnet.data.fitted_rows import FittedRows
-from abnet.data.preparation.columns import numbers
-from abnet.data.preparation.unseen import Unseen, merge
-from abnet.data.tables import TableError, batches
-from abnet.data.tables.cells import listed, to_text
-from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.answers import sureness
 from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.columns import numbers
+from abnet.preparation.unseen import Unseen, merge
+from abnet.tables import TableError, batches
+from abnet.tables.cells import listed, to_text
+from abnet.tables.frames import Table, as_table
 from abnet.words import number_of
 
 __all__ = [

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
-from abnet.data.preparation.columns import numbers
-from abnet.data.preparation.unseen import Unseen, merge, refuse_unseen
-from abnet.data.tables import batches
-from abnet.data.tables.cells import TableError, listed
-from abnet.data.tables.frames import Table, as_table
 from abnet.files import load
 from abnet.files.model_file import kind_of
 from abnet.labels import winners
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.columns import numbers
+from abnet.preparation.unseen import Unseen, merge, refuse_unseen
+from abnet.tables import batches
+from abnet.tables.cells import TableError, listed
+from abnet.tables.frames import Table, as_table
 from abnet.threads import cores
 
 if TYPE_CHECKING:

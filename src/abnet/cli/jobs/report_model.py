@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.predict_table import ROWS, prepared
-from abnet.data.preparation.unseen import Unseen, merge
-from abnet.data.tables import TableError, batches
-from abnet.data.tables.cells import is_blank, listed, to_number, to_text
-from abnet.data.tables.frames import Table, as_table
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.files import load
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.unseen import Unseen, merge
 from abnet.report.evidence import LOCATED
 from abnet.report.measures import GivenRows, measure_scores
 from abnet.report.page import report_page
 from abnet.report.promise import Peer, peers_of
+from abnet.tables import TableError, batches
+from abnet.tables.cells import is_blank, listed, to_number, to_text
+from abnet.tables.frames import Table, as_table
 
 __all__ = ["ReportOutcome", "report_file"]
 

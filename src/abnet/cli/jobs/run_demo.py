@@ -17,8 +17,8 @@ from abnet.cli.jobs.compare_models import (
     judged,
 )
 from abnet.cli.jobs.inputs import Labelled, make_estimator, take, two_random_parts
-from abnet.data import Dataset, load, names
 from abnet.labels import Labels
+from abnet.paper import Dataset, load, names
 from abnet.paper.datasets import UnknownDatasetError
 from abnet.plots import OKABE_ITO, label_panel, styled
 from abnet.report.page import write_report
@@ -159,7 +159,7 @@ def run_demo(folder: Path, settings: dict[str, Any], *, verbose: bool = False) -
 
 
 def _digits(seed: int) -> tuple[Labelled, Labelled]:
-    from abnet.data import load
+    from abnet.paper import load
 
     data = load("digits")
     names = np.array(data.classes)

@@ -6,13 +6,13 @@ from typing import Any
 from abnet.bounds.certificate_file import kind_of_record
 from abnet.cli.console import certificate_text, say
 from abnet.cli.jobs.inputs import EXPORTED, check_output, described
-from abnet.data.preparation.coded import CodedMap
 from abnet.decisions.certify_model import AnyCertificate, load_certificate, not_recomputed
 from abnet.decisions.training_rows import ErrorEstimate
 from abnet.export import c_files, to_c, to_onnx
 from abnet.files import load
 from abnet.files.model_file import certificate_record, kind_of
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.coded import CodedMap
 
 __all__ = ["export_model", "inspect_certificate", "inspect_file"]
 

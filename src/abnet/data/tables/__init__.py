@@ -1,7 +1,0 @@
-"""Tables from CSV and Parquet files, through Polars, and the column to predict."""
-
-from abnet.data.tables.cells import Note, TableError
-from abnet.data.tables.frames import split_target
-from abnet.data.tables.reading import batches, read_table
-
-__all__ = ["Note", "TableError", "batches", "read_table", "split_target"]

@@ -1,0 +1,47 @@
+"""Tables and arrays made ready for a network, by maps that are stored as plain numbers and text.
+
+The stored forms transform with NumPy alone, whatever library a table comes in; scikit-learn loads with
+`TablePreparation` only.
+"""
+
+from typing import TYPE_CHECKING
+
+from abnet.lazy import lazy_names
+from abnet.preparation.coded import (
+    StoredPreparation,
+    preparation_from_dict,
+    preparation_to_dict,
+    stored_form,
+)
+
+if TYPE_CHECKING:
+    from abnet.preparation.coded import ThermometerMap
+    from abnet.preparation.scalers import MinMaxMap, StandardMap
+    from abnet.preparation.table_map import TableMap
+    from abnet.preparation.transformers import TablePreparation
+    from abnet.preparation.unseen import Unseen, UnseenWarning
+
+__all__ = [
+    "MinMaxMap",
+    "StandardMap",
+    "StoredPreparation",
+    "TableMap",
+    "TablePreparation",
+    "ThermometerMap",
+    "Unseen",
+    "UnseenWarning",
+    "preparation_from_dict",
+    "preparation_to_dict",
+    "stored_form",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abnet.preparation.scalers": ["MinMaxMap", "StandardMap"],
+        "abnet.preparation.transformers": ["TablePreparation"],
+        "abnet.preparation.table_map": ["TableMap"],
+        "abnet.preparation.coded": ["ThermometerMap"],
+        "abnet.preparation.unseen": ["Unseen", "UnseenWarning"],
+    },
+)

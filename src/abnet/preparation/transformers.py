@@ -1,0 +1,424 @@
+"""The scikit-learn transformers that learn a preparation: of a table, or thermometer codes of an array.
+
+Also what is said of rows before they are prepared: what is refused, and what to do about it.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from abnet.errors import Parameter, ParameterError
+from abnet.preparation.choose import choose_all
+from abnet.preparation.coded import ThermometerMap, cuts
+from abnet.preparation.columns import DateColumn, NumericColumn, Rules, numbers
+from abnet.preparation.table_map import Column, TableMap
+from abnet.tables.cells import Note, TableError, UnknownColumnError, is_missing, listed, refuse_repeated
+from abnet.tables.frames import Table, as_table, factorised, is_plan
+from abnet.tables.series import Distinct
+
+__all__ = [
+    "PlainNumbers",
+    "TablePreparation",
+    "ThermometerCodes",
+    "as_frame",
+    "check_preprocessor",
+    "check_size",
+    "hint_at_scales",
+    "with_advice",
+]
+
+_DECIMALS = {"auto": "", "point": ".", "comma": ","}
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):
+    """Features for a network from a table of numbers, booleans, dates and text, with missing values.
+
+    Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the first part only, as a
+    certificate demands.
+
+    ==========  ==================================================================================================
+    column      features
+    ==========  ==================================================================================================
+    numeric     ``(x - mean) / deviation``, missing values replaced by the median; a 0-1 feature says where they
+                were, if fitting met any (one first met later is the median, and nothing else)
+    boolean     true, yes = +1; false, no = -1; missing = 0, with a 0-1 feature as above
+    date        days since 1970-01-01, scaled, imputed and marked as numbers are; ``sin`` and ``cos`` of the season
+                where the dates of the fit span a year; missing = 0 in the season
+    text        a 0-1 feature per category, one for the rare ones together, one for missing if fitting met any;
+                numbers with a leading zero (zip codes) are text
+    words       a 0-1 feature for each of the commonest words (50 at the most), one for missing as above: where most
+                rows have a text of their own, and words come again
+    hashed      64 0-1 features that share out words and triples of characters, one for missing as above
+    ==========  ==================================================================================================
+
+    Empty cells, NaN, ``nan``, ``null``, ``#N/A`` are missing everywhere; ``NA``, ``None``, ``?``, ``-``, ``.`` among
+    numbers, booleans and dates, while in text columns they are categories; ``unknown``, ``missing``, ``n.a.`` and the
+    like among numbers. A category that fitting never met is 0 in every feature, or counts among the rare ones, with a
+    warning.
+
+    Text with many values (of which the commonest make up less than half of the rows) becomes categories, words or
+    hashed words and characters, whichever tells most about labels that the other columns leave open: in rows kept
+    aside among those given (`many_texts`). It is left out if none helps. Without labels it becomes words where words
+    come again, and else categories.
+
+    Columns are left out that have no name, no value or one value only, that hold a text of its own in every row, or
+    whole numbers that never repeat (a count of the rows: in a sorted table it would tell the class, and in new rows
+    nothing). `use` takes in those that are not constant.
+
+    Numbers may have marks for thousands (``1,966``, ``1 966``, ``1'966``), a decimal comma, one unit that is the same
+    in all cells (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Where marks can be read both
+    ways, as in ``1.234`` beside ``857``, the other columns tell; if they do not, that is an error which asks for
+    `decimal`. Whole numbers above 2^53 keep their differences.
+
+    A column is a date if its type says so, or if nine in ten of its texts are dates: ISO (``2024-03-01``, with or
+    without a time; a time with a zone is taken to UTC), numbers with the year last (``1/3/2024``, ``01.03.24``), with
+    an English month (``1 Mar 2024``), or months (``2024-03``). ``2024`` and ``20240301`` are numbers. Whether day or
+    month comes first is learned from the values, since none above 12 is a month; where they do not tell, it is the day,
+    with a remark in `notes_`. What cannot be read as a date counts as missing, with a warning.
+
+    Parameters
+    ----------
+    max_categories : int
+        Most features for the categories of a text column; the most frequent categories have their own. At least 2.
+    decimal : {"auto", "point", "comma"}
+        The decimal mark of numbers in text; the other one is for thousands.
+    use : str or sequence of str
+        Columns to use though they have no name, count the rows, or differ in all of them.
+
+    Attributes
+    ----------
+    map_ : TableMap
+        What was learned, as plain values; transforms without scikit-learn.
+    notes_ : tuple of Note
+        Columns left out and why, and columns that may not be what they seem, as values ``(column, text)``.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    Examples
+    --------
+    >>> table = {"age": ["20", "40", ""], "city": ["Oslo", "Bergen", "Oslo"], "country": ["Norway"] * 3}
+    >>> preparation = TablePreparation().fit(table)
+    >>> preparation.get_feature_names_out().tolist()
+    ['age', 'age (missing)', 'city=Bergen', 'city=Oslo']
+    >>> preparation.transform(table)[2].tolist()
+    [0.0, 1.0, 0.0, 1.0]
+    >>> print(*preparation.notes_)
+    column 'country' is left out: constant (Norway)
+    """
+
+    def __init__(self, *, max_categories: int = 20, decimal: str = "auto", use: str | Sequence[str] = ()) -> None:
+        self.max_categories = max_categories
+        self.decimal = decimal
+        self.use = use
+
+    def fit(self, X: Any, y: Any = None) -> "TablePreparation":
+        """Decide the kind of every column and learn its numbers; labels `y` decide about text with many values."""
+        rules = self._rules()
+        table = as_table(X)
+        if table.n_rows == 0 or not table.columns:
+            raise TableError(
+                f"a table needs rows and columns to be prepared; got {table.n_rows} by {len(table.columns)}."
+            )
+        unknown = sorted(rules.use - set(table.columns))
+        if unknown:
+            raise UnknownColumnError(f"use: no column {listed(unknown)}; the columns are {listed(table.columns)}.")
+        choices = choose_all(table, rules, y)
+        dropped = {name: choice.dropped for name, choice in choices.items() if choice.column is None}
+        columns = tuple(choice.column for choice in choices.values() if choice.column is not None)
+        if not columns:
+            reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(dropped.items())[:5])
+            raise TableError(f"no column is of use in {table.n_rows} rows: {reasons}; add columns that vary.")
+        remarks = tuple(Note(name, text) for name, choice in choices.items() for text in choice.remarks)
+        remarks += tuple(telling(table, columns, y))
+        self.map_ = TableMap(columns, dropped, remarks)
+        self.notes_ = self.map_.notes
+        self.n_features_in_ = len(table.columns)
+        self.feature_names_in_ = np.array(list(table.columns), object)
+        return self
+
+    def _rules(self) -> Rules:
+        if type(self.max_categories) is not int or self.max_categories < 2:
+            raise ValueError(f"max_categories must be a whole number of 2 or more, got {self.max_categories!r}.")
+        if not isinstance(self.decimal, str) or self.decimal not in _DECIMALS:
+            raise ValueError(f"decimal must be one of {', '.join(map(repr, _DECIMALS))}; got {self.decimal!r}.")
+        use = (self.use,) if isinstance(self.use, str) else tuple(self.use)
+        return Rules(self.max_categories, _DECIMALS[self.decimal], frozenset(use))
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Features (n, d) in float32; see `TableMap.transform`."""
+        check_is_fitted(self)
+        return self.map_.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the features, in order."""
+        check_is_fitted(self)
+        return self.map_.get_feature_names_out()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was learned, as plain values for a model file; `preparation_from_dict` reads it."""
+        check_is_fitted(self)
+        return self.map_.to_dict()
+
+
+class PlainNumbers(TablePreparation):
+    """The columns of a frame of numbers as they are; a gap becomes the median of the fit, and nothing else.
+
+    Whether there are gaps, in the fit or later, changes nothing about rows without one. Like all features of tables,
+    numbers are cut at a million either way.
+
+    Examples
+    --------
+    >>> PlainNumbers().fit({"a": [1.0, 3.0, 8.0]}).transform({"a": [2.0, float("nan")]}).tolist()
+    [[2.0], [3.0]]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> "PlainNumbers":
+        """Learn the medians."""
+        table = as_table(X)
+        found = {name: numbers(table, name) for name in table.columns}
+        known = {name: x[~np.isnan(x)] for name, x in found.items()}
+        fills = {name: float(np.median(x)) if len(x) else 0.0 for name, x in known.items()}
+        self.map_ = TableMap(tuple(NumericColumn(name, fill, 0.0, 1.0, False) for name, fill in fills.items()), {})
+        self.notes_ = ()
+        self.n_features_in_ = len(table.columns)
+        self.feature_names_in_ = np.array(list(table.columns), object)
+        return self
+
+
+class ThermometerCodes(TransformerMixin, BaseEstimator):
+    """Each column as signs ``sgn(x - t)`` for thresholds ``t`` between its distinct values.
+
+    A column with at most ``n_thresholds + 1`` distinct values gets one between all neighbours; one with more, as many
+    as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten hold the same
+    number, all quantiles of rows coincide. A number has the codes that it has in float32. A 0-1 column becomes one
+    sign, a constant one disappears, and every row has the same norm, which suits networks that divide by it.
+
+    Thresholds are fitted to data: give the transformer to a classifier as ``preprocessor``, which fits it on the first
+    part of the rows alone. No labels are used.
+
+    Parameters
+    ----------
+    n_thresholds : int
+        Thresholds of a column at the most.
+
+    Attributes
+    ----------
+    thresholds_ : list of arrays
+        For each column, increasing.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> codes = ThermometerCodes().fit([[1.0, 0.0], [2.0, 1.0], [5.0, 0.0]])
+    >>> [thresholds.round(3) for thresholds in codes.thresholds_]
+    [array([1.455, 3.455]), array([0.455])]
+    >>> codes.transform([[3.0, 1.0]])
+    array([[ 1., -1.,  1.]], dtype=float32)
+    """
+
+    def __init__(self, n_thresholds: int = 32) -> None:
+        self.n_thresholds = n_thresholds
+
+    def fit(self, X: Any, y: Any = None) -> "ThermometerCodes":
+        """Find the thresholds of every column."""
+        if self.n_thresholds < 1:
+            raise ValueError(f"n_thresholds must be a whole number of at least 1; got {self.n_thresholds!r}.")
+        rows = validate_data(self, X, dtype=[np.float64, np.float32])
+        self.thresholds_ = [cuts(column, self.n_thresholds) for column in rows.T]
+        if not any(len(thresholds) for thresholds in self.thresholds_):
+            raise ValueError(f"every column ({rows.shape[1]}) is constant on the {rows.shape[0]} rows: no thresholds.")
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Signs (n, number of thresholds), column after column."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return ThermometerMap.from_codes(self).transform(rows)
+
+
+ACCEPTED = "None, 'standardise', or an unfitted transformer with fit and transform, such as a StandardScaler for "
+ACCEPTED += "numbers or an abnet.preparation.TablePreparation for mixed frames (ABNetClassifier also takes 'auto' "
+ACCEPTED += "and 'table')"
+APART = 1000.0
+"""Ratio of deviations from which on columns count as unscaled."""
+
+
+def as_frame(X: Any) -> Any:
+    """Columns by name in a plain mapping, or in a plan of Polars, as a frame; anything else as it is.
+
+    Examples
+    --------
+    >>> as_frame({"age": [40, 50]}).columns
+    ['age']
+    >>> as_frame({"age": [40, 50], "size": [1.8]})
+    Traceback (most recent call last):
+    abnet.tables.cells.TableError: the columns of a table must have as many rows; got [1, 2].
+    """
+    if is_plan(X):
+        return X.collect()
+    if hasattr(X, "columns"):
+        refuse_repeated([str(name) for name in X.columns])
+    if not isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "tocsr"):
+        return X
+    import polars
+
+    return polars.DataFrame(dict(as_table(X).columns))
+
+
+LARGEST = 1e150
+"""Larger numbers have no finite square, and cannot be scaled."""
+
+
+def check_size(X: NDArray[Any]) -> NDArray[Any]:
+    """The rows, if none of their numbers is too large to be scaled.
+
+    Examples
+    --------
+    >>> check_size(np.array([[1.0, 1e200]]))
+    Traceback (most recent call last):
+    ValueError: column 1 holds 1e+200, and numbers of 1e+150 and above cannot be scaled: divide the column by ...
+    """
+    most = np.maximum(X.max(axis=0), -X.min(axis=0))  # without a copy of the rows
+    if X.dtype == np.float64 and (most >= LARGEST).any():
+        column = int(np.argmax(most))
+        raise ValueError(
+            f"column {column} holds {most[column]:.3g}, and numbers of {LARGEST:g} and above cannot be scaled: divide "
+            "the column by a constant, or correct its cells."
+        )
+    return X
+
+
+def with_advice(error: ValueError, preprocessor: Any) -> ValueError:
+    """An error about an array, with what to do about cells that a frame may have, if it is prepared, and an array not.
+
+    Examples
+    --------
+    >>> print(with_advice(ValueError("Input X contains NaN."), "auto"))
+    Input X contains NaN. Give X as a frame (pandas or Polars): text and missing cells are then prepared.
+    """
+    text = str(error)
+    if not (isinstance(preprocessor, str) and preprocessor == "auto"):
+        return error
+    if ("Input X" in text and "NaN" in text) or "could not convert string" in text:
+        first = text.splitlines()[0].rstrip(".")
+        return ValueError(f"{first}. Give X as a frame (pandas or Polars): text and missing cells are then prepared.")
+    return error
+
+
+def check_preprocessor(preprocessor: Any) -> None:
+    """Refuse what cannot prepare rows, with a list of what can.
+
+    Examples
+    --------
+    >>> check_preprocessor("standardise")
+    >>> check_preprocessor("minmax")
+    Traceback (most recent call last):
+    abnet.errors.ParameterError: preprocessor must be None, 'standardise', or ...; got 'minmax'.
+    """
+    if isinstance(preprocessor, str):
+        fits = preprocessor == "standardise"
+    else:
+        whole = not isinstance(preprocessor, type)
+        fits = whole and all(callable(getattr(preprocessor, name, None)) for name in ("fit", "transform"))
+    if not fits:
+        raise ParameterError("{} must be {}; got {!r}.", Parameter("preprocessor"), ACCEPTED, preprocessor)
+
+
+def hint_at_scales(X: NDArray[Any]) -> None:
+    """Warn if columns have scales that are far apart: a network reads all inputs through the norm of the row.
+
+    The ratio of the ninth tenth to the first of the columns' deviations counts, those of constant columns aside.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hint_at_scales(rng.normal(size=(50, 4)))
+    """
+    some = np.asarray(X[:: max(len(X) // 2000, 1)], np.float64)
+    deviations = some.std(axis=0)
+    deviations = deviations[deviations > 0]
+    if len(deviations) < 2:
+        return
+    low, high = np.quantile(deviations, (0.1, 0.9))
+    if high > APART * low:
+        warnings.warn(
+            f"The inputs have scales that are far apart (deviations from {low:.2g} to {high:.2g}), and the largest "
+            "will drown the others: scale them, for instance with preprocessor='standardise'.",
+            stacklevel=6,
+        )
+
+
+_FIRST = (40, 1000)  # rows looked at before all are
+_ENOUGH = 20  # rows below which chance may do it
+_NEVER = 20  # chance may give every value one label with probability e^-20 at the most
+
+
+def telling(table: Table, columns: Sequence[Column], y: Any) -> list[Note]:
+    """Remarks on columns that tell the label by themselves: commonly they are written after it, and new rows lack them.
+
+    Each value stands beside one label only, or there is one exactly for some labels. Numbers may well measure what
+    decides, so they are noted only if they have as many values as there are labels.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of columns
+    y : array (n,), optional
+        Labels.
+
+    Examples
+    --------
+    >>> from abnet.preparation.columns import BooleanColumn, TextColumn
+    >>> table = as_table({"left": ["yes", "no"] * 24, "why": ["old", "", "sold", ""] * 12})
+    >>> columns = [BooleanColumn("left", False), TextColumn("why", ("old", "sold"), (), True)]
+    >>> for note in telling(table, columns, [1, 0] * 24): print(note.column, note.text)
+    left has one value for each label in all 48 rows it was fitted on; if it is known only later, leave the column out
+    why is empty exactly where the label is one of the two in all 48 rows it was fitted on; if it is known only later, \
+leave the column out
+    """
+    labels = np.asarray([] if y is None else y)
+    if len(labels) < _ENOUGH or len(labels) != table.n_rows:
+        return []
+    texts = {column.name: not isinstance(column, NumericColumn | DateColumn) for column in columns}
+    for n in _FIRST:  # most columns are spared the work
+        texts = {name: text for name, text in texts.items() if _said(_first(table, name, n), labels[:n], text=text)}
+    told = {name: _said(table.cells(name).distinct(), labels, text=text, all_rows=True) for name, text in texts.items()}
+    later = f"in all {table.n_rows:,} rows it was fitted on; if it is known only later, leave the column out"
+    return [Note(name, f"{said} {later}") for name, said in told.items() if said]
+
+
+def _first(table: Table, name: str, n: int) -> Distinct:
+    """The first cells of a column, taken one by one: of all of them none is looked at."""
+    cells = table.cells(name)
+    return factorised([cells.cell(place) for place in range(min(n, len(cells)))], name)
+
+
+def _said(distinct: Distinct, labels: NDArray[Any], *, text: bool, all_rows: bool = False) -> str:
+    known, codes = np.unique(labels, return_inverse=True)
+    gaps = np.array([is_missing(value) for value in distinct.values])
+    values = np.where(gaps, len(gaps), np.arange(len(gaps)))[distinct.codes]  # all gaps are one value
+    if all_rows and len(known) < 2:
+        return ""
+    different = _decides(values, codes)
+    if different == len(known):
+        return "has one value for each label"
+    if len(known) <= 2 and _decides(gaps[distinct.codes].astype(np.intp), codes) == len(known):
+        return "is empty exactly where the label is one of the two"
+    if not different or not text:
+        return ""
+    # Values without any say have one label each with probability at most p^(n - values), p the commonest label's share.
+    share = np.bincount(codes).max() / len(codes)
+    if all_rows and (len(codes) - different) * -np.log(share) < _NEVER:
+        return ""
+    return f"has {different:,} values, each beside one label only,"
+
+
+def _decides(values: NDArray[np.intp], codes: NDArray[np.intp]) -> int:
+    """How many values there are if each stands beside one label only; else 0."""
+    different = len(np.unique(values))
+    return different if different == len(np.unique(values * (codes.max() + 1) + codes)) else 0

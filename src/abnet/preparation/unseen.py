@@ -1,0 +1,108 @@
+"""Values met in prediction that the preparation has no place for."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from abnet.errors import NamesParameters, Parameter
+from abnet.tables.cells import TableError, quoted, to_text
+from abnet.tables.frames import Table
+from abnet.words import number_of
+
+__all__ = ["Unseen", "UnseenValueError", "UnseenWarning", "merge", "refuse_unseen"]
+
+_SHOWN = 3
+
+
+class UnseenWarning(UserWarning):
+    """A table to predict holds categories that the training table did not have, or dates that cannot be read."""
+
+
+class UnseenValueError(NamesParameters, TableError):
+    """A value that the training table did not have, where such values are refused."""
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Values of one column that its preparation has no place for, with the number of rows that hold them.
+
+    Attributes
+    ----------
+    column : str
+    rows : dict of str to int
+    order : str
+        In a column of dates, the order in which they are read; empty where the values are categories.
+    others : int
+        Rows with further values, which are not listed.
+
+    Examples
+    --------
+    >>> print(Unseen("city", {"Oslo": 3, "Bergen": 1}))
+    column 'city': 'Oslo' (3 rows), 'Bergen' (1 row) not seen in training; treated as an unknown category
+    >>> print(Unseen("born", {"soon": 2}, "day/month/year"))
+    column 'born': 'soon' (2 rows) cannot be read as day/month/year, 2 rows in all; treated as missing
+    """
+
+    column: str
+    rows: dict[str, int]
+    order: str = ""
+    others: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in all."""
+        return sum(self.rows.values()) + self.others
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        most = Counter(self.rows).most_common(_SHOWN)
+        shown = ", ".join(f"{quoted(value)} ({number_of(count, 'row')})" for value, count in most)
+        more = len(self.rows) - len(most)
+        also = f" and {more} more" if more else ""
+        if self.order:
+            end = f"cannot be read as {self.order}, {number_of(self.n_rows, 'row')} in all; treated as missing"
+        else:
+            end = "not seen in training; treated as an unknown category"
+        return f"column {self.column!r}: {shown}{also} {end}"
+
+
+def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:
+    """One report per column from those of many chunks, with at most `most` values each.
+
+    Examples
+    --------
+    >>> merge([Unseen("a", {"x": 1}), Unseen("a", {"x": 1, "y": 1})])
+    [Unseen(column='a', rows={'x': 2, 'y': 1}, order='', others=0)]
+    """
+    columns: dict[str, Unseen] = {}
+    for report in reports:
+        before = columns.get(report.column, Unseen(report.column, {}, report.order))
+        columns[report.column] = _added(before, report, most)
+    return list(columns.values())
+
+
+def refuse_unseen(table: Table, reports: Iterable[Unseen]) -> None:
+    """An error for the first category that training never saw, or date that cannot be read, with its place."""
+    for report in reports:
+        value = next(iter(report.rows))
+        codes, values = table.cells(report.column).distinct()
+        position = int(np.isin(codes, [i for i, cell in enumerate(values) if to_text(cell) == value]).argmax())
+        wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
+        rest = "missing" if report.order else "unknown"
+        raise UnseenValueError(
+            "column {!r}, {}: {} {}; correct it, or use {} to treat such values as {}: a certificate is about all "
+            "rows, those with new values included.",
+            report.column, table.row(position), quoted(value), wrong, Parameter("unseen", "warn"), rest,
+        )  # fmt: skip
+
+
+def _added(first: Unseen, second: Unseen, most: int) -> Unseen:
+    rows, others = dict(first.rows), first.others + second.others
+    for value, count in second.rows.items():
+        if value in rows or len(rows) < most:
+            rows[value] = rows.get(value, 0) + count
+        else:
+            others += count
+    return replace(first, rows=rows, others=others)

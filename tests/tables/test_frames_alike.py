@@ -1,0 +1,106 @@
+"""Frames one after another that differ: in the order of columns, in types, in columns; each is read or refused."""
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from abnet import ABNetClassifier, fit_table
+from abnet.tables import TableError
+from abnet.tables.reading import alike, as_polars, learning_part
+
+SMALL = ABNetClassifier((2,), max_iter=2, random_state=0)
+Change = Callable[[pl.DataFrame], Any]
+
+
+def parts() -> list[pl.DataFrame]:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 200)).round(3)
+    day = [date(2024, 1, 1 + i % 28) for i in range(200)]
+    whole = pl.DataFrame({"a": a, "b": b, "n": rng.integers(5, size=200), "day": day, "y": a + b > 0})
+    return [whole[start : start + 50] for start in range(0, 200, 50)]
+
+
+def changed(change: Change, which: int) -> Iterator[Any]:
+    return (change(part) if place == which else part for place, part in enumerate(parts()))
+
+
+@pytest.mark.parametrize("which", [0, 1, 3])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda part: part[:, ::-1],
+        lambda part: part.to_pandas(),
+        lambda part: part.with_columns(pl.col("n").cast(pl.Float64)),
+        lambda part: part.with_columns(pl.col("n", "a").cast(pl.String)),
+        lambda part: part.with_columns(pl.col("day").cast(pl.String)),
+    ],
+    ids=["order", "pandas", "whole numbers and floats", "text of numbers", "text of dates"],
+)
+def test_frames_that_differ_in_order_and_types_are_one_table(change: Change, which: int) -> None:
+    settings: dict[str, Any] = {"max_learn_rows": 1000, "share": 0.5, "seed": 0}
+    plain = learning_part(parts, "y", **settings)
+    other = learning_part(lambda: alike(map(as_polars, changed(change, which))), "y", **settings)
+    assert [str(label) for label in other.y] == [str(label) for label in plain.y]
+    for name in ("a", "b", "n"):
+        np.testing.assert_array_equal(other.X[name].cast(pl.Float64), plain.X[name].cast(pl.Float64))
+    days = [part.X["day"].cast(pl.String).str.head(10).to_list() for part in (other, plain)]
+    assert days[0] == days[1]
+
+
+@pytest.mark.parametrize("which", [0, 2])
+@pytest.mark.parametrize("gap", [None, float("nan")], ids=["null", "NaN"])
+def test_a_frame_without_a_value_in_a_column_may_have_any_type_there(gap: Any, which: int) -> None:
+    """Pandas makes NaN of a piece of text or dates without a value."""
+    frames = changed(lambda part: part.with_columns(day=pl.lit(gap), n=pl.lit(gap)), which)
+    part = learning_part(lambda: alike(frames), "y", max_learn_rows=1000, share=0.5, seed=0)
+    assert part.X["day"].dtype == pl.Date
+    assert part.X["day"].null_count() == part.X["n"].null_count() == 50
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda part: part.drop("a", "n"), "frame 3 of the table lacks 'a', 'n'; all need the columns of the first."),
+        (lambda part: part.with_columns(new=1), "frame 3 of the table adds 'new'; all need"),
+        (lambda part: part.with_columns(a=pl.lit(date(2024, 1, 1))), "column 'a' holds dates, and numbers in frames"),
+        (lambda part: part.with_columns(day=5), "frame 3 of the table: column 'day' holds numbers, and dates in"),
+        (lambda part: part.with_columns(n=pl.lit(True)), "column 'n' holds booleans, and numbers in frames before it"),
+        (lambda part: part.with_columns(pl.col("y").cast(pl.Int64)), "column 'y' holds numbers, and booleans in"),
+        (lambda part: part.with_columns(pl.col("y").cast(pl.String)), "column 'y' holds text, and booleans in"),
+    ],
+    ids=["lacks", "adds", "dates", "numbers", "booleans", "labels", "text"],
+)
+def test_frames_that_are_no_one_table_are_refused(change: Change, message: str, most: int) -> None:
+    with pytest.raises(TableError, match=message):
+        fit_table(changed(change, 2), "y", estimator=SMALL, max_learn_rows=most)
+
+
+def test_frames_that_are_none(tmp_path: Any) -> None:
+    with pytest.raises(TableError, match="no rows to learn from"):
+        fit_table(iter([]), "y", estimator=SMALL)
+    with pytest.raises(TypeError, match="several tables must be frames, and not paths; got"):
+        fit_table(["a.csv", "b.csv"], "y", estimator=SMALL)
+
+
+def test_a_plan_of_polars_is_a_table(most: int) -> None:
+    whole = pl.concat(parts())
+    plan, frame = (fit_table(table, "y", estimator=SMALL, max_learn_rows=most) for table in (whole.lazy(), whole))
+    assert plan.certificate_ == frame.certificate_
+
+
+def test_pieces_of_pandas_with_gaps_are_the_whole_table() -> None:
+    """As `pandas.read_csv` gives pieces: whole numbers become floats where a cell is empty."""
+    frame = pl.concat(parts()).drop("day").to_pandas()
+    frame["n"] = frame["n"].astype("float64").where(frame.index % 100 != 99)
+    pieces = [frame[start : start + 50].copy() for start in range(0, 200, 50)]
+    pieces = [piece if piece["n"].isna().any() else piece.astype({"n": "int64"}) for piece in pieces]
+    assert {str(piece["n"].dtype) for piece in pieces} == {"int64", "float64"}
+    tables: list[Any] = [iter(pieces), pd.concat(pieces)]
+    fits = [fit_table(table, "y", estimator=SMALL, max_learn_rows=60).certificate_ for table in tables]
+    assert fits[0].vote_errors == fits[1].vote_errors
+    assert fits[0].empirical_gibbs_risk == pytest.approx(fits[1].empirical_gibbs_risk, rel=1e-12)

@@ -1,0 +1,75 @@
+"""Of a table that is too large, which rows learn."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abnet import ABNetClassifier, fit_table
+from abnet.certificates import row_hashes, row_order
+from abnet.tables import TableError, batches
+from abnet.tables.reading import learning_part
+
+N = 10_000
+TABLE = pl.DataFrame({"row": range(N), "y": [n >= N // 2 for n in range(N)]})
+
+
+def pieces(size: int, table: pl.DataFrame = TABLE) -> Iterator[pl.DataFrame]:
+    return (table.slice(start, size) for start in range(0, N, size))
+
+
+@pytest.mark.parametrize("size", [17, 100, 3333, N])
+@pytest.mark.parametrize("most", [50, 700, N - 1])
+def test_the_rows_that_learn_come_first_in_the_order_of_hashes(size: int, most: int) -> None:
+    part = learning_part(lambda: pieces(size), "y", max_learn_rows=most, share=0.5, seed=5)
+    expected = np.sort(row_order(row_hashes(TABLE), 5)[: min(most, N // 2)])
+    assert part.learns is not None
+    assert part.n_rows == N
+    assert part.X["row"].to_list() == np.flatnonzero(part.learns).tolist() == expected.tolist()
+    assert np.array_equal(part.y == 1, expected >= N // 2)
+
+
+def test_the_order_of_the_file_does_not_matter() -> None:
+    shuffled = TABLE.sample(fraction=1.0, shuffle=True, seed=1)
+    tables = [lambda: pieces(500), lambda: pieces(300, shuffled)]
+    one, other = (learning_part(table, "y", max_learn_rows=400, share=0.5, seed=0) for table in tables)
+    assert sorted(one.X["row"]) == sorted(other.X["row"])
+    assert np.bincount(one.X["row"].to_numpy() // (N // 4)).min() > 60
+
+
+def test_a_table_that_fits_is_taken_whole() -> None:
+    part = learning_part(lambda: pieces(100), "y", max_learn_rows=N, share=0.5, seed=0)
+    assert part.learns is None
+    assert part.X["row"].to_list() == list(range(N))
+
+
+def test_a_file_streams_through(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(1000)))
+    part = learning_part(lambda: batches(tmp_path / "t.csv", rows=64), "y", max_learn_rows=100, share=0.5, seed=0)
+    assert part.learns is not None
+    assert len(part.y) == 100
+    assert part.X["x"].to_list() == [str(row) for row in np.flatnonzero(part.learns)]
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(TableError, match="no rows to learn from"):
+        learning_part(lambda: [], "y", max_learn_rows=10, share=0.5, seed=0)
+    for share, most in ((0.0, 5), (1.0, 5), (0.5, 0)):
+        with pytest.raises(ValueError, match="share must lie between 0 and 1"):
+            learning_part(lambda: pieces(100), "y", max_learn_rows=most, share=share, seed=0)
+
+
+@pytest.mark.parametrize("bad", range(0, 300, 60))
+@pytest.mark.parametrize(("column", "cell"), [("x", "inf"), ("y", "")])
+def test_errors_name_the_row_of_the_file_whether_it_learns_or_is_counted(
+    tmp_path: Path, bad: int, column: str, cell: str
+) -> None:
+    rows = [{"x": str(i * 37 % 101), "z": str(i * 11 % 7), "y": "ab"[i % 2]} for i in range(300)]
+    rows[bad][column] = cell
+    lines = ["x,z,y", *(",".join(row.values()) for row in rows)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    small = ABNetClassifier((2,), max_iter=1, random_state=0)
+    with pytest.raises(TableError, match=rf"column '{column}'.*data row {bad + 1}\b"):
+        fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120)
