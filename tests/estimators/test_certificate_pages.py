@@ -34,7 +34,3 @@ def test_the_page_shows_the_published_certificates_rounded_up() -> None:
         cells = line.split("|")
         for kind, cell in (("gibbs", cells[2]), ("vote", cells[4])):
             assert 0 <= float(cell) - found[dataset, kind] < 1e-4, (dataset, kind)
-
-
-def rows_of(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader((DOCS.parent / "results" / name).read_text().splitlines()))
