@@ -1,7 +1,6 @@
 """The figures: what they show, and that they are the same each time."""
 
 import csv
-import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,7 +25,6 @@ from abnet.experiments.figures import (
 )
 from abnet.experiments.figures.depth import depth_to_csv
 from abnet.experiments.figures.timing import METHODS, read_timings, timings_to_csv
-from abnet.explanation.plane import region_probabilities
 
 W_1 = np.array([[3.0, 1.0], [1.0, -3.0]])
 b_1 = np.array([1.0, 1.5])
@@ -66,16 +64,6 @@ def test_files_are_the_same_each_time_whatever_the_users_settings(tmp_path: Path
     assert [path.name for path in first] == [f"{name}.png", f"{name}.svg"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     assert "<dc:date>" not in first[1].read_text()
-
-
-def test_regions_are_the_products_of_the_units_probabilities() -> None:
-    inputs = np.array([[0.0, 0.0], [0.3, -2.0], [5.0, 1.0]])
-    got = region_probabilities(W_1, b_1, inputs)
-    for x, row in zip(inputs, got, strict=True):
-        m = [math.erf((w @ x + b) / math.sqrt(2 * (x @ x + 1))) for w, b in zip(W_1, b_1, strict=True)]
-        plus = [(1 + value) / 2 for value in m]
-        expected = [(1 - plus[0]) * (1 - plus[1]), (1 - plus[0]) * plus[1], plus[0] * (1 - plus[1]), plus[0] * plus[1]]
-        assert row == pytest.approx(expected, abs=1e-15)
 
 
 def test_the_panels_of_figure_3_add_up() -> None:
