@@ -26,8 +26,9 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     from abnet.experiments.protocol import protocol_of
     from abnet.experiments.run_group import Member
     from abnet.experiments.setting import Setting
+    from abnet.training.compilation import compiled_epoch
     from abnet.training.loop import Limits, Span
-    from abnet.training.trainer import compiled_epoch, lifted_rows
+    from abnet.training.stages import lifted_rows
     from learning import images
 
     members = []

@@ -15,7 +15,7 @@ from abnet.bounds import verify_certificate
 from abnet.bounds.certificate import Certificate
 from abnet.estimators.mixture_fit import _last_groups
 from abnet.rows import held_rows, two_parts
-from abnet.training.trainer import prior_spans
+from abnet.training.stages import prior_spans
 from estimators.worlds import SIGNAL, classifier
 
 RNG = np.random.default_rng(8)

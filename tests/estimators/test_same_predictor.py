@@ -1,6 +1,5 @@
 """What is certified is what predicts: same rows, same bits, same order of columns, same words."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet import ABNetClassifier, PBGNetClassifier
 from abnet.aggregation import meanfield
-from abnet.files import load, save
 
 SMALL: dict[str, Any] = {"max_iter": 6, "random_state": 0}
 
@@ -93,17 +91,3 @@ def test_a_sampled_pbgnet_is_certified_by_its_expected_output(rng: np.random.Gen
     assert clf.certify(X, y).empirical_gibbs_risk == pytest.approx(risk, abs=1e-12)
     wide = PBGNetClassifier((30,), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
     assert wide.certify(X, y).gibbs_risk_bound == 1
-
-
-def test_sampled_pbgnet_answers_to_its_old_name(rng: np.random.Generator, tmp_path: Any) -> None:
-    X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
-    sampled = PBGNetClassifier((3, 3), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
-    with pytest.warns(DeprecationWarning, match="is now 'sampled'"):
-        old = PBGNetClassifier((3, 3), aggregation="uniform", n_samples=2, **SMALL).fit(X, y)
-    np.testing.assert_array_equal(old.decision_function(X), sampled.decision_function(X))
-    assert old.aggregation_ == old.compact().info.details["aggregation"] == "sampled"
-    assert old.get_params()["aggregation"] == "uniform"  # as it was given
-    details = {**old.compact().info.details, "aggregation": "uniform"}  # as version 0.1 wrote it
-    written = replace(old.compact(), info=replace(old.compact().info, details=details))
-    save(written, tmp_path / "old.abnet")
-    assert load(tmp_path / "old.abnet").info.details == details

@@ -15,7 +15,7 @@ from abnet.experiments import run_group as training
 from abnet.experiments.exchange import export_runs
 from abnet.experiments.protocol import protocol_of
 from abnet.experiments.run_group import run_group
-from abnet.training.trainer import Stack
+from abnet.training.runner import Stack
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
 

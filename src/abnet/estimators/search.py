@@ -131,7 +131,7 @@ def validation_figures(
         found = _certificate(again, {})
         return found.empirical_error or 0.0, found.empirical_gibbs_risk
     from abnet.training.loop import Span
-    from abnet.training.trainer import prior_spans
+    from abnet.training.stages import prior_spans
 
     watch = prior_spans(Span(0, len(fitted.other_rows_)), fitted.validation_fraction, fitted._n_held)[1]
     rows = fitted.other_rows_[watch.first : watch.first + watch.size]
