@@ -164,6 +164,11 @@ def test_networks_that_do_not_belong_together_are_refused(rng: np.random.Generat
         Posterior.from_networks([one], [one], Exact(), [0.0])
 
 
+def test_training_does_not_forget_deviations_in_silence(rng: np.random.Generator) -> None:
+    with pytest.raises(ValueError, match="log_sigma"):
+        start(posterior(rng, 1), Objective.BOUND, 10, 0.05)
+
+
 def test_a_posterior_in_numpy_needs_no_jax() -> None:
     program = """
 import sys

@@ -103,7 +103,7 @@ class BAM(NamedTuple):
         return BAM(tuple(np.asarray(W, dtype) for W in self.weights), tuple(np.asarray(b, dtype) for b in self.biases))
 
 
-def check_sizes(sizes: tuple[int, ...]) -> None:
+def check_sizes(sizes: tuple[Any, ...]) -> None:
     """Refuse sizes that are not at least an input and an output of one unit or more."""
     if len(sizes) < 2 or any(int(d) != d or d < 1 for d in sizes):
         raise ValueError(f"sizes must be at least (inputs, outputs), each a whole number of 1 or more; got {sizes}.")

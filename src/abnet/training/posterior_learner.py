@@ -38,7 +38,9 @@ class State(NamedTuple):
 
 
 def start(posterior: Posterior, objective: Objective, n: int, delta: float) -> State:
-    """A state that starts at a posterior, with ``C = 1``; n examples and δ are those of the bound."""
+    """A state that starts at a posterior with ``σ = 1``, and ``C = 1``; n examples and δ are those of the bound."""
+    if np.any(posterior.log_sigma):
+        raise ValueError(f"training keeps σ = 1, and this posterior has log_sigma = {posterior.log_sigma}.")
     learned = flattened(posterior.layers), np.float32(0)
     adam = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(ADAM.init, learned))
     return State(*learned, flattened(posterior.prior), adam, np.int32(objective), np.float32(n), np.float32(delta))
