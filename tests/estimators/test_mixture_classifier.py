@@ -385,10 +385,10 @@ def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkey
     """A second process has not to compile what the first one has."""
     import jax
 
-    from abnet.training import loop
+    from abnet.training import compilation
 
     name = "jax_compilation_cache_dir"
-    monkeypatch.setattr(loop, "_read", lambda setting: None if setting == name else getattr(jax.config, setting))
+    monkeypatch.setattr(compilation, "_read", lambda setting: None if setting == name else getattr(jax.config, setting))
     monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
     seen: list[str] = []
 

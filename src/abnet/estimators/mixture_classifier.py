@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from abnet.aggregation import Exact
 from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
 from abnet.certificates.fingerprint import background_detail, fingerprint, warn_of_copies
@@ -28,7 +29,8 @@ from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_reco
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.parameters import check_choice, check_hidden, check_positive
-from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
+from abnet.posterior import Posterior
+from abnet.predictors.drawn_network import DrawnNetwork, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
 from abnet.preparation.transformers import as_frame
 from abnet.threads import cores
@@ -249,7 +251,7 @@ class MixtureClassifier(AggregatedClassifier):
         if self.__dict__.get("_holds_rows"):
             self._hand_over(X, learn, judge)
         coded, recipe = self._coded(base, learn)
-        from abnet.training.loop import compilation_cache
+        from abnet.training.compilation import compilation_cache
 
         with compilation_cache(), training_bar(self.verbose) as report:
             members = mixture_fit.learn_prior_members(
@@ -397,9 +399,8 @@ def _draw_member(
     **terms: Any,
 ) -> DrawnNetwork:
     """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
-    m = int(rng.integers(len(networks)))
-    posterior = Posterior(networks[m], priors[m], terms)
-    network, certificate = draw_network(posterior, X, codes, rng, info.labels, threads=cores())
+    posterior = Posterior.from_networks(networks, priors, Exact())
+    network, certificate = draw_network(posterior, X, codes, rng, info.labels, terms=terms, threads=cores())
     return replace(network, info=replace(info, certificate=certificate if covered else None, calibration=None))
 
 

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.aggregation import region_probabilities
 from abnet.aggregation.uniform import log_transition
-from abnet.cube import corner_probabilities, corners
+from abnet.cube import corners
 from abnet.predictors.compact import CompactABNet, CompactMAP
 from abnet.predictors.drawn_network import DrawnNetwork
 from abnet.predictors.mixture import CompactMixture, PathMixture
 from abnet.predictors.paths import CompactUniform, PathPredictor
-from abnet.predictors.predictor import Predictor, leading_means, leading_scores, weighted_sums
+from abnet.predictors.predictor import Predictor, leading_scores, weighted_sums
 
 __all__ = ["Region", "RegionTable", "RowRegions", "region_table", "row_regions", "why_no_regions"]
 
@@ -130,7 +131,7 @@ class RegionTable:
             certain[np.arange(len(X)), 0, (weighted_sums(model.W, model.b, X) >= 0) @ powers] = 1.0
             return certain
         W, b = (model.W, model.b) if isinstance(model, CompactMixture) else (model.W[None], model.b[None])
-        return np.stack([corner_probabilities(leading_means(W[m], b[m], X)) for m in range(len(W))], axis=1)
+        return np.stack([region_probabilities(W[m], b[m], X) for m in range(len(W))], axis=1)
 
     def blocks(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
         """Rows and their probabilities, some at a time."""

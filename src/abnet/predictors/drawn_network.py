@@ -15,13 +15,13 @@ from abnet.codebook import nearest_word
 from abnet.cube import erf, namespace
 from abnet.features import CodedLayer, CodedRows
 from abnet.labels import Labels
+from abnet.posterior import Posterior
 from abnet.predictors.paths import checked_layers, layered_arrays
 from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
 
 __all__ = [
     "DrawnNetwork",
     "LayerMoments",
-    "Posterior",
     "PosteriorAverage",
     "draw_network",
     "layer_moments",
@@ -239,34 +239,6 @@ class PosteriorAverage(Predictor):
         return PosteriorAverage(BAM.from_layers(layers), float(arrays["e"][0]), info=info)
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """N(centre, I) with its prior N(prior, I), and the terms of a certificate (see `DrawnCertificate`).
-
-    Attributes
-    ----------
-    centre, prior : BAM
-    terms : dict
-        ``delta``, ``prior``, ``posterior`` and ``n_candidates``.
-    """
-
-    centre: BAM
-    prior: BAM
-    terms: dict[str, Any]
-
-    def draw(self, rng: np.random.Generator) -> tuple[BAM, float]:
-        """A network ``h = w + ε`` and ``ln dQ/dP(h) = ‖w - v‖²/2 + (w - v)·ε``, in float64.
-
-        The sum of squares of `DrawnCertificate.log_density_ratio` expanded: nothing large cancels.
-        """
-        w, v = self.centre.astype(np.float64), self.prior.astype(np.float64)
-        noise = [rng.standard_normal(leaf.shape) for leaf in (*w.weights, *w.biases)]
-        moved = [a - b for a, b in zip((*w.weights, *w.biases), (*v.weights, *v.biases), strict=True)]
-        ratio = sum(float(np.sum(d * (d / 2 + e))) for d, e in zip(moved, noise, strict=True))
-        drawn = [leaf + e for leaf, e in zip((*w.weights, *w.biases), noise, strict=True)]
-        return BAM(tuple(drawn[: len(w.weights)]), tuple(drawn[len(w.weights) :])), ratio
-
-
 def draw_network(
     posterior: Posterior,
     X: NDArray[np.float32],
@@ -274,6 +246,7 @@ def draw_network(
     rng: np.random.Generator,
     labels: Labels | None = None,
     *,
+    terms: Mapping[str, Any],
     threads: int = 1,
 ) -> tuple[DrawnNetwork, DrawnCertificate]:
     """Draw once, count the errors on the prepared bound rows, certify.
@@ -281,7 +254,7 @@ def draw_network(
     Parameters
     ----------
     posterior : Posterior
-        Fixed before `rng` was used.
+        Fixed before `rng` was used; the ratio is that of the member that is drawn.
     X : array (n, d_0)
         Prepared bound rows.
     codes : array (n,)
@@ -290,19 +263,23 @@ def draw_network(
         Independent of everything that the posterior depends on.
     labels : Labels, optional
         Of several classes.
+    terms : mapping
+        ``delta``, ``prior``, ``posterior`` and ``n_candidates`` of the certificate (see `DrawnCertificate`).
     threads : int
         That count.
 
     Examples
     --------
+    >>> from abnet.aggregation import Exact
     >>> one = BAM((np.ones((1, 1)),), (np.zeros(1),))
     >>> terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
     >>> X, y = np.float32([[-3], [-2], [2], [3]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> network, certificate = draw_network(Posterior(one, one, terms), X, y, np.random.default_rng(0))
+    >>> posterior = Posterior.from_networks([one], [one], Exact())
+    >>> network, certificate = draw_network(posterior, X, y, np.random.default_rng(0), terms=terms)
     >>> certificate.log_density_ratio, certificate.n_examples
     (0.0, 4)
     """
     drawn, ratio = posterior.draw(rng)
     network = DrawnNetwork(drawn, info=ModelInfo() if labels is None else ModelInfo(labels))
     errors = int(np.sum(network.votes(X, threads=threads) != np.maximum(codes, 0)))
-    return network, DrawnCertificate(errors, len(codes), ratio, **posterior.terms)
+    return network, DrawnCertificate(errors, len(codes), float(ratio), **terms)
