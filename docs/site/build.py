@@ -37,6 +37,7 @@ PACKAGES = [
     "abnet.report",
     "abnet.export",
     "abnet.distributed_scoring",
+    "abnet.posterior",
     "abnet.aggregation",
     "abnet.cube",
     "abnet.codebook",
