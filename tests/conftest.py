@@ -39,6 +39,13 @@ def seed() -> int:
     return int(os.environ.get("ABNET_TEST_SEED", "0"))
 
 
+@pytest.fixture(autouse=True)
+def drawn_seeds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit without a seed draws one: here from `seed`, so that a test gives the same every time."""
+    draws = np.random.default_rng([seed, 1])
+    monkeypatch.setattr("abnet.certificates.split.secrets.randbits", lambda bits: int(draws.integers(2**bits)))
+
+
 @pytest.fixture
 def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)

@@ -32,7 +32,7 @@ def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table:
     preparation = abnet.load(model).info.preparation
     assert isinstance(preparation, TableMap)
     X, y, _ = split_target(read_table(table), "mood today")
-    clf = abnet.ABNetClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=0).fit(X, y)
+    clf = abnet.ABNetClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=1).fit(X, y)
     column = pd.to_numeric(read_table(table).to_pandas()["size, cm"].drop(index=clf.bound_rows_))
     assert len(column) == ROWS // 2
     stored = preparation.to_dict()["columns"][0]
@@ -43,7 +43,7 @@ def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table:
 
 def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> None:
     X, y, _ = split_target(read_table(table), "mood today")
-    clf = abnet.ABNetClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=0).fit(X, y)
+    clf = abnet.ABNetClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=1).fit(X, y)
     assert abnet.load(model).certificate_ == clf.certificate_
     assert abnet.load(model).predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()
 
@@ -185,9 +185,9 @@ def test_the_model_says_how_it_was_made(model: Path) -> None:
     """The command as it was typed, the settings, other models on the same rows, and how learning went."""
     details = abnet.load(model).info.details
     assert details["command"] == (
-        "abnet fit TABLE --target 'mood today' --hidden-layer-sizes 2 --max-iter 4 --random-state 0"
+        "abnet fit TABLE --target 'mood today' --hidden-layer-sizes 2 --max-iter 4 --random-state 1"
     )
-    assert (details["settings"]["random_state"], details["seed"]) == ("0", 0)
+    assert (details["settings"]["random_state"], details["seed"]) == ("1", 1)
     assert details["rivals"][0]["name"].startswith("logistic regression")
     assert [curve["name"] for curve in details["curves"]] == ["prior, log loss", "prior, linear loss"]
     assert all(curve["every"] == 1 and len(curve["values"]) > 1 for curve in details["curves"])

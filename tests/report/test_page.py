@@ -26,7 +26,6 @@ from export import models
 from files.predictors import ALL, predictor
 from report import pages
 
-GOLDEN = Path(__file__).parents[1] / "files" / "golden"
 VOID = {"meta", "br", "input", "rect", "line", "circle", "polyline"}
 
 
@@ -140,14 +139,6 @@ def test_every_kind_of_model_has_a_report(kind: str, tmp_path: Path) -> None:
 
 
 WITHOUT_FORM = {"compact stochastic ABNet", "stochastic mean field", "posterior average", "binary network"}
-
-
-@pytest.mark.parametrize("name", ["table_v1", "wide_v1"])
-def test_files_of_older_versions(name: str) -> None:
-    found = read(report_page(load(GOLDEN / f"{name}.abnet"))).text
-    assert "does not say how the model was made" in found
-    assert "holds no learning curves" in found
-    assert "keeps no rows to compare with" in found
 
 
 def test_the_rows_that_a_model_keeps_are_enough_for_importance_and_explanation() -> None:
