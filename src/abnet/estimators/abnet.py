@@ -6,9 +6,10 @@ from abnet.aggregation import ancestral, exact, meanfield
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import Family, Way
-from abnet.predictors.compact import CompactABNet
-from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
-from abnet.predictors.paths import CompactUniform, PathPredictor
+from abnet.predictors.mean_field import MeanField
+from abnet.predictors.paths import Paths
+from abnet.predictors.table import Table
+from abnet.predictors.uniform import Uniform
 
 __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
@@ -130,7 +131,7 @@ class ABNetClassifier(MixtureClassifier):
         errors at all thresholds at once, which ``risk_coverage_.picture(path)`` draws with their band.
     decision_ : TargetThreshold or CostCertificate
         With `target_recall`, `target_precision` or `costs`.
-    drawn_network_ : DrawnNetwork
+    drawn_network_ : Model
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
         Centres of the posterior (the MAP network) and of the prior; of a mixture those of its first member.
@@ -140,7 +141,7 @@ class ABNetClassifier(MixtureClassifier):
         What "auto" stood for, of a mixture: it repeats the fit as explicit parameters.
     aggregation_ : str
         The aggregation that was used.
-    predictor_ : Predictor
+    model_ : Model
         What `predict` uses, in NumPy alone.
     classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_, bound_curve_
         As in scikit-learn; curves hold the monitored value after each epoch, the start first.
@@ -157,16 +158,16 @@ class ABNetClassifier(MixtureClassifier):
 
     _family: ClassVar[Family] = Family(
         ways={
-            "exact": Way("exact", lambda network, rng, n: CompactABNet.from_network(network)),
+            "exact": Way("exact", lambda network, rng, n: Table.from_networks([network])),
             "ancestral": Way(
                 "ancestral surrogate",
-                lambda network, rng, n: PathPredictor.from_network(network, rng, n_paths=n),
+                lambda network, rng, n: Paths.from_networks([network], rng, n_paths=n),
                 fresh_paths=True,
                 training_samples=ancestral.TRAINING_PATHS,
             ),
             "uniform": Way(
                 "uniform",
-                lambda network, rng, n: CompactUniform.from_network(network, rng, n_samples=n),
+                lambda network, rng, n: Uniform.from_network(network, rng, n_samples=n),
                 certified=False,
                 fresh_paths=True,
             ),
@@ -256,10 +257,10 @@ class PBGNetClassifier(AggregatedClassifier):
 
     _family: ClassVar[Family] = Family(
         ways={
-            "exact": Way("meanfield", lambda network, rng, n: MeanFieldNetwork.from_network(network)),
+            "exact": Way("meanfield", lambda network, rng, n: MeanField.from_network(network)),
             "sampled": Way(
                 "stochastic_meanfield",
-                lambda network, rng, n: SampledMeanField.from_network(network, rng, n_samples=n),
+                lambda network, rng, n: MeanField.from_network(network, rng, n_samples=n),
                 certified=False,
             ),
         },

@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +31,7 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
+from abnet.estimators.drawn_network import Posterior, draw_network
 from abnet.estimators.held import Held
 from abnet.estimators.judging import certify_anew, expected_losses
 from abnet.estimators.recipe import (
@@ -45,9 +47,10 @@ from abnet.estimators.recipe import (
 from abnet.estimators.refit import fitting_anew
 from abnet.groups import held_rows, number_groups
 from abnet.labels import signs_of
+from abnet.model.card import Card
+from abnet.model.model import Model
 from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
-from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import Predictor
 from abnet.weights import scaled_weights
 
 __all__ = ["AggregatedClassifier"]
@@ -124,7 +127,7 @@ class AggregatedClassifier(BinaryClassifier):
             finally:
                 self._groups = None
 
-    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Model:
         self._check_parameters()
         streams = self._open_streams()
         self._split_rows(X, y)
@@ -138,7 +141,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _learn_network(
         self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, streams: Streams
-    ) -> Predictor:
+    ) -> Model:
         hidden = self._check_parameters()
         rows = self._rows_in_order(X, codes, weights)
         if rows.groups is None:
@@ -150,9 +153,9 @@ class AggregatedClassifier(BinaryClassifier):
             self.held_ = self._score_held(rows)
         scorer = self._way().deploy(self.network_, streams.deploy, self.n_samples)
         self._certify_fit(scorer, rows, streams.paths)
-        info = self._info(rows)
-        self.drawn_network_ = self._draw(rows, streams.single, info)
-        return replace(scorer, info=info)
+        model = self._model(scorer, rows)
+        self.drawn_network_ = self._draw(rows, streams.single, model)
+        return model
 
     def _check_parameters(self) -> tuple[int, ...]:
         """The hidden widths, after every parameter was found to make sense together with the others."""
@@ -340,7 +343,7 @@ class AggregatedClassifier(BinaryClassifier):
         watch = prior_spans(Span(0, rows.n_other), self.validation_fraction, self._n_held)[1]
         prior = self._way().deploy(self.prior_, np.random.default_rng(0), self.n_samples)
         mine = slice(watch.first, watch.first + watch.size)
-        return Held(prior.score_prepared(rows.X[mine]), rows.codes[mine])
+        return Held(prior.scores(rows.X[mine]), rows.codes[mine])
 
     def _sampled_risk(
         self, X: Any, codes: NDArray[np.intp], n_codes: int, rng: np.random.Generator, groups: Any = None
@@ -356,41 +359,39 @@ class AggregatedClassifier(BinaryClassifier):
         trees = self._family.mean_field and len(self.network_.sizes) > 3
         return replace(certificate, class_names=names, drawn="mean field" if trees else "network")
 
-    def _draw(self, rows: TrainingRows, rng: np.random.Generator, info: ModelInfo) -> DrawnNetwork:
+    def _draw(self, rows: TrainingRows, rng: np.random.Generator, model: Model) -> Model:
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
         terms = {**self._terms(), "posterior": "frozen" if self._is_frozen() else "train"}
         network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), *rows.of_bound(), rng)
-        details = {name: value for name, value in info.details.items() if name != "bound_estimate"}  # the vote's
         covered = rows.untouched and rows.groups is None  # its bound counts rows
-        return replace(network, info=replace(info, certificate=certificate if covered else None, details=details))
+        card = msgspec.structs.replace(model.card, bound_estimate=None)  # the vote's
+        return replace(model, predictor=network, certificate=certificate if covered else None, card=card)
 
-    def _info(self, rows: TrainingRows) -> ModelInfo:
-        from abnet.certificates.fingerprint import background_detail, fingerprint
+    def _model(self, scorer: Predictor, rows: TrainingRows) -> Model:
+        from abnet.certificates.fingerprint import background_rows, fingerprint
         from abnet.certificates.fitted_rows import row_filter
 
-        details: dict[str, Any] = {
-            "estimator": type(self).__name__,
-            "sizes": list(self.network_.sizes),
-            "aggregation": self.aggregation_,
-            "objective": self.objective,
-            "prior": self._terms()["prior"],
-            "posterior": "frozen" if self._is_frozen() else "train",
-            "n_training_rows": len(rows.codes),
-            "seed": self.seed_,
-            "data_fingerprint": fingerprint(rows.X, signs_of(rows.codes)),
+        card = Card(
+            estimator=type(self).__name__,
+            sizes=self.network_.sizes,
+            aggregation=self.aggregation_,
+            objective=self.objective,
+            prior=self._terms()["prior"],
+            posterior="frozen" if self._is_frozen() else "train",
+            n_training_rows=len(rows.codes),
+            n_training_groups=None if self._groups is None else len(np.unique(self._groups)),
+            seed=self.seed_,
+            data_fingerprint=fingerprint(rows.X, signs_of(rows.codes)),
+            row_filter=row_filter(rows.X, signs_of(rows.codes), self._n_learned(rows.n_other, len(rows.codes))),
+            background=background_rows(rows.X[: rows.n_other]),
+            bound_estimate=self.bound_estimate_,
             **fit_record(self, self._curves),
-        }
-        if self._groups is not None:
-            details["n_training_groups"] = len(np.unique(self._groups))
-        marks = row_filter(rows.X, signs_of(rows.codes), self._n_learned(rows.n_other, len(rows.codes)))
-        if marks is not None:
-            details["row_filter"] = marks
-        details |= background_detail(rows.X[: rows.n_other])
-        if self.bound_estimate_ is not None:
-            details["bound_estimate"] = self.bound_estimate_
-        return ModelInfo(self._labels, self._feature_names(), rows.preparation, self.certificate_, details)
+        )
+        return Model(
+            scorer, self._labels, rows.preparation, self._feature_names(), certificate=self.certificate_, card=card
+        )
 
-    def draw_network(self) -> DrawnNetwork:
+    def draw_network(self) -> Model:
         """One deterministic network drawn from the posterior, with a certificate of its own.
 
         It was drawn once, when the model was fitted, with random numbers that nothing else used: every call returns the
@@ -440,7 +441,7 @@ class AggregatedClassifier(BinaryClassifier):
         """Labels as the filter of fitted rows takes them."""
         return signs_of(codes)
 
-    def compact(self) -> Predictor:
-        """The fitted predictor in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
-        check_is_fitted(self, "predictor_")
-        return self.predictor_
+    def compact(self) -> Model:
+        """The fitted model in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
+        check_is_fitted(self, "model_")
+        return self.model_
