@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds import confidence
+from abnet.bounds import shares
 from abnet.bounds.betting import bet_order, least_betting_bound, unit_interval
 from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
 from abnet.bounds.rules import (
@@ -374,7 +374,7 @@ def _attainable(record: dict[str, Any], terms: Terms, *, known: bool) -> bool:
 
 def _monte_carlo(risk: SampledRisk, terms: Terms) -> MonteCarlo:
     bound, _, left = observed(risk, terms, terms.delta)
-    spent = 0.0 if left == terms.delta else confidence.share_for_sampling(terms.delta)[0]
+    spent = 0.0 if left == terms.delta else shares.share_for_sampling(terms.delta)[0]
     return MonteCarlo(risk.n_paths, spent, bound, terms.vote, terms.vote_paths)
 
 
@@ -384,9 +384,7 @@ def _class_deltas(
     classes = len(risk.by_class)
     if classes and errors and len(errors.by_class) != classes:
         raise ValueError(f"the losses are of {classes} classes, but the errors of {len(errors.by_class)}.")
-    return deltas or confidence.shares_of_classes(
-        terms.delta, [part.n_examples if part else 0 for part in risk.by_class]
-    )
+    return deltas or shares.shares_of_classes(terms.delta, [part.n_examples if part else 0 for part in risk.by_class])
 
 
 def _class_part(

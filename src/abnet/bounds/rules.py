@@ -29,7 +29,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds import confidence
+from abnet.bounds import shares
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.certificate import Expected
 from abnet.bounds.clopper_pearson import clopper_pearson_bound
@@ -313,7 +313,7 @@ def observed(risk: Risk, terms: Terms, delta: float) -> tuple[float, float, floa
     if terms.posterior == "frozen":
         # The mean loss of one example's fresh paths is itself an independent draw in [0, 1].
         return risk.mean, 1.0 if risk.pair_mean is None else risk.pair_mean, delta
-    spent, left = confidence.share_for_sampling(delta)
+    spent, left = shares.share_for_sampling(delta)
     mean = sampled_risk_bound(risk.mean, risk.n_losses, spent, n_candidates=terms.n_candidates)
     if risk.pair_mean is None:  # one path for each example makes no pairs, and nothing is known of them
         return mean, 1.0, left
@@ -371,7 +371,7 @@ def _tandem(risk: Risk, terms: Terms, delta: float) -> float:
 
 def _trained(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
     """Posterior trained on the bound rows, vote sgn(F): the smaller of twice Gibbs and tandem."""
-    share = confidence.share_of_an_order(terms.delta)
+    share = shares.share_of_an_order(terms.delta)
     twice, tandem = _twice_gibbs(risk, terms, share), _tandem(risk, terms, share)
     method = "twice Gibbs" if twice <= tandem else "tandem"
     return Bounds(_gibbs(risk, terms, terms.delta), twice, tandem, vote_method=method)
@@ -385,8 +385,8 @@ def _trained_fresh(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
 
 def _trained_fixed(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
     """Posterior trained on the bound rows, vote of kept paths: as for sgn(F), with what their draw leaves of δ."""
-    spent, left = confidence.share_for_fixed_paths(terms.delta)
-    share, paths, chosen = confidence.share_of_an_order(left), terms.vote_paths or 0, terms.n_candidates
+    spent, left = shares.share_for_fixed_paths(terms.delta)
+    share, paths, chosen = shares.share_of_an_order(left), terms.vote_paths or 0, terms.n_candidates
     gibbs = _gibbs(risk, terms, share)
     # The tandem bound is four times a bound on the tandem risk, cut at 1; where it is cut, so is what follows.
     pairs = _tandem(risk, terms, share) / 4.0
@@ -402,7 +402,7 @@ def _trained_gibbs(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
 
 def _frozen(risk: Risk, errors: int | None, terms: Terms) -> Bounds:
     """Frozen posterior, vote sgn(F): the test-set bound, the other two for the record."""
-    share = confidence.share_of_an_order(terms.delta)
+    share = shares.share_of_an_order(terms.delta)
     counted = _frozen_any_vote(risk, errors, terms)
     return replace(counted, twice_gibbs=_twice_gibbs(risk, terms, share), tandem=_tandem(risk, terms, share))
 
