@@ -16,6 +16,8 @@ from abnet.aggregation.exact import kl as divergence
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk
+from abnet.calibration import Calibration
+from abnet.codebook import code_words
 from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
 from abnet.estimators.held import Held
 from abnet.estimators.recipe import CLEARLY_LESS, LESS, MUCH, TRIAL, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
