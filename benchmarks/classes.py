@@ -18,8 +18,6 @@ from sklearn.model_selection import train_test_split
 from abnet import ABNetClassifier
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
-from abnet.predictors.compact import CompactABNet
-from abnet.predictors.mixture import CompactMixture
 from abnet.training.learners import AggregationLearner, Objective, start
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
 from abnet.training.mixture_trainer import MixtureLearner, start_mixture
@@ -95,13 +93,10 @@ def two_classes(X: Any, order: Any) -> list[Row]:
     states = (start(net, net, Objective.LOG, ROWS, 0.05), start_mixture((net,), (net,), Objective.LOG, ROWS, 0.05))
     jobs = [our_epoch(each, state, padded, order) for each, state in zip(learners, states, strict=True)]
     alone, mixed = (1e3 * t / STEPS for t in best_times(*jobs, repeat=9))
-    predictors = (CompactABNet.from_network(net), CompactMixture.from_networks([net]))
-    score, mix = best_times(*(partial(each.decision_function, X) for each in predictors), repeat=9)
     return [
         at_most(
             "two classes as a mixture of one / one output, epoch", mixed / alone, 1.2, f"{mixed:.3f} / {alone:.3f} ms"
         ),
-        at_most("the same, scores", mix / score, 1.2, f"{1e3 * mix:.1f} / {1e3 * score:.1f} ms"),
     ]
 
 

@@ -9,10 +9,11 @@ import pytest
 from abnet.explanation import ExplanationPlan, explain, explain_model
 from abnet.explanation.model_explanation import REPEATS, explain_model_inputs
 from abnet.explanation.regions import region_table
-from abnet.predictors.compact import CompactABNet
+from abnet.model.model import Model
+from abnet.predictors.table import Table
 from explanation.test_shapley import compact, every_kind
 
-ONE_NEURON = CompactABNet(np.array([[3.0, 0.0, 1.5]]), np.zeros(1), np.array([-1.0, 1.0]))
+ONE_NEURON = Model(Table(np.array([[[3.0, 0.0, 1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
 """A model whose second column has no weight, though it lengthens the rows."""
 
 

@@ -42,7 +42,7 @@ def test_the_library_computes_what_the_file_says() -> None:
 
 
 @pytest.mark.parametrize("name", stored())
-def test_the_page_is_enough_to_write_the_predictor_again(name: str) -> None:
+def test_the_page_is_enough_to_write_the_model_again(name: str) -> None:
     vector = stored()[name]
     config = vector["config"]
     for place, row in enumerate(vector["rows"]):

@@ -10,6 +10,7 @@ import pytest
 from abnet.bam import BAM
 from abnet.calibration import Calibration
 from abnet.certificates.decision import Decision
+from abnet.labels import Labels
 from abnet.model import Card, Model
 from abnet.preparation import StandardMap
 from conftest import random_network
@@ -21,7 +22,7 @@ each_several = pytest.mark.parametrize("kind", SEVERAL)
 
 def several(kind: str, rng: np.random.Generator, **changes: Any) -> Model:
     network: BAM = random_network(rng, (4, 6, 5, 3))
-    return Model(SEVERAL[kind](network, rng), labels=np.array(["a", "b", "c"]), **changes)
+    return Model(SEVERAL[kind](network, rng), labels=Labels(np.array(["a", "b", "c"])), **changes)
 
 
 @each_kind
@@ -73,7 +74,7 @@ def test_a_cut_answers_by_its_threshold() -> None:
     scores = plain.scores(rows())
     cut = replace(plain, decision=Decision(kind="cut", threshold=0.1, positive=1))
     np.testing.assert_array_equal(cut.predict(rows()) == "yes", scores > 0.1)
-    assert ((0 <= scores) & (scores <= 0.1)).any()
+    assert ((scores >= 0) & (scores <= 0.1)).any()
 
 
 def test_a_model_that_abstains_answers_none(rng: np.random.Generator) -> None:

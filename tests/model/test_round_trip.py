@@ -9,8 +9,8 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import abnet
-from abnet.certificates.decision import Decision
 from abnet.calibration import Calibration
+from abnet.certificates.decision import Decision
 from abnet.model.card import Card
 from abnet.model.file import save
 from abnet.model.model import Model

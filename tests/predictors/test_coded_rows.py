@@ -118,9 +118,7 @@ def test_single_precision_keeps_its_bound(
 
 
 @pytest.mark.parametrize("outputs", [1, 8])
-def test_a_sign_network_answers_alike(
-    features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int
-) -> None:
+def test_a_sign_network_answers_alike(features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int) -> None:
     words = None if outputs == 1 else code_words(3, outputs)
     network = Layers.from_network(networks(5, outputs, signs.shape[1])[0], words)
     found = network.scores(coded.rows(features), threads=2)
@@ -129,9 +127,7 @@ def test_a_sign_network_answers_alike(
 
 
 @pytest.mark.parametrize("outputs", [1, 8])
-def test_moments_are_those_of_the_signs(
-    features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int
-) -> None:
+def test_moments_are_those_of_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int) -> None:
     words = None if outputs == 1 else code_words(3, outputs)
     moments = Moments.from_networks(networks(30, outputs, signs.shape[1]), words)
     np.testing.assert_allclose(moments.scores(coded.rows(features)), moments.scores(signs), rtol=0, atol=1e-13)

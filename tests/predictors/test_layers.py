@@ -1,5 +1,4 @@
 from fractions import Fraction
-from typing import Any
 
 import hypothesis.strategies as st
 import jax
@@ -121,7 +120,9 @@ def test_a_sign_network_of_any_depth_and_width(sizes: tuple[int, ...], rng: np.r
     expected = signal[:, 0] if words is None else np.eye(5)[nearest_word(words, signal)]
     np.testing.assert_array_equal(layers.scores(X), expected)
     assert layers.network is not None
-    for mine, theirs in zip((*layers.network.weights, *layers.network.biases), (*network.weights, *network.biases), strict=True):
+    for mine, theirs in zip(
+        (*layers.network.weights, *layers.network.biases), (*network.weights, *network.biases), strict=True
+    ):
         np.testing.assert_array_equal(mine, theirs)
 
 

@@ -41,7 +41,9 @@ def test_path_predictor_is_the_loop_over_its_noise(rng: np.random.Generator) -> 
     np.testing.assert_allclose(predictor.scores(x[None]), [np.mean(outputs)], atol=1e-14)
 
 
-@pytest.mark.parametrize(("K", "sizes"), [(2, (3, 4, 1)), (2, (3, 4, 3, 1)), (3, (3, 4, 5)), (5, (3, 3, 4, 6))], ids=str)
+@pytest.mark.parametrize(
+    ("K", "sizes"), [(2, (3, 4, 1)), (2, (3, 4, 3, 1)), (3, (3, 4, 5)), (5, (3, 3, 4, 6))], ids=str
+)
 def test_many_paths_come_near_the_exact_output(K: int, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
     networks, X = [random_network(rng, sizes, 2.0) for _ in range(3)], rng.normal(size=(4, 3))
     words = None if K == 2 else code_words(K, sizes[-1])
@@ -58,10 +60,11 @@ def test_the_kept_words_are_those_that_decode(rng: np.random.Generator) -> None:
         Paths.from_networks(networks, np.random.default_rng(1), n_paths=9, words=w) for w in (code_words(3, 5), words)
     )
     rows = X.astype(np.float32).astype(np.float64)
-    outputs = [
-        path_outputs(network.layers, rows, 3, lambda k, shape, m=m: other.noise[k][m], decode_table(words)).mean(axis=1)
-        for m, network in enumerate(networks)
-    ]
+
+    def shares(m: int) -> np.ndarray:
+        return path_outputs(networks[m].layers, rows, 3, lambda k, shape: other.noise[k][m], decode_table(words))
+
+    outputs = [shares(m).mean(axis=1) for m in range(3)]
     np.testing.assert_allclose(other.scores(X), np.mean(outputs, axis=0), atol=1e-12)
     assert not np.allclose(other.scores(X), usual.scores(X))
 

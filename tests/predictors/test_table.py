@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from abnet.aggregation import exact, expected_output
 from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
-from abnet.predictors.single_precision import MOST_SLACK, single_precision_error
 from abnet.predictors.predictor import Predictor
+from abnet.predictors.single_precision import MOST_SLACK, single_precision_error
 from abnet.predictors.table import Table
 from conftest import random_network
 
