@@ -47,7 +47,7 @@ def test_parts_add_up_to_the_certificate_of_all_rows(kind: str) -> None:
     assert found.class_names == model.labels.names
 
 
-@pytest.mark.parametrize("kind", ["classes by paths", "paths", "map", "drawn"])
+@pytest.mark.parametrize("kind", ["classes by paths", "paths", "drawn"])
 def test_what_has_no_exact_shares_is_certified_by_its_errors(kind: str) -> None:
     model = models.model(kind, 3)
     X, y = rows(model)

@@ -168,6 +168,8 @@ def test_scoring_a_partitioned_table_as_the_page_does(tmp_path: Path, monkeypatc
     """The example of docs/distributed.md, on a model and partitions that are made for it."""
     pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
+    from abnet.model import Model
+    from abnet.predictors.table import Table
     from conftest import random_network
 
     page = (ROOT / "docs" / "distributed.md").read_text(encoding="utf-8")
@@ -175,7 +177,7 @@ def test_scoring_a_partitioned_table_as_the_page_does(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     model = Model(Table.from_networks([random_network(rng, (2, 3, 1))]), feature_names=("x0", "x1"))
-    abnet.model.save(model, "model.abnet")
+    model.save("model.abnet")
     Path("new").mkdir()
     for part in range(2):
         rows = rng.normal(size=(40, 2))

@@ -12,7 +12,6 @@ import pytest
 
 import abnet
 from abnet.bounds import clopper_pearson_bound
-from abnet.codebook import code_words
 from cli.tables import Failure, Run
 
 KINDS = ("hare", "owl", "toad")
@@ -53,11 +52,6 @@ def test_labels_and_probabilities(run: Run, model: Path, animals: Path) -> None:
         assert sum(chances) == pytest.approx(1)
         assert row["prediction"] == KINDS[int(np.argmax(chances))]
     assert np.mean([row["prediction"] != kind for row, kind in zip(rows, truth_of(animals), strict=True)]) < 0.2
-
-
-def test_the_code_words_are_in_the_file(model: Path) -> None:
-    predictor = abnet.load(model).predictor
-    assert predictor.arrays()["words"].tolist() == code_words(3, 8).tolist()
 
 
 def test_certify_counts_and_refuses_rows_of_the_fit(

@@ -154,9 +154,9 @@ def test_a_column_that_agrees_with_the_background_has_no_part(rng: np.random.Gen
 def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -> None:
     """Symmetry: two columns with equal weights and equal cells."""
     model, _ = compact("one", rng)
-    W = model.W.copy()
-    W[:, 4] = W[:, 0]
-    twin = replace(model, W=W)
+    W = model.predictor.W.copy()
+    W[:, :, 4] = W[:, :, 0]
+    twin = replace(model, predictor=replace(model.predictor, W=W))
     X, Z = rows(rng, 1), rows(rng, 4)
     X[:, 4], Z[:, 4] = X[:, 0], Z[:, 0]
     found = shapley_values(twin, X, plan(Z))[0].contributions[:, 0]

@@ -35,7 +35,7 @@ def vowels() -> Labels:
 def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: Any) -> Model:
     """A model with a predictor of a kind; 'mixture' has two classes, 'classes' has five unless labels are given."""
     rng = np.random.default_rng(seed)
-    K = about["labels"].n_classes if "labels" in about else 5
+    K = len(getattr(about.get("labels", vowels()), "names", about.get("labels", ())))
     if kind.startswith("wide"):
         width = 30
     elif kind == "drawn classes, one layer":

@@ -70,7 +70,7 @@ int main(void) {
 def test_words_of_all_scripts_are_read_as_python_reads_them(tmp_path: Path) -> None:
     column = WordsColumn("x", WORDS, True)
     table = TableMap((column,), {})
-    to_c(models.model("map", table.n_features_out, preparation=table), tmp_path / "model.c")
+    to_c(models.model("drawn", table.n_features_out, preparation=table), tmp_path / "model.c")
     (tmp_path / "main.c").write_text(READ)
     compile_c(tmp_path, "main.c", "-o", "main", *SANITIZED)
     texts = [*models.STORIES, *models.strange_texts()]
@@ -94,12 +94,13 @@ def test_sums_are_in_double_precision_and_weights_without_rounding(tmp_path: Pat
 
 
 def test_weights_in_single_precision_are_stored_as_such() -> None:
-    model: Any = models.model("map", 6)
-    single = replace(model, W=np.float32(model.W).astype(float), b=np.float32(model.b).astype(float))
-    double = replace(model, W=single.W / 3, b=single.b / 3)
-    assert c_program(double).flash_bytes - c_program(single).flash_bytes == 4 * (
-        model.predictor.W.size + model.predictor.b.size
+    model: Any = models.model("drawn", 6)
+    weights = np.float32(model.predictor.weights[0]).astype(float)
+    single, double = (
+        replace(model, predictor=replace(model.predictor, weights=(W, *model.predictor.weights[1:])))
+        for W in (weights, weights / 3)
     )
+    assert c_program(double).flash_bytes - c_program(single).flash_bytes == 4 * weights.size
 
 
 def test_codes_are_looked_up_on_and_beside_their_thresholds(tmp_path: Path) -> None:
@@ -209,7 +210,7 @@ def test_hostile_classes_in_the_certificate_stay_in_the_comment(tmp_path: Path) 
 
 
 def test_signs_need_no_mathematical_library() -> None:
-    for kind in ("map", "drawn", "wide drawn"):
+    for kind in ("drawn", "wide drawn"):
         source = c_program(models.model(kind, 6))
         assert not source.libm
         assert "math.h" not in source.text
@@ -239,7 +240,7 @@ def compiled_alone(model: Any, folder: Path, *flags: str) -> Any:
 
 
 @pytest.mark.skipif(shutil.which("size") is None, reason="there is no program size")
-@pytest.mark.parametrize("kind", ["compact", "map", "classes", "classes by paths"])
+@pytest.mark.parametrize("kind", ["compact", "drawn", "classes", "classes by paths"])
 def test_the_bytes_of_constants_are_those_of_the_object(kind: str, tmp_path: Path) -> None:
     source = compiled_alone(models.model(kind, 200, width=8), tmp_path, "-Os")
     told = subprocess.run(["size", "-A", "model.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
@@ -250,7 +251,7 @@ def test_the_bytes_of_constants_are_those_of_the_object(kind: str, tmp_path: Pat
     assert sum(size for name, size in sections.items() if name in (".data", ".bss")) == 0
 
 
-@pytest.mark.parametrize("kind", ["compact", "map", "wide drawn", "classes", "classes by paths"])
+@pytest.mark.parametrize("kind", ["compact", "drawn", "wide drawn", "classes", "classes by paths"])
 def test_the_bytes_of_stack_are_those_of_the_functions(kind: str, tmp_path: Path) -> None:
     source = compiled_alone(models.model(kind, 200, width=8), tmp_path, "-O1", "-fno-inline", "-fstack-usage")
     frames = [line.split("\t") for line in (tmp_path / "model.su").read_text().splitlines()]

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abnet.codebook import code_words
-from abnet.export.grammar import cell_grammar, code_books
+from abnet.export.grammar import cell_grammar
 from abnet.model.file import config_text
 from abnet.model.model import Model
 from abnet.preparation import TableMap
@@ -83,10 +82,8 @@ def _cells(table: TableMap) -> pl.DataFrame:
 
 def golden_vectors() -> dict[str, Any]:
     """The content of the file."""
-    books = code_books() | {"5/5": code_words(5, 5).tolist()}
     return {
         "grammar": cell_grammar(),
-        "codes": books,
         "models": {name: _vector(model, X) for name, (model, X) in golden_models().items()},
     }
 

@@ -18,7 +18,6 @@ from abnet.certificates.fitted_rows import row_filter
 from abnet.decisions import abstention
 from abnet.labels import Labels
 from abnet.model import Card, Model, load, save
-from abnet.model.model import Model
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
 from abnet.report.promise import peers_of

@@ -12,7 +12,7 @@ from abnet.features import MANY_CODED, CodedRows
 from abnet.labels import winners
 from abnet.threads import mapped
 
-__all__ = ["Arrays", "Predictor", "Vote", "as_matrix", "shares_of"]
+__all__ = ["Predictor", "as_matrix", "shares_of"]
 
 Arrays = Mapping[str, NDArray[Any]]
 Vote = Literal["expectation", "kept paths"] | None
