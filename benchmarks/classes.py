@@ -20,8 +20,6 @@ from abnet.aggregation import Ancestral
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
 from abnet.posterior import Posterior
-from abnet.predictors.compact import CompactABNet
-from abnet.predictors.mixture import CompactMixture
 from abnet.training.compilation import compiled_epoch
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
 from abnet.training.objective import Objective
@@ -87,15 +85,6 @@ def rows() -> list[Row]:
     detail = f"{ours:.2f} / {tanh:.2f} ms a step of {BATCH} rows"
     epoch = at_most("784-400-12, ten classes / tanh network, epoch", ours / tanh, 3, detail)
     return [epoch, *two_classes(X), *digits()]
-
-
-def two_classes(X: Any) -> list[Row]:
-    """Scores of one network by the predictor of mixtures, against the predictor of one network."""
-    net = BAM.init(np.random.default_rng(1), (INPUTS, 8, 1))
-    predictors = (CompactABNet.from_network(net), CompactMixture.from_networks([net]))
-    score, mix = best_times(*(partial(each.decision_function, X) for each in predictors), repeat=9)
-    detail = f"{1e3 * mix:.1f} / {1e3 * score:.1f} ms"
-    return [at_most("two classes as a mixture of one / one output, scores", mix / score, 1.2, detail)]
 
 
 def digits() -> list[Row]:

@@ -21,11 +21,12 @@ from threadpoolctl import threadpool_limits
 
 import abnet
 from abnet.bam import BAM
+from abnet.codebook import code_words
 from abnet.export import onnx_program, to_c
 from abnet.labels import Labels
-from abnet.predictors.compact import CompactABNet
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.model.model import Model
+from abnet.predictors.paths import Paths
+from abnet.predictors.table import Table
 from measure import Row, best_times, stated
 
 N_ROWS, N_PIXELS, N_SLOW = 17_500, 784, 250
@@ -44,7 +45,7 @@ def images() -> tuple[NDArray[np.float32], str]:
         return made.astype(np.float32), "made-up images"
 
 
-def networks() -> dict[str, tuple[Predictor, int]]:
+def networks() -> dict[str, tuple[Model, int]]:
     """Networks by name, each with the width of the rival: as many hidden units as it has, over all members."""
     rng = np.random.default_rng(1)
 
@@ -52,17 +53,20 @@ def networks() -> dict[str, tuple[Predictor, int]]:
         net = BAM.init(rng, (N_PIXELS, *above)).astype(np.float64)
         return BAM(tuple(10 * W for W in net.weights), net.biases)
 
-    ten = ModelInfo(labels=Labels(np.arange(10)))
+    words, ten = code_words(10, 12), Labels(np.arange(10))
     exact = [network(8, 12) for _ in range(8)]
     wide = [network(100, 12) for _ in range(4)]
     return {
-        "784-10-10-1": (CompactABNet.from_network(network(10, 10, 1)), 10),
-        "8 × 784-8-12, 10 classes": (CompactMixture.from_networks(exact, ten), 64),
-        "4 × 784-100-12, 400 paths, 10 classes": (PathMixture.from_networks(wide, rng, n_paths=400, info=ten), 400),
+        "784-10-10-1": (Model(Table.from_networks([network(10, 10, 1)])), 10),
+        "8 × 784-8-12, 10 classes": (Model(Table.from_networks(exact, words), ten), 64),
+        "4 × 784-100-12, 400 paths, 10 classes": (
+            Model(Paths.from_networks(wide, rng, n_paths=400, words=words), ten),
+            400,
+        ),
     }
 
 
-def compiled(model: Predictor, folder: Path) -> Codes:
+def compiled(model: Model, folder: Path) -> Codes:
     """The C of a model as a function of an array."""
     to_c(model, folder / "model.c")
     subprocess.run(["cc", *FLAGS, "model.c", "-o", "model.so", "-lm"], cwd=folder, check=True)
@@ -85,10 +89,10 @@ def rival(X: NDArray[np.float32], classes: int, width: int) -> Any:
         return MLPClassifier((width,), max_iter=1, random_state=0).fit(X[:2000], y)
 
 
-def measured(name: str, model: Predictor, width: int, X: NDArray[np.float32], what: str, folder: Path) -> list[Row]:
+def measured(name: str, model: Model, width: int, X: NDArray[np.float32], what: str, folder: Path) -> list[Row]:
     c, mlp = compiled(model, folder), rival(X, model.n_classes, width)
     session = onnxruntime.InferenceSession(onnx_program(model).SerializeToString(), providers=["CPUExecutionProvider"])
-    sampled = isinstance(model, PathMixture)
+    sampled = model.predictor.vote == "kept paths"
     X = X[:N_SLOW] if sampled else X
     step = 50 if sampled else 500
 

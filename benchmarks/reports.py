@@ -14,12 +14,11 @@ import numpy as np
 import polars as pl
 
 from abnet.bam import BAM
-from abnet.certificates.fingerprint import background_detail
+from abnet.certificates.fingerprint import background_rows
 from abnet.cli.jobs.report_model import report_file
-from abnet.files import save
 from abnet.labels import Labels
-from abnet.predictors.mixture import CompactMixture
-from abnet.predictors.predictor import ModelInfo
+from abnet.model import Card, Model, save
+from abnet.predictors.table import Table
 from abnet.preparation import TablePreparation
 from abnet.preparation.coded import CodedMap
 from measure import Row, at_most, stated
@@ -44,9 +43,9 @@ def write_model(path: Path, frame: pl.DataFrame) -> None:
     features = base.transform(first)
     coded = CodedMap.of(base, features)
     networks = [BAM.init(rng, (coded.n_features_out, 8, 1)) for _ in range(8)]
-    details = {"target": "label", **background_detail(features)}
-    info = ModelInfo(Labels(np.array(["no", "yes"])), tuple(first.columns), coded, None, details)
-    save(CompactMixture.from_networks(networks, info), path)
+    card = Card(target="label", background=background_rows(features))
+    labels = Labels(np.array(["no", "yes"]))
+    save(Model(Table.from_networks(networks), labels, coded, tuple(first.columns), card=card), path)
 
 
 def rows() -> Iterator[Row]:

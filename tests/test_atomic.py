@@ -9,8 +9,8 @@ import pytest
 
 import abnet
 from abnet.atomic import atomic_path, check_writable
-from abnet.files import save
-from files.predictors import predictor
+from abnet.model.file import save
+from model.every_kind import model as stored
 
 
 def write_half(target: Path, error: type[BaseException]) -> None:
@@ -35,16 +35,16 @@ def test_nothing_is_left_when_the_disk_fails(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left on device; nothing was written: make room there") as caught:
-        save(predictor(), tmp_path / "model.abnet")
+        save(stored(), tmp_path / "model.abnet")
     assert caught.value.filename == str(tmp_path / "model.abnet")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path) -> None:
     path = tmp_path / "model.abnet"
-    save(predictor("compact MAP"), path)
-    save(predictor("mean field"), path)
-    assert type(abnet.load(path)).__name__ == "MeanFieldNetwork"
+    save(stored("layers"), path)
+    save(stored("mean field"), path)
+    assert type(abnet.load(path).predictor).__name__ == "MeanField"
     assert [path.name for path in tmp_path.iterdir()] == ["model.abnet"]
 
 

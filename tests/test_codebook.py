@@ -17,8 +17,6 @@ from abnet.codebook import (
     decode_table,
     decoded,
     nearest_word,
-    words_from_text,
-    words_to_text,
 )
 from abnet.cube import multilinear
 
@@ -99,19 +97,3 @@ def test_the_word_nearest_to_the_mean_output_is_another_predictor() -> None:
     votes = shares @ np.eye(2)[nearest_word(words, outputs)]
     assert votes.tolist() == [0.6, 0.4]
     assert nearest_word(words, (shares @ outputs)[None]).tolist() == [1]
-
-
-@pytest.mark.parametrize(("K", "c"), CASES)
-def test_a_book_comes_back_from_its_text(K: int, c: int) -> None:
-    words = code_words(K, c)
-    back = words_from_text(words_to_text(words), K, c)
-    assert back.dtype == np.int8
-    np.testing.assert_array_equal(back, words)
-
-
-@pytest.mark.parametrize("texts", [None, "+-", ["++", "+-"], ["++", "+-", "-"], ["++", "+-", "-0"], ["++", "+-", 3]])
-def test_what_is_no_book_is_refused(texts: object) -> None:
-    with pytest.raises(ValueError, match="3 words of 2 signs"):
-        words_from_text(texts, 3, 2)
-    with pytest.raises(ValueError, match="must differ"):
-        words_from_text(["++", "+-", "++"], 3, 2)

@@ -17,14 +17,14 @@ import pytest
 import abnet
 from abnet.bounds import certify_test_set
 from abnet.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from export import models
 
 distributed = pytest.importorskip("distributed", reason="needs abnet[dask]")
 dd = pytest.importorskip("dask.dataframe", reason="needs abnet[dask]")
 
 
-def rows(model: Predictor, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+def rows(model: Model, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(n, 3))
     return X, np.where(rng.random(n) < 0.8, model.predict(X), rng.choice(model.classes_, n))
@@ -32,24 +32,24 @@ def rows(model: Predictor, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("kind", ["compact", "mixture", "classes"])
 def test_parts_add_up_to_the_certificate_of_all_rows(kind: str) -> None:
-    model = models.predictor(kind, 3)
+    model = models.model(kind, 3)
     X, y = rows(model)
     cuts = [0, 10, 10, 150, 400]
     parts = [partition_evidence(model, X[a:b], y[a:b]) for a, b in pairwise(cuts)]
     found = certify_parts(model, parts, delta=0.05)
-    codes = model.info.labels.encode(y)
+    codes = model.labels.encode(y)
     risks = 1 - model.vote_share(X)[np.arange(len(y)), codes]
     whole = certify_test_set(risks, codes, model.predict(X) != y, delta=0.05, n_classes=model.n_classes)
     assert found.vote_error_bound == whole.vote_error_bound
     assert found.vote_errors == whole.vote_errors
     assert found.gibbs_risk_bound == pytest.approx(whole.gibbs_risk_bound, abs=1e-12)
     assert [part.vote_errors for part in found.per_class] == [part.vote_errors for part in whole.per_class]
-    assert found.class_names == model.info.labels.names
+    assert found.class_names == model.labels.names
 
 
-@pytest.mark.parametrize("kind", ["classes by paths", "paths", "map", "drawn"])
+@pytest.mark.parametrize("kind", ["classes by paths", "paths", "drawn"])
 def test_what_has_no_exact_shares_is_certified_by_its_errors(kind: str) -> None:
-    model = models.predictor(kind, 3)
+    model = models.model(kind, 3)
     X, y = rows(model)
     parts = [partition_evidence(model, X[a:b], y[a:b]) for a, b in pairwise([0, 10, 10, 150, 400])]
     found = certify_parts(model, parts, delta=0.05)
@@ -65,7 +65,7 @@ def test_what_has_no_exact_shares_is_certified_by_its_errors(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["compact", "mixture", "classes", "paths"])
 def test_labels_that_are_not_known_are_errors(kind: str) -> None:
-    model = models.predictor(kind, 3)
+    model = models.model(kind, 3)
     X, known = rows(model)
     y = np.array(known, object)
     y[:7] = "another"
@@ -77,14 +77,14 @@ def test_labels_that_are_not_known_are_errors(kind: str) -> None:
 
 
 def test_no_partition_is_named() -> None:
-    model = models.predictor("compact", 3)
+    model = models.model("compact", 3)
     with pytest.raises(ValueError, match="no partitions"):
         certify_parts(model, [])
 
 
 def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
     names = ["a", "b", "c"]
-    model = models.predictor("mixture", 3, feature_names=tuple(names))
+    model = models.model("mixture", 3, feature_names=tuple(names))
     X, y = rows(model)
     frame = pd.DataFrame(X, columns=names).assign(target=y)
     marks = tmp_path / "marks"

@@ -168,16 +168,16 @@ def test_scoring_a_partitioned_table_as_the_page_does(tmp_path: Path, monkeypatc
     """The example of docs/distributed.md, on a model and partitions that are made for it."""
     pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
-    from abnet.predictors.compact import CompactABNet
-    from abnet.predictors.predictor import ModelInfo
+    from abnet.model import Model
+    from abnet.predictors.table import Table
     from conftest import random_network
 
     page = (ROOT / "docs" / "distributed.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python\n(import abnet\nimport dask.*?)^```", page, re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    model = CompactABNet.from_network(random_network(rng, (2, 3, 1)), ModelInfo(feature_names=("x0", "x1")))
-    abnet.files.save(model, "model.abnet")
+    model = Model(Table.from_networks([random_network(rng, (2, 3, 1))]), feature_names=("x0", "x1"))
+    model.save("model.abnet")
     Path("new").mkdir()
     for part in range(2):
         rows = rng.normal(size=(40, 2))

@@ -32,7 +32,7 @@ PACKAGES = [
     "abnet.data",
     "abnet.tables",
     "abnet.preparation",
-    "abnet.files",
+    "abnet.model",
     "abnet.explanation",
     "abnet.report",
     "abnet.export",

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
     from abnet.explanation.row_explanation import explain
-    from abnet.files import load
-    from abnet.predictors.compact import CompactABNet, CompactMAP
+    from abnet.model import Model, load
     from abnet.report.page import write_report
 
 __version__ = "0.2.0"
@@ -37,9 +36,8 @@ __all__ = [
     "BNNClassifier",
     "BinaryConnectClassifier",
     "Certificate",
-    "CompactABNet",
-    "CompactMAP",
     "EBPClassifier",
+    "Model",
     "Monitor",
     "PBGNetClassifier",
     "aggregation",
@@ -79,8 +77,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
         "abnet.explanation.row_explanation": ["explain"],
-        "abnet.files": ["load"],
-        "abnet.predictors.compact": ["CompactABNet", "CompactMAP"],
+        "abnet.model": ["Model", "load"],
         "abnet.report.page": ["write_report"],
     },
 )

@@ -17,14 +17,13 @@ from abnet.cube import corner_probabilities, corners, multilinear, namespace
 __all__ = [
     "MANY_CLASSES",
     "MOST_NEURONS",
+    "class_table",
     "code_length",
     "code_words",
     "decode_table",
     "decoded",
     "decoded_numbers",
     "nearest_word",
-    "words_from_text",
-    "words_to_text",
 ]
 
 MOST_NEURONS = 16
@@ -127,33 +126,6 @@ def code_words(n_classes: int, length: int) -> NDArray[np.int8]:
     return (2 * bits - 1).astype(np.int8)
 
 
-def words_to_text(words: NDArray[np.int8]) -> list[str]:
-    """A code book as a model file keeps it, one text of ``+`` and ``-`` for each class.
-
-    Examples
-    --------
-    >>> words_to_text(np.array([[-1, 1, 1], [1, -1, 1]], np.int8))
-    ['-++', '+-+']
-    """
-    return ["".join("+" if sign > 0 else "-" for sign in word) for word in words.tolist()]
-
-
-def words_from_text(texts: Any, n_classes: int, length: int) -> NDArray[np.int8]:
-    """The code book that `words_to_text` wrote; ValueError if it is none for so many classes and neurons.
-
-    Examples
-    --------
-    >>> words_from_text(["--", "-+", "+-"], 3, 2).tolist()
-    [[-1, -1], [-1, 1], [1, -1]]
-    """
-    fits = isinstance(texts, list) and len(texts) == n_classes
-    if not fits or not all(isinstance(word, str) and len(word) == length and set(word) <= {"+", "-"} for word in texts):
-        raise ValueError(f"a code book must hold {n_classes} words of {length} signs, + or -.")
-    if len(set(texts)) < n_classes:
-        raise ValueError("the words of a code book must differ.")
-    return np.array([[1 if sign == "+" else -1 for sign in word] for word in texts], np.int8)
-
-
 def nearest_word(words: NDArray[np.int8], outputs: NDArray[np.floating]) -> NDArray[np.intp]:
     """Class of the code word nearest to each output (n, c); of several at the same distance the lowest."""
     # Squared distances to words of one length differ by the product alone.
@@ -180,6 +152,11 @@ def decode_table(words: NDArray[np.int8]) -> NDArray[np.float64]:
     """
     outputs = corners(words.shape[1], np.float64)
     return np.eye(len(words))[nearest_word(words, outputs)]
+
+
+def class_table(n_classes: int, length: int) -> NDArray[np.float64] | None:
+    """What the 2^c outputs of a network stand for; None for two classes, whose one output is a sign."""
+    return None if n_classes == 2 else decode_table(code_words(n_classes, length))
 
 
 def decoded(table: Any, m: Any) -> Any:

@@ -17,7 +17,7 @@ from abnet.baselines.binary_weights import (
 )
 from abnet.baselines.binaryconnect import BinaryConnect
 from abnet.baselines.bnn import BNN
-from abnet.predictors.binary_network import Affine, Ramp
+from abnet.predictors.layers import Affine, Ramp
 
 KEY = jax.random.key(0)
 SIZES = (10, 3, 2, 1)

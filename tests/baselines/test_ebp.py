@@ -11,7 +11,7 @@ from scipy.special import erf
 
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP, EBPAdam, ascent_direction, uniform_means
-from abnet.predictors.drawn_network import posterior_average
+from abnet.predictors.moments import posterior_average
 
 Train = Callable[..., Any]
 Blobs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from abnet.bounds import Certificate, certify_trained
 from abnet.bounds.wording import certificate_html, fitted_html
-from files.predictors import drawn_certificate
+from model.every_kind import drawn_certificate
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>')
 

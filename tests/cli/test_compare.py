@@ -136,8 +136,8 @@ def test_the_marked_contender_is_the_model_of_fit(run: Run, table: Path, tmp_pat
     from abnet import load
 
     run("fit", table, "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL)
-    details = load(tmp_path / "m.abnet").info.details
-    assert (details["prior"], details["posterior"]) == ("split", "frozen")
+    card = load(tmp_path / "m.abnet").card
+    assert (card.prior, card.posterior) == ("split", "frozen")
 
 
 def test_the_area_under_the_curve_of_several_classes_is_the_mean_against_the_rest() -> None:

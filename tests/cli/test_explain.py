@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.files import save
+from abnet.model.file import save
 from cli.tables import Failure, Run
-from export.models import predictor as exported
+from export.models import model as exported
 
 
 def described(run: Run, *arguments: object) -> dict[str, Any]:
@@ -102,11 +102,11 @@ def test_a_model_that_kept_no_rows(run: Run, table: Path, tmp_path: Path) -> Non
     path = tmp_path / "bare.abnet"
     result = run("fit", table, "--target", "mood today", "--output", path, "--no-background", *SMALL)
     assert "--no-background" not in result.stdout
-    assert "background" not in abnet.load(path).info.details
+    assert abnet.load(path).card.background == ()
 
 
 def test_fit_says_that_rows_are_kept(fitted: dict[str, Any], model: Path, run: Run) -> None:
-    assert fitted["n_background"] == len(abnet.load(model).info.details["background"]["rows"]) > 0
+    assert fitted["n_background"] == len(abnet.load(model).card.background) > 0
     assert "rows of the first part, for `abnet explain`" in run("inspect", model).stdout
 
 

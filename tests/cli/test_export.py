@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.files import save
+from abnet.model.file import save
 from cli.tables import Failure, Run
 from export import models
 from export.compiled import compile_c, needs_compiler
-from files.predictors import predictor
+from model.every_kind import model as stored
 
 
 @needs_compiler
@@ -42,7 +42,7 @@ def test_a_header_of_another_origin_is_kept(failure: Failure, model: Path, tmp_p
 
 def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
-    own = models.predictor("classes", 3, feature_names=("a", "b", "<c>\u202e"))
+    own = models.model("classes", 3, feature_names=("a", "b", "<c>\u202e"))
     save(own, tmp_path / "model.abnet")
     text = run("export", tmp_path / "model.abnet", "--to", "onnx").stdout
     assert "inputs: a, b, <c>\\u202e\noutputs: label, probabilities, valid" in text
@@ -91,7 +91,7 @@ def test_without_the_package_the_error_says_how_to_install_it(
 def test_wrong_words_are_named(failure: Failure, model: Path, tmp_path: Path) -> None:
     assert "--to must be 'c' or 'onnx', not 'java'" in failure("export", model, "--to", "java", code=2)
     assert "prefix" in failure("export", model, "--to", "c", "--prefix", "a-b", "--output", tmp_path / "model.c")
-    save(predictor("mean field", certificate=None), tmp_path / "field.abnet")
+    save(stored("mean field", certificate=None), tmp_path / "field.abnet")
     message = failure("export", tmp_path / "field.abnet", "--to", "c")
-    assert "MeanFieldNetwork" in message
+    assert "MeanField" in message
     assert not (tmp_path / "field.c").exists()

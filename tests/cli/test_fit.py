@@ -11,7 +11,7 @@ import pytest
 import abnet
 from abnet.bounds import certify_frozen
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
-from abnet.predictors.compact import CompactABNet
+from abnet.predictors.table import Table
 from abnet.preparation import TableMap, TablePreparation
 from abnet.tables import read_table, split_target
 from cli.tables import ROWS, SMALL, Run, cells, csv_text
@@ -24,12 +24,12 @@ def test_the_record_is_that_of_the_model_file(fitted: dict[str, Any], model: Pat
     assert loaded.classes_.tolist() == fitted["classes"] == ["good", "not so good"]
     assert (fitted["n_rows"], fitted["n_columns"]) == (ROWS, 5)
     assert fitted["model"]["bytes"] == model.stat().st_size
-    assert loaded.info.details["target"] == "mood today"
+    assert loaded.card.target == "mood today"
     assert loaded.certificate_.prior == "split"
 
 
 def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table: Path) -> None:
-    preparation = abnet.load(model).info.preparation
+    preparation = abnet.load(model).preparation
     assert isinstance(preparation, TableMap)
     X, y, _ = split_target(read_table(table), "mood today")
     clf = abnet.ABNetClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=1).fit(X, y)
@@ -111,7 +111,7 @@ def test_the_rivals_are_judged_on_the_bound_rows(table: Path) -> None:
     prepared = clf.preprocessor_.transform(X)
     clf.random_state = None  # a replay would now draw other rows
     same, logistic = rivals_of(clf, Labelled(X, y))
-    before = CompactABNet.from_network(clf.prior_).score_prepared(prepared[clf.bound_rows_]) >= 0
+    before = Table.from_networks([clf.prior_]).scores(prepared[clf.bound_rows_]) >= 0
     assert same.n_examples == logistic.n_examples == 18
     assert same.errors == np.sum(clf.classes_[before.astype(int)] != y[clf.bound_rows_])
     clf.n_candidates = 3
@@ -140,21 +140,31 @@ def test_a_table_is_prepared_once_for_each_network(
 
 def test_a_hint_to_fit_again_counts_the_choice(capsys: pytest.CaptureFixture[str]) -> None:
     from abnet.cli.fit import comparison
-    from abnet.cli.jobs.fit_table import Rival
+    from abnet.model.card import Rival
 
     certificate = certify_frozen([0.2] * 100, [0, 1] * 50, [True] * 20 + [False] * 80, delta=0.05, prior="split")
-    comparison(certificate, (Rival("the same network before it saw these rows", 0.1, 5, 100, same_network=True),))
+    comparison(
+        certificate,
+        (
+            Rival(
+                name="the same network before it saw these rows", bound=0.1, errors=5, n_examples=100, same_network=True
+            ),
+        ),
+    )
     text = " ".join(capsys.readouterr().out.split())
     assert "fit again with --posterior frozen --n-candidates 2" in text
-    comparison(certificate, (Rival("logistic regression", 0.125, 5, 100, base_rate=0.5),))
+    comparison(certificate, (Rival(name="logistic regression", bound=0.125, errors=5, n_examples=100, base_rate=0.5),))
     text = capsys.readouterr().out
     assert "fit again" not in text
     assert re.search(r"this model +27\.8 % +20 % of 100 +50 %", text)
     assert re.search(r"logistic regression +12\.5 % +5 % of 100 +50 %", text)
     assert "(--n-candidates 2 pays for that)" in " ".join(text.split())
-    comparison(certificate, (Rival("logistic regression", 0.125, 5, 100, n_candidates=2),))
+    comparison(certificate, (Rival(name="logistic regression", bound=0.125, errors=5, n_examples=100, n_candidates=2),))
     assert "Every figure accounts for a choice among 2" in " ".join(capsys.readouterr().out.split())
-    comparison(certificate, (Rival("logistic regression", certificate.vote_error_bound or 0.0, 20, 100),))
+    comparison(
+        certificate,
+        (Rival(name="logistic regression", bound=certificate.vote_error_bound or 0.0, errors=20, n_examples=100),),
+    )
     text = " ".join(capsys.readouterr().out.split())
     assert "The certificate of this model and the bound of logistic regression are equal." in text
     assert "tightest" not in text
@@ -169,12 +179,12 @@ def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_pat
 def test_the_learning_rate_changes_the_model(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
     def learned(path: Path) -> tuple[Any, ...]:
         made = abnet.load(path)  # the file also says how it was asked for
-        return *(array.tobytes() for array in made.arrays().values()), made.certificate_, made.info.details["curves"]
+        return *(array.tobytes() for array in made.predictor.arrays().values()), made.certificate_, made.card.curves
 
     def fitted(rate: str) -> tuple[Any, ...]:
         path = tmp_path / "moods.abnet"
         run("fit", table, "--target", "mood today", "--output", path, "--learning-rate-init", rate, *SMALL)
-        assert f"--learning-rate-init {rate}" in abnet.load(path).info.details["command"]
+        assert f"--learning-rate-init {rate}" in (abnet.load(path).card.command or "")
         return learned(path)
 
     assert fitted("auto") == fitted("0.05") == learned(model)
@@ -183,14 +193,14 @@ def test_the_learning_rate_changes_the_model(run: Run, table: Path, model: Path,
 
 def test_the_model_says_how_it_was_made(model: Path) -> None:
     """The command as it was typed, the settings, other models on the same rows, and how learning went."""
-    details = abnet.load(model).info.details
-    assert details["command"] == (
+    card = abnet.load(model).card
+    assert card.command == (
         "abnet fit TABLE --target 'mood today' --hidden-layer-sizes 2 --max-iter 4 --random-state 1"
     )
-    assert (details["settings"]["random_state"], details["seed"]) == ("1", 1)
-    assert details["rivals"][0]["name"].startswith("logistic regression")
-    assert [curve["name"] for curve in details["curves"]] == ["prior, log loss", "prior, linear loss"]
-    assert all(curve["every"] == 1 and len(curve["values"]) > 1 for curve in details["curves"])
+    assert ((card.settings or {})["random_state"], card.seed) == ("1", 1)
+    assert card.rivals[0].name.startswith("logistic regression")
+    assert [curve.name for curve in card.curves] == ["prior, log loss", "prior, linear loss"]
+    assert all(curve.every == 1 and len(curve.values) > 1 for curve in card.curves)
 
 
 @pytest.mark.parametrize("options", [["--prior", "init"], ["--objective", "loss"]], ids=str)
@@ -246,9 +256,9 @@ def test_parquet_gives_the_same_predictions(run: Run, model: Path, tmp_path: Pat
     frame.to_parquet(tmp_path / "moods.parquet")
     run("fit", tmp_path / "moods.parquet", "--target", "mood today", "--output", tmp_path / "again.abnet", *SMALL)
     again, before = abnet.load(tmp_path / "again.abnet"), abnet.load(model)
-    assert isinstance(again, CompactABNet)
-    assert isinstance(before, CompactABNet)
-    assert np.array_equal(again.W, before.W)
+    assert isinstance(again.predictor, Table)
+    assert isinstance(before.predictor, Table)
+    assert np.array_equal(again.predictor.W, before.predictor.W)
 
 
 def test_a_dropped_column_is_not_used(run: Run, table: Path, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_fit_by_groups(run: Run, visits: Path, fresh: Path, by_patients: tuple[P
     model, record = by_patients
     assert record["n_columns"] == 2
     assert len(record["certificate"]["groups"]["rows"]) == 20
-    assert record["details"]["group"] == "patient"
+    assert record["card"]["group"] == "patient"
     loaded = abnet.load(model)
     assert loaded.certificate_ is not None
     assert "patient" not in (loaded.feature_names_in_ or ())

@@ -3,21 +3,22 @@ from pathlib import Path
 from typing import Any
 
 import abnet
-from abnet.files import save
+from abnet.model.file import save
 from cli.tables import Failure, Run
-from files.predictors import ALL, drawn_certificate, predictor
+from model.every_kind import ALL, drawn_certificate
+from model.every_kind import model as stored
 
 
 def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> None:
     text = run("inspect", model).stdout
-    assert "compact ABNet" in text
+    assert "table" in text
     inputs = abnet.load(model).n_inputs
-    assert f"inputs: {inputs}; arrays: W 2 × {inputs}, b 2, H 4" in text
+    assert f"inputs: {inputs}; arrays: W 1 × 2 × {inputs}, b 1 × 2, H 1 × 4" in text
     assert "seed: 1" in text
     assert "classes: good or not so good" in text
     assert "size, cm: numeric, " in text
     assert "country: left out, constant (Norway)" in text
-    assert f"data fingerprint: {fitted['details']['data_fingerprint']}" in text
+    assert f"data fingerprint: {fitted['card']['data_fingerprint']}" in text
     assert "With 95 % confidence" in text
     assert "target: mood today" in text
 
@@ -25,23 +26,23 @@ def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> N
 def test_the_record_is_complete(run: Run, model: Path, fitted: dict[str, Any]) -> None:
     record = json.loads(run("inspect", model, "--json").stdout)
     assert record["certificate"] == fitted["certificate"]
-    assert record["details"] == fitted["details"]
+    assert record["card"] == fitted["card"]
     assert record["preparation"]["kind"] == "table"
     assert record["bytes"] == model.stat().st_size
 
 
 def test_every_kind_of_model_is_shown(run: Run, tmp_path: Path) -> None:
     for kind in ALL:
-        save(predictor(kind, certificate=None), tmp_path / "model.abnet")
+        save(stored(kind, certificate=None), tmp_path / "model.abnet")
         text = run("inspect", tmp_path / "model.abnet").stdout
-        assert kind in text
+        assert kind.partition(":")[0] in text
         assert "no certificate" in text
         assert "höhe" in text
 
 
 def test_a_drawn_network_is_shown_with_its_certificate(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "drawn.abnet"
-    save(predictor("drawn network"), path)
+    save(stored("layers"), path)
     text, certificate = run("inspect", path).stdout, drawn_certificate()
     assert "drawn network" in text
     assert certificate.describe() in text

@@ -73,11 +73,12 @@ def test_another_model_needs_another_state(
     run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
 ) -> None:
     other, state = tmp_path / "other.abnet", tmp_path / "s.json"
-    predictor = abnet.load(model)
-    predictor.info.details["note"] = "another file"
-    from abnet.files import save
+    loaded = abnet.load(model)
+    from dataclasses import replace
 
-    save(predictor, other)
+    from abnet.model import Card, save
+
+    save(replace(loaded, card=Card(recipe="another file")), other)
     run("monitor", model, table, "--state", state)
     assert "belongs to another model" in failure("monitor", other, table, "--state", state, code=1)
 

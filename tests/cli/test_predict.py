@@ -14,11 +14,11 @@ import pytest
 import abnet
 from abnet import ABNetClassifier
 from abnet.cli.jobs import predict_table as job
-from abnet.files import save
+from abnet.model.file import save
 from abnet.preparation.transformers import ThermometerCodes
 from abnet.tables import read_table
 from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
-from files.predictors import predictor
+from model.every_kind import model as stored
 
 
 def expected(model: Path, table: Path) -> tuple[list[str], np.ndarray]:
@@ -55,7 +55,7 @@ def test_columns_without_any_value_are_noted(
     run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job, "ROWS", 7)
-    preparation: Any = abnet.load(model).info.preparation
+    preparation: Any = abnet.load(model).preparation
     first = preparation.columns[0].name
     frame = read_table(_written(tmp_path / "new.csv", csv_text())).with_columns(pl.lit("").alias(first))
     told = f"note: no row has a value for {first!r}, which the model was trained on"
@@ -230,14 +230,14 @@ def test_wrong_use(failure: Failure, model: Path, table: Path) -> None:
 
 
 def plain(tmp_path: Path, **changes: Any) -> Path:
-    save(predictor(**changes), tmp_path / "plain.abnet")
+    save(stored(**changes), tmp_path / "plain.abnet")
     return tmp_path / "plain.abnet"
 
 
 def test_a_model_without_preparation_takes_numbers_by_name(run: Run, tmp_path: Path) -> None:
     (tmp_path / "numbers.csv").write_text('höhe,"size, cm",age\n1,2,3\n-1,.5,1e1\n', encoding="utf-8")
     lines = run("predict", plain(tmp_path), tmp_path / "numbers.csv").stdout.splitlines()
-    assert lines[1:] == predictor().predict(np.array([[3, 2, 1], [10, 0.5, -1]])).tolist()
+    assert lines[1:] == stored().predict(np.array([[3, 2, 1], [10, 0.5, -1]])).tolist()
 
 
 def test_a_model_without_names_takes_all_columns(run: Run, failure: Failure, tmp_path: Path) -> None:

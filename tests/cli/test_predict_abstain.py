@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import abnet
 from abnet.decisions.abstain import abstention
-from abnet.files import save
+from abnet.model.file import save
 from cli.tables import Failure, Run
 
 
@@ -22,8 +23,8 @@ def careful(model: Path, tmp_path: Path) -> tuple[Path, float]:
     predictor: Any = abnet.load(model)
     made = abstention(np.linspace(0.1, 1.0, 300), np.zeros(300, bool), [0.1], 0.05)
     assert made.threshold is not None
-    info = replace(predictor.info, details={**predictor.info.details, "abstention": made.to_dict()})
-    save(replace(predictor, info=info), tmp_path / "careful.abnet")
+    card = msgspec.structs.replace(predictor.card, abstention=made.to_dict())
+    save(replace(predictor, card=card), tmp_path / "careful.abnet")
     return tmp_path / "careful.abnet", made.threshold
 
 
@@ -50,8 +51,8 @@ def test_silence_is_explained(run: Run, model: Path, table: Path, tmp_path: Path
     predictor: Any = abnet.load(model)
     made = abstention(np.linspace(0.3, 1.0, 30), np.ones(30, bool), [0.3], 0.05)
     assert made.threshold is None
-    info = replace(predictor.info, details={**predictor.info.details, "abstention": made.to_dict()})
-    save(replace(predictor, info=info), tmp_path / "silent.abnet")
+    card = msgspec.structs.replace(predictor.card, abstention=made.to_dict())
+    save(replace(predictor, card=card), tmp_path / "silent.abnet")
     result = run("predict", tmp_path / "silent.abnet", table, "--abstain")
     assert set(result.stdout.split("\n")[1:-1]) == {'""'}
     assert "note: no row is answered: when the model was fitted, an error of at most 0.05" in result.stderr

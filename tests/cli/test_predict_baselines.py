@@ -10,7 +10,7 @@ import pytest
 
 import abnet
 from abnet import BinaryConnectClassifier, BNNClassifier, EBPClassifier, PBGNetClassifier
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from cli.tables import Failure, Run
 
 # In the shapes of tests/estimators/test_contract.py: each new one costs a compilation.
@@ -44,7 +44,7 @@ def new_rows(tmp_path: Path) -> Path:
     return path
 
 
-def loaded(path: Path) -> Predictor:
+def loaded(path: Path) -> Model:
     return abnet.load(path)
 
 

@@ -12,7 +12,6 @@ import pytest
 
 import abnet
 from abnet.bounds import clopper_pearson_bound
-from abnet.codebook import code_words, words_to_text
 from cli.tables import Failure, Run
 
 KINDS = ("hare", "owl", "toad")
@@ -53,14 +52,6 @@ def test_labels_and_probabilities(run: Run, model: Path, animals: Path) -> None:
         assert sum(chances) == pytest.approx(1)
         assert row["prediction"] == KINDS[int(np.argmax(chances))]
     assert np.mean([row["prediction"] != kind for row, kind in zip(rows, truth_of(animals), strict=True)]) < 0.2
-
-
-def test_the_code_book_is_shown(run: Run, model: Path) -> None:
-    book = words_to_text(code_words(3, 8))
-    assert json.loads(run("inspect", model, "--json").stdout)["details"]["code_book"] == book
-    text = run("inspect", model).stdout
-    assert "code book:" in text
-    assert all(word in text for word in book)
 
 
 def test_certify_counts_and_refuses_rows_of_the_fit(

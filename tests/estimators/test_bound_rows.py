@@ -88,7 +88,7 @@ def test_the_fitted_preprocessor_makes_the_inputs_of_the_predictor(kind: Any, rn
     clf = kind((2,), preprocessor=given, max_iter=1, random_state=0).fit(X, y)
     assert not hasattr(given, "mean_")  # what the caller gave is left as it was
     prepared = clf.preprocessor_.transform(X)
-    np.testing.assert_array_equal(clf.predictor_.score_prepared(prepared), clf.decision_function(X))
+    np.testing.assert_array_equal(clf.model_.predictor.scores(prepared), clf.decision_function(X))
     if hasattr(clf, "other_rows_"):
         np.testing.assert_allclose(clf.preprocessor_.mean_, X[clf.other_rows_].mean(axis=0), rtol=1e-12)
     assert kind((2,), preprocessor=None, max_iter=1, random_state=0).fit(X, y).preprocessor_ is None

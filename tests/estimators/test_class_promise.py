@@ -8,16 +8,16 @@ import pytest
 from abnet import ABNetClassifier
 from abnet.bam import BAM
 from abnet.bounds import Certificate
+from abnet.codebook import code_words
 from abnet.estimators.mixture_fit import certify_mixture
-from abnet.labels import Labels
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.predictor import ModelInfo
+from abnet.predictors.paths import Paths
+from abnet.predictors.table import Table
 from estimators.worlds import FOUR, POINTS, FourClasses
 from promise import breaks
 
 DELTA, SAMPLES = 0.2, 150
-INFO = ModelInfo(Labels(np.arange(4)))
 NETWORKS = tuple(BAM.init(np.random.default_rng([5, m]), (20, 3, 4)) for m in range(2))
+WORDS = code_words(4, 4)
 
 
 def broken(world: FourClasses, certificate: Certificate, exact: Any, voted: Any) -> Any:
@@ -33,10 +33,10 @@ def broken(world: FourClasses, certificate: Certificate, exact: Any, voted: Any)
 @pytest.mark.parametrize("world", FOUR.values(), ids=FOUR.keys())
 @pytest.mark.parametrize("kind", ["exact", "exact, bound of all posteriors", "paths"])
 def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: str) -> None:
-    exact = CompactMixture.from_networks(NETWORKS, INFO)
-    paths = PathMixture.from_networks(NETWORKS, np.random.default_rng(0), n_paths=6, info=INFO)
+    exact = Table.from_networks(NETWORKS, WORDS)
+    paths = Paths.from_networks(NETWORKS, np.random.default_rng(0), n_paths=6, words=WORDS)
     scorer: Any = paths if kind == "paths" else exact
-    truth, voted = exact.score_prepared(POINTS), scorer.score_prepared(POINTS)
+    truth, voted = exact.scores(POINTS), scorer.scores(POINTS)
     failures: Any = np.zeros(3, int)
     for seed in range(SAMPLES if kind != "paths" else SAMPLES // 3):
         X, y = world.draw(np.random.default_rng([seed, 9]))
@@ -52,7 +52,7 @@ def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: 
 def test_the_simulation_notices_a_bound_that_is_none() -> None:
     """The errors that were counted, given out for a bound, fail in about half of the samples."""
     world = FOUR["signal"]
-    voted = CompactMixture.from_networks(NETWORKS, INFO).score_prepared(POINTS)
+    voted = Table.from_networks(NETWORKS, WORDS).scores(POINTS)
     answers = dict(zip((point.tobytes() for point in POINTS), voted.argmax(axis=1), strict=True))
     failures = 0
     for seed in range(SAMPLES):
@@ -74,7 +74,7 @@ def failures_of_fits(world: FourClasses, repetitions: int, **settings: Any) -> A
     total: Any = np.zeros(3, int)
     for seed in range(repetitions):
         clf = fitted(world, seed, **settings)
-        exact = CompactMixture.from_networks(clf.networks_, clf.predictor_.info).score_prepared(POINTS)
+        exact = Table.from_networks(clf.networks_, code_words(4, 3)).scores(POINTS)
         total += broken(world, clf.certificate_, exact, clf.decision_function(POINTS))
     return total
 

@@ -36,7 +36,7 @@ def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
     assert decision.n_counted == counted.sum()
     assert decision.n_failures == (counted & ~(true & called)).sum()
     clf.save(tmp_path / "m.abnet")
-    place, stored = decision_of(abnet.load(tmp_path / "m.abnet").info.details)
+    place, stored = decision_of(abnet.load(tmp_path / "m.abnet").card)
     assert (clf.classes_[place], stored) == (positive, decision)
 
 

@@ -69,7 +69,7 @@ def test_it_is_stored_and_checked(fitted: Any, tmp_path: Path) -> None:
     fitted.save(tmp_path / "model.abnet")
     loaded = abnet.load(tmp_path / "model.abnet")
     assert loaded.certificate_ == fitted.certificate_
-    assert loaded.info.details["n_training_groups"] == 40
+    assert loaded.card.n_training_groups == 40
     merged = replace(fitted.certificate_.groups, rows=tuple(r + 1 for r in fitted.certificate_.groups.rows))
     with pytest.raises(ValueError, match="the rows of the groups differ from n_examples"):
         replace(fitted.certificate_, groups=merged)

@@ -6,6 +6,7 @@ from scipy.stats import binom
 
 from abnet.decisions.abstain import Abstention, abstention, score_thresholds
 from abnet.decisions.answers import abstention_records, answered, labels_or_none, sureness, threshold_of
+from abnet.model.card import Card
 from promise import breaks
 
 
@@ -88,9 +89,9 @@ def test_where_nothing_is_certified_nothing_is_answered() -> None:
 
 def test_a_stored_record_gives_its_threshold() -> None:
     made = abstention([0.9] * 200, [False] * 200, [0.5], 0.05)
-    assert threshold_of({"abstention": made.to_dict()}) == 0.5
+    assert threshold_of(Card(abstention=made.to_dict())) == 0.5
     with pytest.raises(ValueError, match="without target_error"):
-        threshold_of({})
+        threshold_of(Card())
     with pytest.raises(ValueError, match="Abstention"):
-        threshold_of({"abstention": {"threshold": 0.1}})
+        threshold_of(Card(abstention={"threshold": 0.1}))
     assert isinstance(made, Abstention)

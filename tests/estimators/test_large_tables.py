@@ -72,8 +72,8 @@ def test_the_rows_that_count_teach_nothing(frame: pl.DataFrame, fitted: Any, spl
     )
     with pytest.warns(UnseenWarning, match="'Tromsø'"):
         other = fit_table(changed, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
-    for name, array in fitted.predictor_.arrays().items():
-        assert array.tobytes() == other.predictor_.arrays()[name].tobytes()
+    for name, array in fitted.model_.predictor.arrays().items():
+        assert array.tobytes() == other.model_.predictor.arrays()[name].tobytes()
     assert other.certificate_.vote_errors > fitted.certificate_.vote_errors
 
 
@@ -93,8 +93,8 @@ def test_the_model_file_has_the_certificate(fitted: Any, tmp_path: Path) -> None
     fitted.save(tmp_path / "m.abnet")
     loaded = abnet.load(tmp_path / "m.abnet")
     assert loaded.certificate_ == fitted.certificate_
-    assert loaded.info.details["n_counted_rows"] == N - MOST
-    assert "prior_fraction" not in loaded.info.details["settings"]  # nobody has set it
+    assert loaded.card.n_counted_rows == N - MOST
+    assert "prior_fraction" not in (loaded.card.settings or {})  # nobody has set it
 
 
 def test_a_small_table_is_fitted_as_ever(frame: pl.DataFrame) -> None:
@@ -109,7 +109,7 @@ def test_a_small_table_is_fitted_as_ever(frame: pl.DataFrame) -> None:
 
 def test_columns_may_be_dropped(frame: pl.DataFrame) -> None:
     clf = fit_table(frame, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST, drop=["city"])
-    assert [column.name for column in clf.predictor_.info.preparation.columns] == ["x"]
+    assert [column.name for column in clf.model_.preparation.columns] == ["x"]
     with pytest.raises(TableError, match="drop: no column 'town'"):
         fit_table(frame, "y", drop=["town"])
 

@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abnet import ABNetClassifier, load
 from abnet.bounds import clopper_pearson_bound, verify_certificate
-from abnet.codebook import code_words, words_from_text
 from abnet.errors import TrainingRowsError
 from abnet.estimators import mixture_fit
 from abnet.estimators.recipe import recipe_for
-from abnet.predictors.mixture import CompactMixture, PathMixture
+from abnet.predictors.paths import Paths
+from abnet.predictors.table import Table
 from abnet.training.kernel_teacher import KernelTeacher
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
@@ -80,8 +80,8 @@ def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
     moved = rows.copy()
     moved[clf.bound_rows_] *= 3
     again = ABNetClassifier((3,), **options).fit(moved, y)
-    for name, array in clf.predictor_.arrays().items():
-        np.testing.assert_array_equal(again.predictor_.arrays()[name], array)
+    for name, array in clf.model_.predictor.arrays().items():
+        np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
 
 @pytest.mark.parametrize("teacher", [None, "linear", "kernel"])
@@ -97,9 +97,9 @@ def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
         clf.bound_rows_
     ]
     other = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
-    for name, array in clf.predictor_.arrays().items():
-        np.testing.assert_array_equal(other.predictor_.arrays()[name], array)
-    assert other.predictor_.info.calibration == clf.predictor_.info.calibration
+    for name, array in clf.model_.predictor.arrays().items():
+        np.testing.assert_array_equal(other.model_.predictor.arrays()[name], array)
+    assert other.model_.calibration == clf.model_.calibration
     assert other.certificate_.vote_errors > clf.certificate_.vote_errors
 
 
@@ -110,7 +110,6 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
     assert np.mean(clf.predict(rows) != y) < 0.2
     np.testing.assert_allclose(clf.predict_proba(rows).sum(axis=1), 1)
     np.testing.assert_allclose(clf.vote_share(rows).sum(axis=1), 1)
-    assert words_from_text(clf.predictor_.info.details["code_book"], 4, 8).tolist() == code_words(4, 8).tolist()
     certificate, bound = clf.certificate_, clf.bound_rows_
     matrix = clf.confusion(rows, y, fitted=True)
     said = clf.predict(rows[bound])
@@ -177,7 +176,7 @@ def mixed(rng: np.random.Generator, n: int = 240) -> tuple[pd.DataFrame, np.ndar
 def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_path: Path) -> None:
     frame, y = mixed(rng)
     clf = ABNetClassifier(random_state=0).fit(frame, y)
-    assert isinstance(clf.predictor_, CompactMixture)
+    assert isinstance(clf.model_.predictor, Table)
     assert np.mean(clf.predict(frame) != y) < 0.2
     assert clf.recipe_["n_estimators"] == 8
     again = ABNetClassifier(**clf.recipe_, random_state=0).fit(frame, y)
@@ -186,7 +185,7 @@ def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_pat
     clf.save(tmp_path / "m.abnet")
     loaded = load(tmp_path / "m.abnet")
     np.testing.assert_array_equal(loaded.predict_proba(frame), clf.predict_proba(frame))
-    assert "8 exact networks" in loaded.info.details["recipe"]
+    assert "8 exact networks" in (loaded.card.recipe or "")
 
 
 @pytest.mark.parametrize(
@@ -218,7 +217,7 @@ def test_codes_are_long_enough_for_the_classes(K: int, wanted: Any, length: Any)
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
     X = rng.normal(size=(120, 401))
     clf = ABNetClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)
-    assert isinstance(clf.predictor_, PathMixture)
+    assert isinstance(clf.model_.predictor, Paths)
     assert (clf.recipe_["codes"], clf.recipe_["teacher"], clf.recipe_["preprocessor"]) == ("none", None, "standardise")
 
 
@@ -294,8 +293,8 @@ def test_wide_members_only_where_the_lesson_asks_for_them(
     clf = ABNetClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
     assert clf.aggregation_ == clf.recipe_["aggregation"] == aggregation
     again = ABNetClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
-    for name, array in clf.predictor_.arrays().items():
-        np.testing.assert_array_equal(again.predictor_.arrays()[name], array)
+    for name, array in clf.model_.predictor.arrays().items():
+        np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
 
 def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None:

@@ -15,9 +15,10 @@ import abnet
 from abnet.aggregation import Exact
 from abnet.bam import BAM
 from abnet.bounds import DrawnCertificate
-from abnet.files import save
+from abnet.estimators.drawn_network import draw_network
+from abnet.model.file import save
 from abnet.posterior import Posterior
-from abnet.predictors.drawn_network import DrawnNetwork, draw_network
+from abnet.predictors.layers import Layers
 from conftest import random_network
 from estimators.worlds import SIGNAL, N, classifier
 
@@ -38,6 +39,7 @@ def test_certificate_counts_the_errors_of_the_network_itself(rng: np.random.Gene
     signs = np.where(Y == 1, 1.0, -1.0)
     drawn, certificate = draw_network(around(centre), X.astype(np.float32), signs, rng, terms=terms)
     network = drawn.network
+    assert network is not None
     layer = np.where(X @ network.weights[0].T + network.biases[0] >= 0, 1, -1)
     output = np.where(layer @ network.weights[1].T + network.biases[1] >= 0, 1, -1)[:, 0]
     assert certificate.errors == np.sum(output != signs)
@@ -105,8 +107,9 @@ def test_every_call_returns_the_one_network(settings: dict[str, Any]) -> None:
     assert drawn.certificate is not None
     assert drawn.certificate.error_bound >= drawn.certificate.empirical_error
     assert drawn.certificate.posterior == fitted.posterior
-    np.testing.assert_array_equal(flat(drawn.network), flat(classifier(0, **settings).fit(X, Y).draw_network().network))
-    noise = flat(drawn.network) - flat(fitted.network_.astype(np.float64))
+    again = classifier(0, **settings).fit(X, Y).draw_network()
+    np.testing.assert_array_equal(flat(drawn.predictor.network), flat(again.predictor.network))
+    noise = flat(drawn.predictor.network) - flat(fitted.network_.astype(np.float64))
     assert 0.1 < np.mean(noise**2) < 3
     again = pickle.loads(pickle.dumps(drawn))
     np.testing.assert_array_equal(again.predict(X), drawn.predict(X))
@@ -115,7 +118,7 @@ def test_every_call_returns_the_one_network(settings: dict[str, Any]) -> None:
 def test_the_draw_does_not_depend_on_the_data() -> None:
     def noise(y: np.ndarray) -> np.ndarray:
         fitted = classifier(3).fit(X, y)
-        return flat(fitted.draw_network().network) - flat(fitted.network_.astype(np.float64))
+        return flat(fitted.draw_network().predictor.network) - flat(fitted.network_.astype(np.float64))
 
     np.testing.assert_allclose(noise(Y), noise(1 - Y), atol=1e-12)
 
@@ -126,8 +129,8 @@ def test_labels_and_preparation_are_the_callers() -> None:
     drawn = fitted.draw_network()
     predicted = drawn.predict(X)
     assert set(predicted) <= {"no", "yes"}
-    scaled = fitted.predictor_.info.preparation.transform(X)
-    np.testing.assert_array_equal(drawn.network.predict(np.float32(scaled)) > 0, predicted == "yes")
+    scaled = fitted.model_.preparation.transform(X)
+    np.testing.assert_array_equal(drawn.predictor.network.predict(np.float32(scaled)) > 0, predicted == "yes")
 
 
 def test_the_drawn_network_is_a_model_that_can_be_saved(tmp_path: Path) -> None:
@@ -136,10 +139,10 @@ def test_the_drawn_network_is_a_model_that_can_be_saved(tmp_path: Path) -> None:
     drawn = fitted.draw_network()
     save(drawn, tmp_path / "drawn.abnet")
     again = abnet.load(tmp_path / "drawn.abnet")
-    assert isinstance(again, DrawnNetwork)
+    assert isinstance(again.predictor, Layers)
     np.testing.assert_array_equal(again.predict(X), drawn.predict(X))
     assert again.certificate_ == drawn.certificate_ == drawn.certificate is not None
-    assert again.info.details["data_fingerprint"] == fitted.compact().info.details["data_fingerprint"]
+    assert again.card.data_fingerprint == fitted.compact().card.data_fingerprint
 
 
 def test_no_certificate_where_the_preparation_saw_the_bound_rows() -> None:

@@ -9,7 +9,8 @@ from abnet import bounds
 from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.estimators.certification import sampled_risk
-from abnet.predictors.paths import CompactUniform, PathPredictor
+from abnet.predictors.paths import Paths
+from abnet.predictors.uniform import Uniform
 
 DELTA, N, REPETITIONS = 0.2, 30, 150
 
@@ -46,7 +47,7 @@ def repetition(k: int) -> tuple[bool, bool]:
     where = rng.integers(8, size=N)
     X, y = POINTS[where], np.where(rng.random(N) < CHANCES[where], 1.0, -1.0)
     network = posterior(X, y)
-    vote = PathPredictor.from_network(network, rng, n_paths=11).decision_function(POINTS)
+    vote = Paths.from_networks([network], rng, n_paths=11).scores(POINTS)
     sampled = sampled_risk((network,), X, (y > 0).astype(int), 2, 2, rng, n_paths=2)
     certificate = bounds.certify_trained_sampled(
         sampled, float(exact.kl(network, PRIOR)), delta=DELTA, prior="init", vote="fixed paths", vote_paths=11
@@ -76,7 +77,7 @@ def test_uniform_estimate_claims_a_risk_of_zero_where_the_truth_is_one() -> None
     truth = sampled_risk((network,), X, (y > 0).astype(int), 2, 2, np.random.default_rng(0), n_paths=20).mean
     failures = 0
     for k in range(20):
-        F = CompactUniform.from_network(network, np.random.default_rng(k), n_samples=100).decision_function(X)
+        F = Uniform.from_network(network, np.random.default_rng(k), n_samples=100).scores(X)
         estimate = bounds.gibbs_bound(float(np.mean((1 - y * F) / 2)), 0.0, len(y), 0.05)
         failures += estimate < truth
         assert estimate < 0.05

@@ -22,11 +22,10 @@ from abnet.explanation.charts import (
 from abnet.explanation.plane import plane_figure
 from abnet.labels import Labels
 from abnet.plots import save
-from abnet.predictors.predictor import ModelInfo
 from abnet.preparation import StandardMap, TableMap
 from abnet.preparation.columns import NumericColumn, TextColumn
 from explanation.test_shapley import compact, every_kind
-from export.models import predictor as exported
+from export.models import model as exported
 
 NAMES = ('"; rm -rf', "<script>alert(1)</script>", "n" * 300, "$\\frac{1}{$", "größe\u202e漢字\x00")
 LABELS = Labels(np.array(["<b>$x_", "漢" * 50]))
@@ -172,4 +171,3 @@ def test_other_models_are_refused(rng: np.random.Generator) -> None:
     base = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), NumericColumn("b", 5.0, 5.0, 3.0, False)), {})
     with pytest.raises(ValueError, match="no row has a number in both"):
         plane_figure(exported("compact", 2, preparation=base), {"a": ["1", ""], "b": ["", "2"]})
-    assert ModelInfo().feature_names is None

@@ -9,10 +9,11 @@ import pytest
 from abnet.explanation import ExplanationPlan, explain, explain_model
 from abnet.explanation.model_explanation import REPEATS, explain_model_inputs
 from abnet.explanation.regions import region_table
-from abnet.predictors.compact import CompactABNet
+from abnet.model.model import Model
+from abnet.predictors.table import Table
 from explanation.test_shapley import compact, every_kind
 
-ONE_NEURON = CompactABNet(np.array([[3.0, 0.0, 1.5]]), np.zeros(1), np.array([-1.0, 1.0]))
+ONE_NEURON = Model(Table(np.array([[[3.0, 0.0, 1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
 """A model whose second column has no weight, though it lengthens the rows."""
 
 
@@ -62,7 +63,7 @@ def test_regions_hold_the_mean_of_the_rows_probabilities(kind: str, rng: np.rand
     model, _ = compact(kind, rng)
     X = rng.normal(size=(40, 5)).astype(np.float32).astype(np.float64)
     found = explain_model(model, X, background=X[:3], rows=5, regions=7)
-    table = region_table(model)
+    table = region_table(model.predictor)
     assert table is not None
     assert found.regions is not None
     mass = table.probabilities(X).mean(axis=0)
@@ -70,7 +71,7 @@ def test_regions_hold_the_mean_of_the_rows_probabilities(kind: str, rng: np.rand
     np.testing.assert_allclose([one.probability for one in found.regions.listed], top, atol=1e-12)
     total = sum(one.probability for one in found.regions.listed) / table.n_members
     assert total + found.regions.other_probability == pytest.approx(1, abs=1e-12)
-    assert len(found.spectra) == len(model.H) * table.H.shape[2] if kind != "one" else len(found.spectra) == 1
+    assert len(found.spectra) == table.n_members * table.H.shape[2] if kind != "one" else len(found.spectra) == 1
     assert found.variance_by_order().sum() == pytest.approx(1)
 
 

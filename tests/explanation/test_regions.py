@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from abnet.explanation.regions import region_table, row_regions, why_no_regions
+from abnet.model.model import Model
 from abnet.predictors.predictor import Predictor
 from explanation.test_shapley import compact, every_kind, rows
 
-WITH_TABLE = ("one", "mixture", "classes", "map", "uniform")
+WITH_TABLE = ("one", "mixture", "classes", "uniform")
 
 
 def predictor(kind: str, rng: np.random.Generator) -> Predictor:
-    return compact(kind, rng)[0] if kind in ("one", "mixture", "classes") else every_kind(rng)[kind]
+    model: Model = compact(kind, rng)[0] if kind in ("one", "mixture", "classes") else every_kind(rng)[kind]
+    return model.predictor
 
 
 @pytest.mark.parametrize("kind", WITH_TABLE)
@@ -24,7 +26,7 @@ def test_probabilities_sum_to_one_and_shares_to_the_score(kind: str, rng: np.ran
     P = table.probabilities(X)
     np.testing.assert_allclose(P.sum(axis=2), 1, atol=1e-12)
     assert P.min() >= 0
-    scores = model.score_prepared(X).reshape(len(X), -1)
+    scores = model.scores(X).reshape(len(X), -1)
     shares = np.einsum("nms,msc->nc", P, table.H) / table.n_members
     np.testing.assert_allclose(shares, scores, atol=1e-12)
 
@@ -36,7 +38,7 @@ def test_what_is_listed_and_what_is_not_make_the_whole(kind: str, most: int, rng
     found = row_regions(model, X, most)
     assert found is not None
     members = max(region.member for region in row_regions(model, X, 1000)[0].listed) + 1  # type: ignore[index]
-    for regions, score in zip(found, model.score_prepared(X).reshape(3, -1), strict=True):
+    for regions, score in zip(found, model.scores(X).reshape(3, -1), strict=True):
         listed = sum(region.probability for region in regions.listed) / members
         assert listed + regions.other_probability == pytest.approx(1, abs=1e-12)
         shares = np.sum([region.share for region in regions.listed], axis=0) + regions.other_share
@@ -52,7 +54,7 @@ def test_a_region_is_named_by_its_signs(rng: np.random.Generator) -> None:
     model, (W, b, _) = compact("one", rng)
     x, n = rows(rng, 1)[0], 40_000
     drawn = (W[0] + rng.normal(size=(n, *W[0].shape))) @ x + b[0] + rng.normal(size=(n, len(b[0])))
-    found = {region.signs: region.probability for region in row_regions(model, x[None], 8)[0].listed}  # type: ignore[index]
+    found = {region.signs: region.probability for region in row_regions(model.predictor, x[None], 8)[0].listed}  # type: ignore[index]
     for signs in product((-1, 1), repeat=3):
         seen = float(np.mean((np.where(drawn >= 0, 1, -1) == signs).all(axis=1)))
         p = found[signs]
@@ -60,13 +62,12 @@ def test_a_region_is_named_by_its_signs(rng: np.random.Generator) -> None:
 
 
 def test_the_map_network_has_one_region(rng: np.random.Generator) -> None:
-    for kind in ("map", "drawn"):
-        model, X = predictor(kind, rng), rows(rng, 4)
-        found = row_regions(model, X)
-        assert found is not None
-        for regions, score in zip(found, model.score_prepared(X), strict=True):
-            assert regions.listed[0].probability == 1
-            assert regions.listed[0].output == (score,)
+    model, X = predictor("drawn", rng), rows(rng, 4)
+    found = row_regions(model, X)
+    assert found is not None
+    for regions, score in zip(found, model.scores(X), strict=True):
+        assert regions.listed[0].probability == 1
+        assert regions.listed[0].output == (score,)
 
 
 @pytest.mark.parametrize("kind", ["paths", "mixture of paths"])

@@ -17,15 +17,15 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet import ABNetClassifier
-from abnet.certificates.fingerprint import background_detail
+from abnet.certificates.fingerprint import background_rows
 from abnet.explanation import ExplanationPlan, explain, without_background
 from abnet.explanation.background import column_layout
 from abnet.explanation.row_explanation import shown
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.model import Card, Model
 from abnet.preparation.coded import CodedMap
 from explanation.test_shapley import compact
 from export.models import HOSTILE, columns, preparations, with_dates
-from export.models import predictor as exported
+from export.models import model as exported
 from export.models import table as plain_table
 
 NAMES = ["age", "income", "member", "city", "colour", "born", "remark", "diary"]
@@ -36,7 +36,7 @@ def table(n: int, names: list[str], *, seed: int = 1) -> pl.DataFrame:
     return with_dates(plain_table(n, names, seed=seed), names[5])
 
 
-def tabular(kind: str, names: list[str], *, coded: bool = True) -> Predictor:
+def tabular(kind: str, names: list[str], *, coded: bool = True) -> Model:
     """A model of a table with a column of every kind, codes beside the numbers."""
     base: Any = columns(tuple(names), hashed=True)
     if coded:
@@ -202,20 +202,20 @@ def test_without_a_background_the_error_says_what_to_give() -> None:
         explain(exported("compact", 3), np.zeros((1, 3)))
 
 
-@pytest.mark.parametrize("rows", [{"rows": [[1.0]]}, {"rows": []}, {"rows": [["x"] * 3]}, [], {"rows": [[1e300] * 3]}])
+@pytest.mark.parametrize("rows", [((1.0,),), ((),), ((1.0,) * 3, (1.0,) * 2), ((1e300,) * 3,)])
 def test_stored_rows_that_do_not_fit_are_refused(rows: Any) -> None:
     with pytest.raises(ValueError, match="background"):
-        explain(exported("compact", 3, details={"background": rows}), np.zeros((1, 3)))
+        explain(exported("compact", 3, card=Card(background=rows)), np.zeros((1, 3)))
 
 
 def test_stored_rows_are_some_of_those_given_bit_for_bit(rng: np.random.Generator) -> None:
     X = rng.normal(size=(200, 6)).astype(np.float32)
-    kept = np.array(background_detail(X)["background"]["rows"], np.float32)
+    kept = np.array(background_rows(X), np.float32)
     assert kept.shape == (25, 6)
     assert {row.tobytes() for row in kept} <= {row.tobytes() for row in X}
-    assert len(background_detail(rng.normal(size=(50, 1000)))["background"]["rows"]) == 8
-    assert background_detail(rng.normal(size=(50, 3000))) == {}
-    assert background_detail(X[:0]) == {}
+    assert len(background_rows(rng.normal(size=(50, 1000)))) == 8
+    assert background_rows(rng.normal(size=(50, 3000))) == ()
+    assert background_rows(X[:0]) == ()
 
 
 # Classifiers and files
@@ -250,7 +250,7 @@ def test_a_loaded_model_explains_alike_and_alone(fitted: Any, tmp_path: Path) ->
     np.testing.assert_array_equal(loaded.contributions, clf.explain(X[:3]).contributions)
     clf.save(tmp_path / "bare.abnet", background=False)
     bare = abnet.load(tmp_path / "bare.abnet")
-    assert "background" not in bare.info.details
+    assert bare.card.background == ()
     with pytest.raises(ValueError, match="give background"):
         abnet.explain(bare, X[:1])
     np.testing.assert_allclose(
@@ -262,9 +262,9 @@ def test_a_loaded_model_explains_alike_and_alone(fitted: Any, tmp_path: Path) ->
 def test_explaining_a_loaded_model_imports_neither_jax_nor_scikit_learn(kind: str, tmp_path: Path) -> None:
     base: Any = preparations(5)["coded"]
     model = exported(kind, base.n_features_out, preparation=base)
-    from abnet.files import save
+    from abnet.model.file import save
 
-    save(replace(model, info=replace(model.info, details=background_detail(np.eye(5)))), tmp_path / "m.abnet")
+    save(replace(model, card=Card(background=background_rows(np.eye(5)))), tmp_path / "m.abnet")
     script = (
         "import sys, numpy, abnet\n"
         f"model = abnet.load({str(tmp_path / 'm.abnet')!r})\n"
@@ -294,8 +294,8 @@ def test_no_rows_make_no_explanation() -> None:
 
 
 def test_taking_the_rows_out_leaves_everything_else() -> None:
-    model = exported("mixture", 3, details={"background": {"rows": [[0.0, 0.0, 0.0]]}, "note": 1})
-    assert without_background(model).info == replace(model.info, details={"note": 1})
+    model = exported("mixture", 3, card=Card(background=((0.0, 0.0, 0.0),), seed=1))
+    assert without_background(model).card == Card(seed=1)
 
 
 def test_several_classes_have_a_column_each(rng: np.random.Generator) -> None:
@@ -314,4 +314,3 @@ def test_the_layout_covers_every_input() -> None:
     layout = column_layout(model)
     assert len(layout.input_owners) == model.n_inputs
     assert set(layout.input_owners.tolist()) == set(range(len(NAMES)))
-    assert isinstance(model.info, ModelInfo)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
+from abnet.codebook import code_words
 from abnet.cube import corners
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.shapley import (
@@ -18,11 +19,12 @@ from abnet.explanation.shapley import (
     shapley_values,
 )
 from abnet.labels import Labels
-from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import CompactUniform, PathPredictor
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.model.model import Model
+from abnet.predictors.layers import Layers
+from abnet.predictors.moments import Moments
+from abnet.predictors.paths import Paths
+from abnet.predictors.table import Table
+from abnet.predictors.uniform import Uniform
 from explanation.brute_force import shapley_by_coalitions, shapley_by_orders, table_score
 
 INPUTS = 5
@@ -39,14 +41,13 @@ def network(rng: np.random.Generator, *above: int, width: int = 3, inputs: int =
 def compact(kind: str, rng: np.random.Generator, **sizes: int) -> Any:
     """A predictor with a table, and its arrays as the oracle takes them."""
     if kind == "one":
-        model: Any = CompactABNet.from_network(network(rng, 3, 1, **sizes))
-        return model, (model.W[None], model.b[None], model.H[None, :, None])
-    if kind == "mixture":
-        model = CompactMixture.from_networks([network(rng, 3, 1, **sizes) for _ in range(3)])
-        return model, (model.W, model.b, model.H[:, :, None])
-    info = ModelInfo(Labels(np.array(["x", "y", "z"])))
-    model = CompactMixture.from_networks([network(rng, 3, **sizes) for _ in range(2)], info)
-    return model, (model.W, model.b, model.H)
+        table = Table.from_networks([network(rng, 3, 1, **sizes)])
+    elif kind == "mixture":
+        table = Table.from_networks([network(rng, 3, 1, **sizes) for _ in range(3)])
+    else:
+        table = Table.from_networks([network(rng, 3, **sizes) for _ in range(2)], code_words(3, 3))
+    model = Model(table, labels=Labels(np.array(["x", "y", "z"] if kind == "classes" else [-1, 1])))
+    return model, (table.W, table.b, table.H if kind == "classes" else table.H[:, :, None])
 
 
 def rows(rng: np.random.Generator, n: int, inputs: int = INPUTS) -> np.ndarray:
@@ -73,33 +74,33 @@ def test_exact_contributions_are_those_of_the_definition(kind: str, rng: np.rand
 def test_contributions_add_up_to_the_score(kind: str, limit: int, rng: np.random.Generator) -> None:
     model, _ = compact(kind, rng)
     X, Z = rows(rng, 4), rows(rng, 5)
-    scores = model.score_prepared(X).reshape(len(X), -1)
-    base = model.score_prepared(Z).reshape(len(Z), -1).mean(axis=0)
+    scores = model.predictor.scores(X).reshape(len(X), -1)
+    base = model.predictor.scores(Z).reshape(len(Z), -1).mean(axis=0)
     for score, found in zip(scores, shapley_values(model, X, plan(Z, exact_columns=limit)), strict=True):
         np.testing.assert_allclose(found.base, base, rtol=0, atol=1e-12)
         np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), score, rtol=0, atol=1e-10)
 
 
-def every_kind(rng: np.random.Generator) -> dict[str, Predictor]:
+def every_kind(rng: np.random.Generator) -> dict[str, Model]:
     net = network(rng, 3, 1)
     return {
-        "map": CompactMAP.from_network(net),
-        "drawn": DrawnNetwork(net),
-        "paths": PathPredictor.from_network(network(rng, 4, 1, width=30), rng, n_paths=7),
-        "mixture of paths": PathMixture.from_networks([network(rng, 1, width=30) for _ in range(2)], rng, n_paths=8),
-        "uniform": CompactUniform.from_network(net, rng, n_samples=6),
+        "drawn": Model(Layers.from_network(net)),
+        "paths": Model(Paths.from_networks([network(rng, 4, 1, width=30)], rng, n_paths=7)),
+        "mixture of paths": Model(Paths.from_networks([network(rng, 1, width=30) for _ in range(2)], rng, n_paths=8)),
+        "uniform": Model(Uniform.from_network(net, rng, n_samples=6)),
+        "moments": Model(Moments.from_networks([network(rng, 4, 1, width=30)])),
     }
 
 
-@pytest.mark.parametrize("kind", ["map", "drawn", "paths", "mixture of paths", "uniform"])
+@pytest.mark.parametrize("kind", ["drawn", "paths", "mixture of paths", "uniform", "moments"])
 def test_predictors_without_a_table_are_explained_too(kind: str, rng: np.random.Generator) -> None:
     model = every_kind(rng)[kind]
     X, Z = rows(rng, 2), rows(rng, 3)
-    scores = model.score_prepared(X)
+    scores = model.predictor.scores(X)
     for x, score, found in zip(X, scores, shapley_values(model, X, plan(Z)), strict=True):
 
         def one(row: list[float]) -> list[float]:
-            return [float(model.score_prepared(np.array([row]))[0])]
+            return [float(model.predictor.scores(np.array([row]))[0])]
 
         expected = shapley_by_coalitions(one, x.tolist(), Z.tolist(), OWNERS)
         np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
@@ -153,9 +154,9 @@ def test_a_column_that_agrees_with_the_background_has_no_part(rng: np.random.Gen
 def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -> None:
     """Symmetry: two columns with equal weights and equal cells."""
     model, _ = compact("one", rng)
-    W = model.W.copy()
-    W[:, 4] = W[:, 0]
-    twin = replace(model, W=W)
+    W = model.predictor.W.copy()
+    W[:, :, 4] = W[:, :, 0]
+    twin = replace(model, predictor=replace(model.predictor, W=W))
     X, Z = rows(rng, 1), rows(rng, 4)
     X[:, 4], Z[:, 4] = X[:, 0], Z[:, 0]
     found = shapley_values(twin, X, plan(Z))[0].contributions[:, 0]
@@ -167,7 +168,7 @@ def test_the_part_in_a_mixture_is_the_mean_of_the_parts_in_its_members(rng: np.r
     """Linearity, over members and over background rows."""
     model, (W, b, H) = compact("mixture", rng)
     X, Z = rows(rng, 1), rows(rng, 4)
-    members = [CompactABNet(W[m], b[m], H[m, :, 0]) for m in range(len(W))]
+    members = [Model(Table(W[m, None], b[m, None], H[m, None, :, 0])) for m in range(len(W))]
     whole = shapley_values(model, X, plan(Z))[0].contributions
     parts = [shapley_values(member, X, plan(Z))[0].contributions for member in members]
     np.testing.assert_allclose(whole, np.mean(parts, axis=0), atol=1e-14)

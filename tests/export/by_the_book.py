@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 VECTORS = json.loads((Path(__file__).parents[2] / "docs" / "model-format-vectors.json").read_text("utf-8"))
-GRAMMAR, CODES = VECTORS["grammar"], VECTORS["codes"]
+GRAMMAR = VECTORS["grammar"]
 BLANK = set(GRAMMAR["blank"])
 NO_NUMBER = BLANK | set(GRAMMAR["doubtful"]) | set(GRAMMAR["gaps"])
 TRUTH = dict.fromkeys(GRAMMAR["true"], 1.0) | dict.fromkeys(GRAMMAR["false"], -1.0)
@@ -182,39 +182,24 @@ def day(name: str, part: dict[str, str], order: str) -> float:
 # Networks
 
 
-def code_book(config: dict[str, Any], length: int) -> list[list[int]]:
-    """The words of several classes: those that the model keeps, else those of the codes; none for two classes."""
-    n_classes = len(config["classes"]["values"])
-    if n_classes == 2:
-        return []
-    kept = config["details"].get("code_book")
-    return CODES[f"{n_classes}/{length}"] if kept is None else [[1 if c == "+" else -1 for c in w] for w in kept]
-
-
 def scores(config: dict[str, Any], arrays: dict[str, Any], x: list[float]) -> list[float]:
     """One score for two classes, or one for each of several."""
     kind = config["kind"]
-    if kind == "drawn network":
-        depth = sum(name.startswith("W_") for name in arrays)
-        for k in range(1, depth + 1):
-            x = [1.0 if z >= 0 else -1.0 for z in sums(arrays[f"W_{k}"], arrays[f"b_{k}"], x)]
-        words = code_book(config, len(x))
+    words = arrays.get("words", [])
+    if kind == "layers":
+        for k in range(1, sum(name.startswith("weights_") for name in arrays) + 1):
+            a = sums(arrays[f"weights_{k}"], [0.0] * len(arrays[f"weights_{k}"]), x)
+            edges = zip(a, arrays[f"flips_{k}"], arrays[f"thresholds_{k}"], strict=True)
+            x = [1.0 if flip * z >= threshold else -1.0 for z, flip, threshold in edges]
         return [float(k == nearest(words, x)) for k in range(len(words))] or x
     if kind == "paths":
-        arrays = {name: [array] for name, array in arrays.items()}
-    if kind in ("paths", "mixture of paths"):
-        return mean_of_paths(config, arrays, x)
-    if kind == "compact MAP":
-        place = int("".join("1" if z >= 0 else "0" for z in sums(arrays["W"], arrays["b"], x)), 2)
-        return [1.0 if arrays["bits"][place // 8] >> (7 - place % 8) & 1 else -1.0]
-    if kind == "compact ABNet":
-        return expected(arrays["W"], arrays["b"], [[value] for value in arrays["H"]], x)
+        return mean_of_paths(words, arrays, x)
     tables = [[value if isinstance(value, list) else [value] for value in H] for H in arrays["H"]]
     members = [expected(W, b, H, x) for W, b, H in zip(arrays["W"], arrays["b"], tables, strict=True)]
     return [sum(column) / len(members) for column in zip(*members, strict=True)]
 
 
-def mean_of_paths(config: dict[str, Any], arrays: dict[str, Any], x: list[float]) -> list[float]:
+def mean_of_paths(words: list[list[int]], arrays: dict[str, Any], x: list[float]) -> list[float]:
     """Mean over members m and paths t; the last layer's means are decoded for several classes."""
     depth = sum(name.startswith("W_") for name in arrays)
     outputs = []
@@ -225,7 +210,6 @@ def mean_of_paths(config: dict[str, Any], arrays: dict[str, Any], x: list[float]
                 z = layer(arrays, k, m, s)
                 s = [1.0 if value + e >= 0 else -1.0 for value, e in zip(z, arrays[f"noise_{k}"][m][t], strict=True)]
             means = [erf(value / sqrt(2)) for value in layer(arrays, depth, m, s)]
-            words = code_book(config, len(means))
             outputs.append(decoded(means, words) if words else means)
     return [sum(column) / len(outputs) for column in zip(*outputs, strict=True)]
 

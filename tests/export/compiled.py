@@ -12,7 +12,7 @@ import pytest
 
 from abnet.export import CSource, to_c
 from abnet.export.plan import export_plan
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation.columns import TextColumn
 from abnet.preparation.words import WordsColumn
 
@@ -77,7 +77,7 @@ int main(void) {
 """
 
 
-def build(model: Predictor, folder: Path, *flags: str) -> tuple[Path, CSource]:
+def build(model: Model, folder: Path, *flags: str) -> tuple[Path, CSource]:
     """The program around a model, compiled with all warnings."""
     source = to_c(model, folder / "model.c")
     fields = list(zip(source.members, _textual(model), strict=True)) if source.members else []
@@ -86,8 +86,8 @@ def build(model: Predictor, folder: Path, *flags: str) -> tuple[Path, CSource]:
         "each": "1" if fields else "ABNET_COLUMNS",
         "read": "\n".join(f"        x->{name} = {'text' if is_text else 'number'}();" for name, is_text in fields)
         or "        for (read = 0; read < ABNET_COLUMNS; read++) x[read] = (float)number();",
-        "call": "x" + (", one" if model.shares else ""),
-        "many": ", p" if model.shares else "",
+        "call": "x" + (", one" if model.predictor.shares else ""),
+        "many": ", p" if model.predictor.shares else "",
         "free": "\n".join(f"        free((void *)x->{name});" for name, is_text in fields if is_text),
     }
     (folder / "main.c").write_text(MAIN % parts, encoding="ascii")
@@ -101,14 +101,14 @@ def compile_c(folder: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr[:3000]
 
 
-def _textual(model: Predictor) -> list[bool]:
+def _textual(model: Model) -> list[bool]:
     plan = export_plan(model)
     if plan.columns is None:
         return [False] * plan.n_columns
     return [isinstance(column, TextColumn | WordsColumn) for column in plan.columns]
 
 
-def run(program: Path, model: Predictor, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+def run(program: Path, model: Model, rows: Any) -> tuple[np.ndarray, np.ndarray]:
     """Codes and probabilities that the program gives for an array, or for a frame."""
     width = model.n_classes
     done = subprocess.run([str(program)], input=_packed(model, rows), capture_output=True, check=False)
@@ -117,7 +117,7 @@ def run(program: Path, model: Predictor, rows: Any) -> tuple[np.ndarray, np.ndar
     return found["code"], found["p"]
 
 
-def _packed(model: Predictor, rows: Any) -> bytes:
+def _packed(model: Model, rows: Any) -> bytes:
     if not isinstance(rows, pl.DataFrame):
         return struct.pack("i", len(rows)) + np.asarray(rows, np.float64).tobytes()
     out = [struct.pack("i", rows.height)]

@@ -2,24 +2,27 @@
 
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from abnet.bam import BAM
+from abnet.calibration import Calibration
+from abnet.codebook import code_words
 from abnet.labels import Labels
-from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import PathPredictor
-from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
+from abnet.model.model import Model
+from abnet.predictors.layers import Layers
+from abnet.predictors.paths import Paths
+from abnet.predictors.predictor import Predictor
+from abnet.predictors.table import Table
 from abnet.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.preparation.words import HashedColumn, WordsColumn
 from abnet.tables.cells import NumberForm
-from files.predictors import certificate
+from model.every_kind import certificate
 
 HOSTILE = ('"; rm -rf / #', "<script>alert(1)</script>", "*/ int main(void) {", "n" * 300, "größe\u202e", "größe ")
 """Names of columns that try to get out of their quotes, comments and lines, and two that look alike."""
@@ -29,56 +32,52 @@ def vowels() -> Labels:
     return Labels(np.array(["heed", 'say "aah" */', "??/", "ö\\", "x" * 50]))
 
 
-def predictor(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **info: Any) -> Predictor:
-    """A predictor of a kind; 'mixture' has two classes, 'classes' has five."""
+def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: Any) -> Model:
+    """A model with a predictor of a kind; 'mixture' has two classes, 'classes' has five unless labels are given."""
     rng = np.random.default_rng(seed)
-    about = ModelInfo(**{"certificate": certificate(), **info})
+    K = len(getattr(about.get("labels", vowels()), "names", about.get("labels", ())))
+    if kind.startswith("wide"):
+        width = 30
+    elif kind == "drawn classes, one layer":
+        width = 3
 
     def network(*above: int) -> BAM:
         net = BAM.init(rng, (n_inputs, width, *above))
         return BAM(tuple(6 * W for W in net.weights), tuple(rng.normal(size=b.shape) for b in net.biases))
 
-    if kind == "compact":
-        return CompactABNet.from_network(network(4, 1), about)
-    if kind == "map":
-        return CompactMAP.from_network(network(4, 1), about)
-    if kind == "drawn":
-        return DrawnNetwork(network(4, 1), info=ModelInfo(**{**info, "certificate": None}))
-    if kind == "wide drawn":
-        width = 30
-        return DrawnNetwork(network(25, 1), info=ModelInfo(**{**info, "certificate": None}))
-    if kind == "mixture":
-        return CompactMixture.from_networks([network(3, 1) for _ in range(4)], about)
-    if kind == "paths":
-        return PathPredictor.from_network(network(7, 1), rng, n_paths=9, info=about)
-    if kind == "mixture of paths":
-        return PathMixture.from_networks([network(1) for _ in range(2)], rng, n_paths=30, info=about)
-    labels = info.pop("labels", vowels())
-    about = ModelInfo(labels=labels, **{"certificate": certificate(), **info})
-    if kind == "classes by paths":
-        return PathMixture.from_networks([network(6, 5) for _ in range(3)], rng, n_paths=40, info=about)
-    if "drawn" in kind or kind == "a code book of its own":
-        book = {} if labels.n_classes != 5 else {"details": {"code_book": BOOK}}
-        about = ModelInfo(**{"labels": labels, **info, "certificate": None, **book})
-    if kind == "a code book of its own":
-        return PathMixture.from_networks([network(3) for _ in range(2)], rng, n_paths=10, info=about)
-    if kind == "drawn classes":
-        return DrawnNetwork(network(4, 3), info=about)
-    if kind == "drawn classes, one layer":
-        width = 3
-        return DrawnNetwork(network(), info=about)
-    if kind == "wide drawn classes":
-        width = 30
-        return DrawnNetwork(network(25, 3), info=about)
-    assert kind == "classes"
-    return CompactMixture.from_networks([network(4) for _ in range(3)], about)
+    def words(length: int) -> Any:
+        return BOOK if (K, length) == (5, 3) else code_words(K, length)
+
+    makers: dict[str, Callable[[], Predictor]] = {
+        "compact": lambda: Table.from_networks([network(4, 1)]),
+        "drawn": lambda: Layers.from_network(network(4, 1)),
+        "wide drawn": lambda: Layers.from_network(network(25, 1)),
+        "mixture": lambda: Table.from_networks([network(3, 1) for _ in range(4)]),
+        "paths": lambda: Paths.from_networks([network(7, 1)], rng, n_paths=9),
+        "mixture of paths": lambda: Paths.from_networks([network(1) for _ in range(2)], rng, n_paths=30),
+        "classes": lambda: Table.from_networks([network(4) for _ in range(3)], words(4)),
+        "classes by paths": lambda: Paths.from_networks(
+            [network(6, 5) for _ in range(3)], rng, n_paths=40, words=words(5)
+        ),
+        "a code book of its own": lambda: Paths.from_networks(
+            [network(3) for _ in range(2)], rng, n_paths=10, words=words(3)
+        ),
+        "drawn classes": lambda: Layers.from_network(network(4, 3), words(3)),
+        "drawn classes, one layer": lambda: Layers.from_network(network(), words(3)),
+        "wide drawn classes": lambda: Layers.from_network(network(25, 3), words(3)),
+    }
+    if "classes" in kind or kind == "a code book of its own":
+        about = {"labels": vowels(), **about}
+    if "drawn" not in kind:
+        about = {"certificate": certificate(), **about}
+    return Model(makers[kind](), **about)
 
 
-BOOK = ["++-", "---", "-++", "+-+", "+++"]
+BOOK = np.array([[1, 1, -1], [-1, -1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, 1]], np.int8)
 """Words for five classes that are not those of `abnet.cube`: a model keeps the ones that it was made with."""
 
 KINDS = (
-    "compact", "map", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",
+    "compact", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",
     "a code book of its own", "drawn classes", "drawn classes, one layer", "wide drawn classes",
 )  # fmt: skip
 

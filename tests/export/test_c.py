@@ -21,7 +21,7 @@ from abnet.preparation.words import WordsColumn
 from abnet.tables.frames import as_table
 from export import models
 from export.compiled import SANITIZED, build, compile_c, needs_compiler, run
-from files.predictors import certificate
+from model.every_kind import certificate
 
 pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::abnet.preparation.unseen.UnseenWarning")]
 
@@ -36,7 +36,7 @@ def output(folder: Path, *arguments: str, given: bytes = b"") -> str:
 
 def test_blanks_around_texts_are_dropped_as_python_drops_them(tmp_path: Path) -> None:
     preparation = models.columns()
-    model = models.predictor("compact", preparation.n_features_out, preparation=preparation)
+    model = models.model("compact", preparation.n_features_out, preparation=preparation)
     frame = models.table(40, [column.name for column in preparation.columns])
     blanks = [chr(code) for code in range(0x3001) if chr(code).isspace()] + ["\u200b", "\u0084", "\u2060"]
     cities = [f"{blank}{blank}Oslo{other}" for blank, other in zip(blanks, blanks[::-1], strict=True)]
@@ -70,7 +70,7 @@ int main(void) {
 def test_words_of_all_scripts_are_read_as_python_reads_them(tmp_path: Path) -> None:
     column = WordsColumn("x", WORDS, True)
     table = TableMap((column,), {})
-    to_c(models.predictor("map", table.n_features_out, preparation=table), tmp_path / "model.c")
+    to_c(models.model("drawn", table.n_features_out, preparation=table), tmp_path / "model.c")
     (tmp_path / "main.c").write_text(READ)
     compile_c(tmp_path, "main.c", "-o", "main", *SANITIZED)
     texts = [*models.STORIES, *models.strange_texts()]
@@ -85,7 +85,7 @@ def test_words_of_all_scripts_are_read_as_python_reads_them(tmp_path: Path) -> N
 
 def test_sums_are_in_double_precision_and_weights_without_rounding(tmp_path: Path) -> None:
     """Weights that float32 does not hold; in single precision, the same labels but for ties."""
-    model = models.predictor("classes", 6, width=8)
+    model = models.model("classes", 6, width=8)
     X = np.random.default_rng(9).normal(size=(500, 6)).astype(np.float32)
     expected = model.predict_proba(X)
     np.testing.assert_array_equal(run(build(model, tmp_path)[0], model, X)[1], expected.astype(np.float32))
@@ -94,23 +94,26 @@ def test_sums_are_in_double_precision_and_weights_without_rounding(tmp_path: Pat
 
 
 def test_weights_in_single_precision_are_stored_as_such() -> None:
-    model: Any = models.predictor("map", 6)
-    single = replace(model, W=np.float32(model.W).astype(float), b=np.float32(model.b).astype(float))
-    double = replace(model, W=single.W / 3, b=single.b / 3)
-    assert c_program(double).flash_bytes - c_program(single).flash_bytes == 4 * (model.W.size + model.b.size)
+    model: Any = models.model("drawn", 6)
+    weights = np.float32(model.predictor.weights[0]).astype(float)
+    single, double = (
+        replace(model, predictor=replace(model.predictor, weights=(W, *model.predictor.weights[1:])))
+        for W in (weights, weights / 3)
+    )
+    assert c_program(double).flash_bytes - c_program(single).flash_bytes == 4 * weights.size
 
 
 def test_codes_are_looked_up_on_and_beside_their_thresholds(tmp_path: Path) -> None:
     """Features on a threshold, and the floats beside it; thresholds that float32 does not hold."""
     thresholds = ((-1.0, 0.1, 0.30000000000000004, 2.0), (), (0.5,))
-    model = models.predictor("classes", 3 + 5, preparation=CodedMap(models.preparations(3)["clipped"], thresholds))
+    model = models.model("classes", 3 + 5, preparation=CodedMap(models.preparations(3)["clipped"], thresholds))
     table = TableMap(tuple(NumericColumn(name, 0.0, 0.0, 1.0, False) for name in "abc"), {})
-    model = replace(model, info=replace(model.info, preparation=CodedMap(table, thresholds)))
+    model = replace(model, preparation=CodedMap(table, thresholds))
     cuts = np.array([t for one in thresholds for t in one], np.float32)
     near = np.concatenate([cuts, np.nextafter(cuts, np.float32(-9)), np.nextafter(cuts, np.float32(9))]).astype(float)
     frame = pl.DataFrame({"a": near, "b": near[::-1], "c": np.roll(near, 4)})
     codes, shares = run(build(model, tmp_path, *SANITIZED)[0], model, frame)
-    assert model.info.labels.decode(codes).tolist() == model.predict(frame).tolist()
+    assert model.labels.decode(codes).tolist() == model.predict(frame).tolist()
     np.testing.assert_allclose(shares, model.predict_proba(frame), atol=1e-6)
 
 
@@ -128,8 +131,8 @@ int main(void) {
 
 
 def test_two_models_in_one_program(tmp_path: Path) -> None:
-    first = models.predictor("compact", 3, labels=Labels(np.array(["abnet_no", "abnet_yes"])))
-    second = models.predictor("drawn", 3, feature_names=("abnet_row", "ABNET_REAL", "x"))
+    first = models.model("compact", 3, labels=Labels(np.array(["abnet_no", "abnet_yes"])))
+    second = models.model("drawn", 3, feature_names=("abnet_row", "ABNET_REAL", "x"))
     to_c(first, tmp_path / "first.c", prefix="first")
     to_c(second, tmp_path / "second.c", prefix="second")
     (tmp_path / "main.c").write_text(TWO)
@@ -153,7 +156,7 @@ int main(void) {
 
 
 def test_the_column_of_a_refused_row_is_named(tmp_path: Path) -> None:
-    model = models.predictor("compact", 3, feature_names=("a", "b", 'größe "x"'))
+    model = models.model("compact", 3, feature_names=("a", "b", 'größe "x"'))
     to_c(model, tmp_path / "model.c")
     (tmp_path / "main.c").write_text(REFUSED.replace("row%s", "row, NULL"))
     compile_c(tmp_path, "main.c", "model.c", "-o", "main", "-lm")
@@ -170,7 +173,7 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
         ),
         {},
     )
-    model = models.predictor("mixture", table.n_features_out, preparation=table)
+    model = models.model("mixture", table.n_features_out, preparation=table)
     to_c(model, tmp_path / "model.c", example=True)
     compile_c(tmp_path, "model_example.c", "model.c", "-o", "main", "-lm", *SANITIZED)
     rows = {
@@ -194,21 +197,21 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
 
 def test_the_header_file_cannot_be_the_source(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"model\.h"):
-        to_c(models.predictor("compact", 3), tmp_path / "model.h")
+        to_c(models.model("compact", 3), tmp_path / "model.h")
 
 
 def test_hostile_classes_in_the_certificate_stay_in_the_comment(tmp_path: Path) -> None:
     labels = np.array(["*/ int main(void) { /*", '??/\n"\\'])
     promise = replace(certificate(), class_names=tuple(labels.tolist()))
-    model = models.predictor("compact", 3, labels=labels, certificate=promise)
+    model = models.model("compact", 3, labels=labels, certificate=promise)
     build(model, tmp_path)
     text = (tmp_path / "model.c").read_text()
     assert "* / int main" in text[: text.index("*/")]
 
 
 def test_signs_need_no_mathematical_library() -> None:
-    for kind in ("map", "drawn", "wide drawn"):
-        source = c_program(models.predictor(kind, 6))
+    for kind in ("drawn", "wide drawn"):
+        source = c_program(models.model(kind, 6))
         assert not source.libm
         assert "math.h" not in source.text
 
@@ -237,9 +240,9 @@ def compiled_alone(model: Any, folder: Path, *flags: str) -> Any:
 
 
 @pytest.mark.skipif(shutil.which("size") is None, reason="there is no program size")
-@pytest.mark.parametrize("kind", ["compact", "map", "classes", "classes by paths"])
+@pytest.mark.parametrize("kind", ["compact", "drawn", "classes", "classes by paths"])
 def test_the_bytes_of_constants_are_those_of_the_object(kind: str, tmp_path: Path) -> None:
-    source = compiled_alone(models.predictor(kind, 200, width=8), tmp_path, "-Os")
+    source = compiled_alone(models.model(kind, 200, width=8), tmp_path, "-Os")
     told = subprocess.run(["size", "-A", "model.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     sections = {line.split()[0]: int(line.split()[1]) for line in told.splitlines() if line.startswith(".")}
     constants = sum(size for name, size in sections.items() if name.startswith((".rodata", ".data.rel.ro")))
@@ -248,9 +251,9 @@ def test_the_bytes_of_constants_are_those_of_the_object(kind: str, tmp_path: Pat
     assert sum(size for name, size in sections.items() if name in (".data", ".bss")) == 0
 
 
-@pytest.mark.parametrize("kind", ["compact", "map", "wide drawn", "classes", "classes by paths"])
+@pytest.mark.parametrize("kind", ["compact", "drawn", "wide drawn", "classes", "classes by paths"])
 def test_the_bytes_of_stack_are_those_of_the_functions(kind: str, tmp_path: Path) -> None:
-    source = compiled_alone(models.predictor(kind, 200, width=8), tmp_path, "-O1", "-fno-inline", "-fstack-usage")
+    source = compiled_alone(models.model(kind, 200, width=8), tmp_path, "-O1", "-fno-inline", "-fstack-usage")
     frames = [line.split("\t") for line in (tmp_path / "model.su").read_text().splitlines()]
     used = sum(int(size) for _, size, _ in frames)
     # Each function keeps some registers and counters on the stack as well.
@@ -262,7 +265,7 @@ NASTY = ['"; rm -rf', "<script>", "a\\", "two\nlines", "??/ */ /*", "größe\u20
 
 
 def test_labels_come_back_byte_by_byte(tmp_path: Path) -> None:
-    to_c(models.predictor("classes", 3, labels=Labels(np.array(sorted(NASTY)))), tmp_path / "model.c")
+    to_c(models.model("classes", 3, labels=Labels(np.array(sorted(NASTY)))), tmp_path / "model.c")
     print_all = 'int main(void) { int k; for (k = 0; k < ABNET_CLASSES; k++) printf("%s|", abnet_label(k)); return 0; }'
     (tmp_path / "main.c").write_text(f'#include "model.h"\n#include <stdio.h>\n{print_all}\n')
     compile_c(tmp_path, "main.c", "model.c", "-o", "main", "-lm")
@@ -271,6 +274,6 @@ def test_labels_come_back_byte_by_byte(tmp_path: Path) -> None:
 
 def test_columns_of_one_name_stay_apart(tmp_path: Path) -> None:
     X = np.random.default_rng(8).normal(size=(300, 6))
-    model = models.predictor("compact", 6, feature_names=("a", "a", "a_2", "A", "", ""))
+    model = models.model("compact", 6, feature_names=("a", "a", "a_2", "A", "", ""))
     codes, _ = run(build(model, tmp_path)[0], model, X)
-    assert model.info.labels.decode(codes).tolist() == model.predict(X).tolist()
+    assert model.labels.decode(codes).tolist() == model.predict(X).tolist()

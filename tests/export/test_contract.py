@@ -12,7 +12,7 @@ import pytest
 
 from abnet.export import c_program, onnx_program
 from abnet.export.js_model import js_program
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation import TableMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import NumericColumn
@@ -23,7 +23,7 @@ from export import models
 from export.compiled import SANITIZED, build, needs_compiler
 from export.compiled import run as run_compiled
 from export.test_js import needs_node, predicted
-from files.predictors import predictor as stored
+from model.every_kind import model as stored
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Answers:
     probabilities: Any
 
 
-def by_c(model: Predictor, rows: Any, folder: Path) -> Answers:
+def by_c(model: Model, rows: Any, folder: Path) -> Answers:
     codes, probabilities = run_compiled(build(model, folder, *SANITIZED)[0], model, rows)
     return Answers([max(code, -1) for code in codes.tolist()], probabilities)
 
 
-def by_onnx(model: Predictor, rows: Any, folder: Path) -> Answers:
+def by_onnx(model: Model, rows: Any, folder: Path) -> Answers:
     from export.test_onnx import feed, run
 
     found = run(onnx_program(model), feed(model, rows))
@@ -48,7 +48,7 @@ def by_onnx(model: Predictor, rows: Any, folder: Path) -> Answers:
     return Answers([places[label] if valid else -1 for label, valid in pairs], found.get("probabilities"))
 
 
-def by_javascript(model: Predictor, rows: Any, folder: Path) -> Answers:
+def by_javascript(model: Model, rows: Any, folder: Path) -> Answers:
     if isinstance(rows, pl.DataFrame):
         cells = [[None if cell in (np.inf, -np.inf) else cell for cell in row] for row in rows.rows()]
     else:
@@ -65,8 +65,8 @@ def by_javascript(model: Predictor, rows: Any, folder: Path) -> Answers:
 class Exporter:
     """How to run an export, and how to make one."""
 
-    run: Callable[[Predictor, Any, Path], Answers]
-    write: Callable[[Predictor], Any]
+    run: Callable[[Model, Any, Path], Answers]
+    write: Callable[[Model], Any]
 
 
 def no_onnx() -> bool:
@@ -87,15 +87,15 @@ every_exporter = pytest.mark.parametrize("exporter", EXPORTERS)
 tables = pytest.mark.parametrize("exporter", EXPORTERS[:2])
 
 
-def check(exporter: Exporter, model: Predictor, rows: Any, folder: Path, reference: Any = None) -> None:
+def check(exporter: Exporter, model: Model, rows: Any, folder: Path, reference: Any = None) -> None:
     """The labels of Python, and its probabilities within 1e-6 (float32)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
         given = rows if reference is None else reference
         labels = model.predict(given)
-        shares = model.predict_proba(given) if model.shares else None
+        shares = model.predict_proba(given) if model.predictor.shares else None
     found = exporter.run(model, rows, folder)
-    assert model.info.labels.decode(np.array(found.codes)).tolist() == labels.tolist()
+    assert model.labels.decode(np.array(found.codes)).tolist() == labels.tolist()
     assert len(set(found.codes)) > 1
     if shares is not None:
         np.testing.assert_allclose(found.probabilities, shares, rtol=0, atol=1e-6)
@@ -107,7 +107,7 @@ def test_every_kind_of_predictor(exporter: Exporter, kind: str, tmp_path: Path) 
     X = np.random.default_rng(7).normal(size=(500, 6)).astype(np.float32)
     X[np.random.default_rng(8).random(X.shape) < 0.2] = 0
     calibration = models.calibrated() if kind in ("mixture", "classes by paths") else None
-    check(exporter, models.predictor(kind, 6, calibration=calibration), X, tmp_path)
+    check(exporter, models.model(kind, 6, calibration=calibration), X, tmp_path)
 
 
 @every_exporter
@@ -117,7 +117,7 @@ def test_every_preparation_of_an_array(exporter: Exporter, name: str, tmp_path: 
     width = 6 if preparation is None else preparation.n_features_out
     X = np.random.default_rng(8).normal(size=(500, 6))
     names = models.HOSTILE if name in ("coded", "clipped", "thermometer") else None
-    model = models.predictor("compact", width, preparation=preparation, feature_names=names)
+    model = models.model("compact", width, preparation=preparation, feature_names=names)
     check(exporter, model, X if names or exporter.run is by_javascript else X.astype(np.float32), tmp_path)
 
 
@@ -127,15 +127,15 @@ def test_every_kind_of_column_with_codes_and_hostile_names(exporter: Exporter, k
     table = models.columns(models.HOSTILE, hashed=exporter.run is by_javascript)
     coded = CodedMap(table, ((-0.5, 0.1, 0.75), (), (), *[()] * (table.n_features_out - 4), (0.25, 0.5)))
     names = [column.name for column in table.columns]
-    model = models.predictor(kind, coded.n_features_out, preparation=coded)
+    model = models.model(kind, coded.n_features_out, preparation=coded)
     frame = models.table(400, names)
     check(exporter, model, frame, tmp_path, models.with_dates(frame, names[5]))
 
 
-def lively(table: TableMap, frame: pl.DataFrame) -> Predictor:
+def lively(table: TableMap, frame: pl.DataFrame) -> Model:
     """The first of some random models that does not put all rows into one class."""
     for seed in range(50):
-        model = models.predictor("compact", table.n_features_out, seed=seed, preparation=table)
+        model = models.model("compact", table.n_features_out, seed=seed, preparation=table)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenWarning)
             if len(set(model.predict(frame).tolist())) > 1:
@@ -154,7 +154,7 @@ def test_every_kind_of_column_alone(exporter: Exporter, name: str, tmp_path: Pat
 @pytest.mark.parametrize("name", ["none", "standard", "thermometer", "coded"])
 def test_rows_that_python_refuses_are_refused(exporter: Exporter, name: str, tmp_path: Path) -> None:
     preparation = models.preparations(6)[name]
-    model = models.predictor("map", 6 if preparation is None else preparation.n_features_out, preparation=preparation)
+    model = models.model("drawn", 6 if preparation is None else preparation.n_features_out, preparation=preparation)
     X = np.ones((4, 6), np.float32)
     X[1, 3], X[2, 3], X[3, 0] = np.nan, np.inf, -np.inf
     for row in X[1:]:
@@ -167,17 +167,17 @@ def test_rows_that_python_refuses_are_refused(exporter: Exporter, name: str, tmp
 @tables
 def test_a_number_without_end_in_a_table_is_refused(exporter: Exporter, tmp_path: Path) -> None:
     table = models.columns()
-    model = models.predictor("compact", table.n_features_out, preparation=table)
+    model = models.model("compact", table.n_features_out, preparation=table)
     frame = models.table(3, [column.name for column in table.columns])
     frame = frame.with_columns(pl.Series("age", [1.0, np.inf, None]))
     assert [code < 0 for code in exporter.run(model, frame, tmp_path).codes] == [False, True, False]
 
 
 @every_exporter
-@pytest.mark.parametrize("kind", ["compact stochastic ABNet", "stochastic mean field", "binary network"])
+@pytest.mark.parametrize("kind", ["uniform", "mean field: drawn", "layers: units", "moments"])
 def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
     model = stored(kind)
-    with pytest.raises(ValueError, match=type(model).__name__):
+    with pytest.raises(ValueError, match="cannot be"):
         exporter.write(model)
 
 
@@ -185,7 +185,7 @@ def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: 
 def test_columns_that_cannot_be_exported_are_named(exporter: Exporter) -> None:
     hashed = TableMap((HashedColumn("diary", 5, False), HashedColumn("letters", 5, False)), {})
     with pytest.raises(ValueError, match=r"'diary', 'letters'.*--drop"):
-        exporter.write(models.predictor("compact", 10, preparation=hashed))
+        exporter.write(models.model("compact", 10, preparation=hashed))
     large = TableMap((NumericColumn("id", 0.0, 0.0, 1.0, False, NumberForm(offset=2**60)),), {})
     with pytest.raises(ValueError, match="'id'"):
-        exporter.write(models.predictor("compact", 1, preparation=large))
+        exporter.write(models.model("compact", 1, preparation=large))

@@ -44,7 +44,7 @@ def prepared(name: str, X: np.ndarray) -> Any:
 @pytest.mark.parametrize("name", ["standard", "minmax", "thermometer", "table"])
 def test_all_labels_are_the_same(name: str, decimals: int, tmp_path: Path) -> None:
     preparation = prepared(name, rows(150, 1, seed=0))
-    model = models.predictor("compact", preparation.n_features_out, width=6, preparation=preparation)
+    model = models.model("compact", preparation.n_features_out, width=6, preparation=preparation)
     new: Any = rows(20_000, decimals, seed=1)
     single: Any = new.astype(np.float32)
     if name == "table":

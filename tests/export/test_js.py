@@ -14,13 +14,14 @@ import pytest
 from scipy.special import erf
 
 from abnet.bam import BAM
+from abnet.codebook import code_words
 from abnet.explanation import ExplanationPlan, explain
 from abnet.export.js_model import js_library, js_program, js_record, script_json
 from abnet.labels import Labels
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import PathMixture
-from abnet.predictors.paths import PathPredictor
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.model.model import Model
+from abnet.predictors.layers import Layers
+from abnet.predictors.mean_field import MeanField
+from abnet.predictors.paths import Paths
 from abnet.preparation import TableMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import NumericColumn
@@ -29,7 +30,6 @@ from abnet.preparation.words import HashedColumn
 from abnet.tables.cells import NumberForm
 from abnet.tables.frames import as_table
 from export import models
-from files.predictors import ALL
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
@@ -46,7 +46,7 @@ def run_node(tmp_path: Path, code: str) -> Any:
     return json.loads(done.stdout)
 
 
-def predicted(tmp_path: Path, model: Predictor, rows: list[list[Any]]) -> list[Any]:
+def predicted(tmp_path: Path, model: Model, rows: list[list[Any]]) -> list[Any]:
     """Answers to rows; the text of the error where one is refused."""
     code = (
         f"{js_program(model)}\nconst rows = {json.dumps(rows)};\n"
@@ -63,35 +63,32 @@ def cells(frame: pl.DataFrame) -> list[list[Any]]:
     return [list(row) for row in frame.rows()]
 
 
-def path_models() -> dict[str, Predictor]:
+def path_models() -> dict[str, Model]:
     rng = np.random.default_rng(2)
 
     def network(*sizes: int) -> BAM:
         net = BAM.init(rng, sizes)
         return BAM(tuple(4 * W for W in net.weights), tuple(rng.normal(size=b.shape) for b in net.biases))
 
-    vowels = Labels(np.array(["a", "e", "i", "o", "u"]))
+    def words(length: int) -> Any:
+        return models.BOOK if length == 3 else code_words(5, length)
+
+    vowels, several = Labels(np.array(["a", "e", "i", "o", "u"])), [network(4, 20, 15, 5) for _ in range(2)]
+    own = [network(4, 20, 3) for _ in range(2)]
     return {
-        "paths": PathPredictor.from_network(network(4, 30, 20, 1), rng, n_paths=15),
-        "mixture of paths": PathMixture.from_networks([network(4, 25, 1) for _ in range(3)], rng, n_paths=30),
-        "several classes": PathMixture.from_networks(
-            [network(4, 20, 15, 5) for _ in range(2)], rng, n_paths=20, info=ModelInfo(vowels)
-        ),
-        "a code book of its own": PathMixture.from_networks(
-            [network(4, 20, 3) for _ in range(2)],
-            rng,
-            n_paths=10,
-            info=ModelInfo(vowels, details={"code_book": models.BOOK}),
-        ),
-        "drawn, several classes": DrawnNetwork(network(4, 20, 5), info=ModelInfo(vowels)),
-        "mean field": ALL["mean field"](network(4, 5, 3, 1), rng, ModelInfo()),
+        "paths": Model(Paths.from_networks([network(4, 30, 20, 1)], rng, n_paths=15)),
+        "mixture of paths": Model(Paths.from_networks([network(4, 25, 1) for _ in range(3)], rng, n_paths=30)),
+        "several classes": Model(Paths.from_networks(several, rng, n_paths=20, words=words(5)), vowels),
+        "a code book of its own": Model(Paths.from_networks(own, rng, n_paths=10, words=words(3)), vowels),
+        "drawn, several classes": Model(Layers.from_network(network(4, 20, 5), words(5)), vowels),
+        "mean field": Model(MeanField.from_network(network(4, 5, 3, 1))),
     }
 
 
-def lively(table: TableMap, frame: pl.DataFrame) -> Predictor:
+def lively(table: TableMap, frame: pl.DataFrame) -> Model:
     """The first of a row of random models that does not put all rows into one class."""
     for seed in range(50):
-        model = models.predictor("compact", table.n_features_out, seed=seed, preparation=table)
+        model = models.model("compact", table.n_features_out, seed=seed, preparation=table)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenWarning)
             if len(set(model.predict(frame).tolist())) > 1:
@@ -107,7 +104,7 @@ def test_texts_of_all_scripts_are_hashed_as_python_hashes_them(tmp_path: Path) -
     column = HashedColumn("x", 61, True)
     table = TableMap((column,), {})
     code = (
-        f"{js_program(models.predictor('map', table.n_features_out, preparation=table))}\n"
+        f"{js_program(models.model('map', table.n_features_out, preparation=table))}\n"
         f"console.log(JSON.stringify({json.dumps(texts)}.map((text) => Array.from(abnet_model.features([text])))));"
     )
     expected = column.encode(as_table({"x": texts}))[0]
@@ -147,7 +144,7 @@ def test_the_golden_vectors(tmp_path: Path) -> None:
 
 @needs_node
 def test_rows_that_python_refuses_are_refused(tmp_path: Path) -> None:
-    array = models.predictor("compact", 2, feature_names=("a", "b"))
+    array = models.model("compact", 2, feature_names=("a", "b"))
     found = predicted(tmp_path, array, [[1.0, None], [1.0, "x"], [1.0, 1e200], [1e39, 1.0], [1.0]])
     assert all(isinstance(answer, str) for answer in found)
     assert found[0].startswith("b: ")
@@ -161,7 +158,7 @@ def test_the_error_function(tmp_path: Path) -> None:
     np.testing.assert_allclose(values, erf(x), atol=3e-15)
 
 
-def explained(tmp_path: Path, model: Predictor, plan: ExplanationPlan, rows: list[list[Any]]) -> list[Any]:
+def explained(tmp_path: Path, model: Model, plan: ExplanationPlan, rows: list[list[Any]]) -> list[Any]:
     record = js_record(model)
     thresholds = [] if record["preparation"] is None else record["preparation"].get("thresholds", [])
     code = (
@@ -176,16 +173,16 @@ def explained(tmp_path: Path, model: Predictor, plan: ExplanationPlan, rows: lis
     return found
 
 
-def table_model() -> tuple[Predictor, pl.DataFrame]:
+def table_model() -> tuple[Model, pl.DataFrame]:
     table = models.columns(models.HOSTILE, hashed=True)
     names = [column.name for column in table.columns]
     coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
-    return models.predictor("mixture", coded.n_features_out, preparation=coded), models.table(40, names)
+    return models.model("mixture", coded.n_features_out, preparation=coded), models.table(40, names)
 
 
 @needs_node
 @pytest.mark.parametrize("exact_columns", [0, 10])
-@pytest.mark.parametrize("name", ["table", "several classes of a table", *path_models(), "map"])
+@pytest.mark.parametrize("name", ["table", "several classes of a table", *path_models(), "drawn"])
 def test_contributions_and_regions(tmp_path: Path, name: str, exact_columns: int) -> None:
     """The same numbers as in Python, from the same plan: computed exactly, and from sampled orders."""
     rng = np.random.default_rng(6)
@@ -194,11 +191,11 @@ def test_contributions_and_regions(tmp_path: Path, name: str, exact_columns: int
     if "table" in name:
         model, frame = table_model()
         if name != "table":
-            model = models.predictor("classes", model.n_inputs, preparation=model.info.preparation)
+            model = models.model("classes", model.n_inputs, preparation=model.preparation)
         rows, dated = cells(frame), models.with_dates(frame, frame.columns[5])
         X, background = dated[:5], dated[5:12]
     else:
-        model = models.predictor("map", 4) if name == "map" else path_models()[name]
+        model = models.model("drawn", 4) if name == "drawn" else path_models()[name]
         X, background = rng.normal(size=(5, 4)), rng.normal(size=(6, 4))
         rows = X.tolist()
     with warnings.catch_warnings():
@@ -212,10 +209,6 @@ def test_contributions_and_regions(tmp_path: Path, name: str, exact_columns: int
         assert row.exact == (exact_columns > 0 or not np.any(row.standard_errors))
         if row.regions is None:
             assert found["regions"] is None
-        elif name == "map":  # Python lists empty regions, too
-            first = row.regions.listed[0]
-            shown = found["regions"]["listed"]
-            assert [(r["word"], r["probability"], r["share"]) for r in shown] == [(first.word, 1, list(first.share))]
         else:
             assert [(r["member"], r["word"]) for r in found["regions"]["listed"]] == [
                 (r.member, r.word) for r in row.regions.listed
@@ -236,7 +229,7 @@ def test_a_column_that_pages_do_not_read_is_refused_in_words() -> None:
 
     table = TableMap((Smell("nose", 0.0, 0.0, 1.0, False),), {})
     with pytest.raises(ValueError, match="'nose'"):
-        js_record(models.predictor("compact", 1, preparation=table))
+        js_record(models.model("compact", 1, preparation=table))
 
 
 def test_json_never_leaves_its_element() -> None:

@@ -13,7 +13,7 @@ from abnet.export import onnx_program, to_onnx
 from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation.columns import TextColumn
 from abnet.preparation.unseen import UnseenWarning
 from abnet.preparation.words import WordsColumn
@@ -29,7 +29,7 @@ def run(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     return dict(zip([output.name for output in session.get_outputs()], session.run(None, given), strict=True))
 
 
-def feed(model: Predictor, rows: Any) -> dict[str, Any]:
+def feed(model: Model, rows: Any) -> dict[str, Any]:
     """Inputs of the graph for an array or a frame."""
     plan = export_plan(model)
     if plan.names is None:
@@ -46,7 +46,7 @@ def feed(model: Predictor, rows: Any) -> dict[str, Any]:
     return found
 
 
-def check(model: Predictor, rows: Any, reference: Any = None) -> None:
+def check(model: Model, rows: Any, reference: Any = None) -> None:
     """Same labels, and probabilities within 1e-6."""
     found = run(onnx_program(model), feed(model, rows))
     given = rows if reference is None else reference
@@ -55,7 +55,7 @@ def check(model: Predictor, rows: Any, reference: Any = None) -> None:
         expected = model.predict(given)
         assert found["label"].tolist() == expected.tolist()
         assert len(set(expected.tolist())) > 1
-        if model.shares:
+        if model.predictor.shares:
             np.testing.assert_allclose(found["probabilities"], model.predict_proba(given), atol=1e-6)
         else:
             assert "probabilities" not in found
@@ -65,7 +65,7 @@ def check(model: Predictor, rows: Any, reference: Any = None) -> None:
 @pytest.mark.parametrize("width", [1, 2, 3, 9])
 def test_every_split_of_the_cube(width: int) -> None:
     X = np.random.default_rng(7).normal(size=(500, 6)).astype(np.float32)
-    check(models.predictor("mixture", 6, width=width), X)
+    check(models.model("mixture", 6, width=width), X)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_every_split_of_the_cube(width: int) -> None:
 )
 def test_labels_keep_their_type(classes: list[Any]) -> None:
     X = np.random.default_rng(7).normal(size=(100, 3)).astype(np.float32)
-    check(models.predictor("compact", 3, labels=Labels(np.array(classes))), X)
+    check(models.model("compact", 3, labels=Labels(np.array(classes))), X)
 
 
 def test_columns_may_be_called_like_the_outputs(tmp_path: Path) -> None:
     names = ("label", "probabilities", "valid", "constant", "mul", "cast_1")
-    model = models.predictor("compact", 6, feature_names=names)
+    model = models.model("compact", 6, feature_names=names)
     X = np.random.default_rng(7).normal(size=(100, 6))
     proto = to_onnx(model, tmp_path / "model.onnx")
     found = run((tmp_path / "model.onnx").read_bytes(), feed(model, X))
@@ -98,7 +98,7 @@ def test_the_error_function_is_in_double_precision() -> None:
 
 
 def test_certificate_and_classes_are_in_the_properties() -> None:
-    model = models.predictor("classes", 3)
+    model = models.model("classes", 3)
     found = {entry.key: entry.value for entry in onnx_program(model).metadata_props}
     assert found["certificate"] == str(model.certificate_)
     assert all(repr(name)[1:3] in found["classes"] for name in ("heed",))
@@ -107,7 +107,7 @@ def test_certificate_and_classes_are_in_the_properties() -> None:
 def test_columns_of_one_name_stay_apart_and_labels_come_back() -> None:
     labels = Labels(np.array(sorted(['"; rm -rf', "<script>", "two\nlines", "größe\u202e", "n" * 300])))
     names = ("a", "a", "a_2", "", "", "X")
-    model = models.predictor("classes", 6, feature_names=names, labels=labels)
+    model = models.model("classes", 6, feature_names=names, labels=labels)
     proto = onnx_program(model)
     inputs = [given.name for given in proto.graph.input]
     assert len(set(inputs)) == 6

@@ -13,11 +13,13 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet.bam import BAM
+from abnet.codebook import code_words
 from abnet.export import to_onnx
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.model.model import Model
+from abnet.predictors.paths import Paths
+from abnet.predictors.table import Table
 from abnet.preparation import TablePreparation
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.unseen import UnseenWarning
@@ -27,7 +29,7 @@ from export.test_onnx import feed
 from export.test_onnx import run as run_onnx
 
 
-def same_everywhere(model: Predictor, rows: Any, folder: Path) -> None:
+def same_everywhere(model: Model, rows: Any, folder: Path) -> None:
     """Labels of the C program and of onnxruntime are Python's, probabilities within 1e-5."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
@@ -42,7 +44,7 @@ def same_everywhere(model: Predictor, rows: Any, folder: Path) -> None:
     assert len(set(expected.tolist())) > 1
 
 
-def fitted(X: Any, y: Any, folder: Path, hidden: tuple[int, ...] = (4, 4), **options: Any) -> Predictor:
+def fitted(X: Any, y: Any, folder: Path, hidden: tuple[int, ...] = (4, 4), **options: Any) -> Model:
     """A classifier that learned a little, saved and loaded."""
     clf = abnet.ABNetClassifier(hidden, random_state=0, **{"max_iter": 10, **options})
     with warnings.catch_warnings():
@@ -66,7 +68,7 @@ def test_arrays_of_numbers(name: str, tmp_path: Path) -> None:
         (X, y), options = make_circles(1500, noise=0.1, factor=0.5, random_state=0), {"max_iter": 40}
     X = X.astype(np.float32)
     model = fitted(X, y, tmp_path, preprocessor=StandardScaler(), **options)
-    assert isinstance(model, PathMixture) == (name == "digits")
+    assert isinstance(model.predictor, Paths) == (name == "digits")
     same_everywhere(model, X, tmp_path)
 
 
@@ -93,7 +95,7 @@ def test_a_mixed_table_with_gaps_and_new_categories(codes: str, tmp_path: Path) 
     frame = mixed(800, new=False)
     labels = np.where(frame["age"].fill_null(40) + frame["hours per week"].fill_null(0) > 80, "rich", "poor")
     model = fitted(frame, labels, tmp_path, codes=codes, preprocessor=TablePreparation())
-    assert isinstance(model.info.preparation, CodedMap) == (codes == "thermometer")
+    assert isinstance(model.preparation, CodedMap) == (codes == "thermometer")
     same_everywhere(model, mixed(3000, new=True), tmp_path)
 
 
@@ -138,5 +140,5 @@ def test_eleven_classes(tmp_path: Path) -> None:
     nets = [BAM.init(rng, (10, 6, 5)) for _ in range(8)]
     nets = [BAM(tuple(8 * W for W in net.weights), net.biases) for net in nets]
     labels = Labels(np.array([f"vowel {i}" for i in range(11)]))
-    model = CompactMixture.from_networks(nets, ModelInfo(labels=labels))
+    model = Model(Table.from_networks(nets, code_words(11, 5)), labels)
     same_everywhere(model, rng.normal(size=(4000, 10)).astype(np.float32), tmp_path)

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abnet.codebook import code_words
-from abnet.export.grammar import cell_grammar, code_books
-from abnet.files.model_file import config_text, kind_of
-from abnet.predictors.predictor import Predictor
+from abnet.export.grammar import cell_grammar
+from abnet.model.file import config_text
+from abnet.model.model import Model
 from abnet.preparation import TableMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import TextColumn
@@ -24,15 +23,15 @@ from export import models
 
 PATH = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"
 GOLDEN = (
-    "compact", "map", "drawn", "mixture", "paths", "mixture of paths", "classes by paths", "a code book of its own",
+    "compact", "drawn", "mixture", "paths", "mixture of paths", "classes by paths", "a code book of its own",
     "drawn classes",
 )  # fmt: skip
 
 
-def golden_models() -> dict[str, tuple[Predictor, Any]]:
+def golden_models() -> dict[str, tuple[Model, Any]]:
     """Models by name, each with its rows: an array, or a table of cells as a file has them."""
     X = np.random.default_rng(11).normal(size=(8, 3)).round(3)
-    found: dict[str, tuple[Predictor, Any]] = {kind: (_lively(kind, X, None, width=3), X) for kind in GOLDEN}
+    found: dict[str, tuple[Model, Any]] = {kind: (_lively(kind, X, None, width=3), X) for kind in GOLDEN}
     found["classes, calibrated"] = (_lively("classes", X, None, width=3, calibration=models.calibrated()), X)
     for name in ("standard", "clipped", "thermometer", "coded"):
         found[name] = (_lively("compact", X, models.preparations(3)[name]), X)
@@ -44,11 +43,11 @@ def golden_models() -> dict[str, tuple[Predictor, Any]]:
     return found
 
 
-def _lively(kind: str, X: Any, preparation: Any, *, width: int = 2, **info: Any) -> Predictor:
+def _lively(kind: str, X: Any, preparation: Any, *, width: int = 2, **info: Any) -> Model:
     """The first of a row of random models that does not put all rows into one class."""
     n = X.shape[1] if preparation is None else preparation.n_features_out
     for seed in range(100):
-        model = models.predictor(
+        model = models.model(
             kind, n, seed=seed, width=width, **{"preparation": preparation, "certificate": None, **info}
         )
         with warnings.catch_warnings():
@@ -83,28 +82,26 @@ def _cells(table: TableMap) -> pl.DataFrame:
 
 def golden_vectors() -> dict[str, Any]:
     """The content of the file."""
-    books = code_books() | {"5/5": code_words(5, 5).tolist()}
     return {
         "grammar": cell_grammar(),
-        "codes": books,
         "models": {name: _vector(model, X) for name, (model, X) in golden_models().items()},
     }
 
 
-def _vector(model: Predictor, X: Any) -> dict[str, Any]:
+def _vector(model: Model, X: Any) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
-        prepared = X if model.info.preparation is None else model.info.preparation.transform(X)
+        prepared = X if model.preparation is None else model.preparation.transform(X)
     features = np.asarray(prepared, np.float32)
-    scores = model.score_prepared(prepared)
+    scores = model.predictor.scores(prepared)
     return {
-        "config": json.loads(config_text(kind_of(model), model.info)),
-        "arrays": {name: array.tolist() for name, array in model.arrays().items()},
+        "config": json.loads(config_text(model)),
+        "arrays": {name: array.tolist() for name, array in model.predictor.arrays().items()},
         "rows": X.rows() if isinstance(X, pl.DataFrame) else X.tolist(),
         "features": features.astype(np.float64).tolist(),
         "scores": scores.tolist(),
-        "probabilities": model.probabilities_from_scores(scores).tolist() if model.shares else None,
-        "labels": model.info.labels.from_scores(scores).tolist(),
+        "probabilities": model.probabilities_from_scores(scores).tolist() if model.predictor.shares else None,
+        "labels": model.labels.from_scores(scores).tolist(),
     }
 
 

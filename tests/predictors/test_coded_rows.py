@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
+from abnet.codebook import code_words
 from abnet.cube import multilinear, summed_multilinear
 from abnet.estimators.large_tables import count_rows
 from abnet.estimators.mixture_fit import certify_mixture
 from abnet.features import MANY_CODED, CodedLayer, CodedRows
 from abnet.labels import Labels
-from abnet.predictors.compact import single_precision_error
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.predictor import ModelInfo
+from abnet.model.model import Model
+from abnet.predictors.layers import Layers
+from abnet.predictors.moments import Moments
+from abnet.predictors.paths import Paths
+from abnet.predictors.single_precision import single_precision_error
+from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.scalers import StandardMap
 
@@ -62,19 +65,19 @@ def test_written_out_they_are_the_signs(features: np.ndarray, coded: CodedMap, s
 def test_scores_are_those_of_the_signs(
     features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int, n_classes: int, width: int
 ) -> None:
-    mixture = CompactMixture.from_networks(
-        networks(width, outputs, signs.shape[1]), ModelInfo(Labels(np.arange(n_classes)), preparation=coded)
-    )
+    words = None if n_classes == 2 else code_words(n_classes, outputs)
+    mixture = Table.from_networks(networks(width, outputs, signs.shape[1]), words)
+    model = Model(mixture, Labels(np.arange(n_classes)), preparation=coded)
     expected = mixture.score_rows(signs.astype(np.float64))
     rows = coded.rows(features)
-    found = mixture.score_prepared(rows)
+    found = mixture.scores(rows)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
-    np.testing.assert_array_equal(mixture.score_prepared(rows, threads=3), found)
-    np.testing.assert_array_equal(mixture.decision_function(features), found)
+    np.testing.assert_array_equal(mixture.scores(rows, threads=3), found)
+    np.testing.assert_array_equal(model.scores(features), found)
     answers = np.argmax(expected, axis=1) if n_classes > 2 else (expected >= 0).astype(int)
     np.testing.assert_array_equal(mixture.votes(rows), answers)
     np.testing.assert_array_equal(mixture.votes(rows, threads=2), answers)
-    np.testing.assert_array_equal(mixture.predict(features), answers)
+    np.testing.assert_array_equal(model.predict(features), answers)
 
 
 def test_members_are_what_enumeration_says(signs: np.ndarray) -> None:
@@ -91,8 +94,8 @@ def test_single_precision_keeps_its_bound(
     scale: float, features: np.ndarray, coded: CodedMap, signs: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound counts the sums that are looked up, one a feature; it would give up if it counted every sign."""
-    plain = CompactMixture.from_networks(networks(5, 1, signs.shape[1]))
-    mixture = CompactMixture(scale * plain.W, scale * plain.b, plain.H)
+    plain = Table.from_networks(networks(5, 1, signs.shape[1]))
+    mixture = Table(scale * plain.W, scale * plain.b, plain.H)
     rows = coded.rows(features)
     every_sign = np.mean([single_precision_error(W, b) for W, b in zip(mixture.W, mixture.b, strict=True)])
     bound, of_signs = mixture._single_precision_slack(rows), mixture._single_precision_slack(signs)
@@ -102,30 +105,38 @@ def test_single_precision_keeps_its_bound(
     expected = mixture.score_rows(signs.astype(np.float64))
     assert 0 < np.abs(single - expected).max() <= bound
     again: list[int] = []
-    exact = mixture.score_prepared
+    exact = mixture.scores
 
-    def noted(self: CompactMixture, X: Any, **options: Any) -> Any:
+    def noted(self: Table, X: Any, **options: Any) -> Any:
         again.append(len(X))
         return exact(X, **options)
 
-    monkeypatch.setattr(CompactMixture, "score_prepared", noted)
-    monkeypatch.setattr("abnet.predictors.mixture.MOST_SLACK", (bound + of_signs) / 2)
+    monkeypatch.setattr(Table, "scores", noted)
+    monkeypatch.setattr("abnet.predictors.table.MOST_SLACK", (bound + of_signs) / 2)
     np.testing.assert_array_equal(mixture.votes(rows), expected >= 0)
     assert sum(again) < len(rows)
 
 
-def test_a_drawn_network_answers_alike(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
-    for outputs, info in ((1, ModelInfo()), (8, ModelInfo(Labels(np.arange(3))))):
-        network = DrawnNetwork(networks(5, outputs, signs.shape[1])[0], info=info)
-        found = network.score_prepared(coded.rows(features), threads=2)
-        np.testing.assert_array_equal(found, network.score_rows(signs.astype(np.float64)))
-    assert 0 < found.mean() < 1
+@pytest.mark.parametrize("outputs", [1, 8])
+def test_a_sign_network_answers_alike(features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int) -> None:
+    words = None if outputs == 1 else code_words(3, outputs)
+    network = Layers.from_network(networks(5, outputs, signs.shape[1])[0], words)
+    found = network.scores(coded.rows(features), threads=2)
+    np.testing.assert_array_equal(found, network.score_rows(signs.astype(np.float64)))
+    assert len(np.unique(network.votes(signs))) > 1
+
+
+@pytest.mark.parametrize("outputs", [1, 8])
+def test_moments_are_those_of_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int) -> None:
+    words = None if outputs == 1 else code_words(3, outputs)
+    moments = Moments.from_networks(networks(30, outputs, signs.shape[1]), words)
+    np.testing.assert_allclose(moments.scores(coded.rows(features)), moments.scores(signs), rtol=0, atol=1e-13)
 
 
 def test_others_have_the_signs_written_out(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
     rng = np.random.default_rng(0)
-    paths = PathMixture.from_networks(networks(5, 1, signs.shape[1]), rng, n_paths=6)
-    np.testing.assert_array_equal(paths.score_prepared(coded.rows(features)), paths.score_prepared(signs))
+    paths = Paths.from_networks(networks(5, 1, signs.shape[1]), rng, n_paths=6)
+    np.testing.assert_array_equal(paths.scores(coded.rows(features)), paths.scores(signs))
 
 
 @pytest.mark.parametrize("where", [0, 2, 4])
@@ -135,9 +146,9 @@ def test_a_missing_number_is_refused(features: np.ndarray, coded: CodedMap, wher
     rows = coded.rows(X)
     assert np.isnan(rows.toarray()).any(axis=1).tolist() == [row == N - 3 for row in range(N)]
     nets = networks(5, 1, rows.shape[1])
-    for predictor in (CompactMixture.from_networks(nets), DrawnNetwork(nets[0])):
+    for predictor in (Table.from_networks(nets), Layers.from_network(nets[0])):
         with pytest.raises(ValueError, match=f"NaN.* in row {N - 3}"):
-            predictor.score_prepared(rows)
+            predictor.scores(rows)
         with pytest.raises(ValueError, match=f"NaN.* in row {N - 3}"):
             predictor.votes(rows)
 
@@ -145,7 +156,7 @@ def test_a_missing_number_is_refused(features: np.ndarray, coded: CodedMap, wher
 def test_rows_too_large_for_their_type_are_refused(features: np.ndarray, coded: CodedMap) -> None:
     rows = coded.rows(features)
     huge = replace(rows, features=np.where(np.arange(N)[:, None] == 4, np.float32(3e38), rows.features))
-    scorer = CompactMixture.from_networks(networks(5, 1, rows.shape[1])).coded_scorer(rows.counts, np.float32)
+    scorer = Table.from_networks(networks(5, 1, rows.shape[1])).coded_scorer(rows.counts, np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         assert np.flatnonzero(~np.isfinite(scorer(huge))).tolist() == [4]
 
@@ -162,7 +173,7 @@ def test_many_thresholds(rng: np.random.Generator) -> None:
 
 def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
     nets = tuple(networks(5, 1, signs.shape[1]))
-    scorer = CompactMixture.from_networks(nets)
+    scorer = Table.from_networks(nets)
     codes = (features[:, 0] > 0).astype(np.intp)
     terms: Any = {"frozen": True, "delta": 0.05, "prior": "split", "n_candidates": 1}
     written, looked_up = (
@@ -188,8 +199,8 @@ def test_other_models_have_the_features_alone() -> None:
     frame = frame.with_columns(y=pl.when(pl.col("x") > 0).then(pl.lit("up")).otherwise(pl.lit("down")))
     base = TablePreparation().fit(frame.drop("y")).map_
     preparation = CodedMap.of(base, base.transform(frame.drop("y")))
-    info = ModelInfo(Labels(np.array(["down", "up"])), preparation=preparation)
-    mixture = CompactMixture.from_networks(networks(4, 1, preparation.n_features_out), info)
+    table = Table.from_networks(networks(4, 1, preparation.n_features_out))
+    mixture = Model(table, Labels(np.array(["down", "up"])), preparation=preparation)
     seen: list[np.ndarray] = []
 
     def other(rows: np.ndarray) -> np.ndarray:

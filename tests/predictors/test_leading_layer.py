@@ -6,7 +6,7 @@ import pytest
 
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
-from abnet.predictors.predictor import (
+from abnet.predictors.leading import (
     leading_arguments,
     leading_means,
     leading_scores,

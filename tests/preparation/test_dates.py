@@ -218,8 +218,8 @@ def test_a_model_learns_dates_from_its_prior_part_and_keeps_them_in_its_file(tmp
     clf.save(tmp_path / "dates.abnet")
     loaded = abnet.load(tmp_path / "dates.abnet")
     assert loaded.predict_proba(frame).tobytes() == clf.predict_proba(frame).tobytes()
-    assert isinstance(loaded.info.preparation, TableMap)
-    stored = loaded.info.preparation.to_dict()["columns"][0]
+    assert isinstance(loaded.preparation, TableMap)
+    stored = loaded.preparation.to_dict()["columns"][0]
     everything = TablePreparation().fit(frame).to_dict()["columns"][0]
     assert (stored["kind"], stored["season"]) == ("date", True)
     assert stored["mean"] != everything["mean"]

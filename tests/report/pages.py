@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abnet.labels import Labels
-from abnet.predictors.predictor import Predictor
+from abnet.model import Card, Curve, Model, Rival
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.unseen import UnseenWarning
 from abnet.report.measures import GivenRows, measure_rows
@@ -17,26 +17,26 @@ from export import models
 LABELS = ("<script>alert(1)</script>", "\"quoted\" & 'x' </script><!--")
 
 
-def details(**more: Any) -> dict[str, Any]:
+def card(**more: Any) -> Card:
     """What `fit` writes, with texts that are no texts."""
-    return {
-        "estimator": "ABNetClassifier", "sizes": [3, 8, 1], "n_training_rows": 400, "data_fingerprint": "f" * 32,
+    return Card(**{
+        "estimator": "ABNetClassifier", "sizes": (3, 8, 1), "n_training_rows": 400, "data_fingerprint": "f" * 32,
         "target": "<img src=x onerror=alert(2)>", "recipe": "8 <b>networks</b>", "version": "0.2.0",
         "settings": {"random_state": "0", "teacher": "'<script>alert(3)</script>'"},
         "command": "abnet fit TABLE --target '\"; rm -rf'",
-        "curves": [{"name": "log loss </script>", "every": 2, "values": [0.7, 0.4, 0.31, 0.3]}],
-        "rivals": [{"name": "<svg onload=alert(4)>", "bound": 0.25, "errors": 5, "n_examples": 50}], **more,
-    }  # fmt: skip
+        "curves": (Curve("log loss </script>", 2, (0.7, 0.4, 0.31, 0.3)),),
+        "rivals": (Rival(name="<svg onload=alert(4)>", bound=0.25, errors=5, n_examples=50),), **more,
+    })  # fmt: skip
 
 
-def hostile(kind: str = "mixture", **info: Any) -> Predictor:
+def hostile(kind: str = "mixture", **info: Any) -> Model:
     """A model of a table with a column of every kind, all with hostile names."""
     table = models.columns(models.HOSTILE, hashed=True)
     coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
-    given: dict[str, Any] = {"details": details(), "calibration": models.calibrated(), "preparation": coded, **info}
+    given: dict[str, Any] = {"card": card(), "calibration": models.calibrated(), "preparation": coded, **info}
     labels = {} if kind == "classes" else {"labels": Labels(np.array(LABELS))}
     for seed in range(50):
-        model = models.predictor(kind, coded.n_features_out, seed=seed, **{**labels, **given})
+        model = models.model(kind, coded.n_features_out, seed=seed, **{**labels, **given})
         if len(set(codes(model, 60).tolist())) > 1:
             return model
     raise AssertionError("no model tells the rows apart")
@@ -49,19 +49,19 @@ def frame(n: int, seed: int = 1) -> pl.DataFrame:
     return made.with_columns(made[names[5]].floor())
 
 
-def prepared(model: Predictor, n: int) -> NDArray[Any]:
+def prepared(model: Model, n: int) -> NDArray[Any]:
     made = frame(n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
         return np.asarray(model.prepare(models.with_dates(made, made.columns[5])))
 
 
-def codes(model: Predictor, n: int) -> NDArray[np.intp]:
+def codes(model: Model, n: int) -> NDArray[np.intp]:
     """Answers of the model."""
-    return model.votes(prepared(model, n))
+    return model.predictor.votes(prepared(model, n))
 
 
-def given(model: Predictor, n: int = 120) -> GivenRows:
+def given(model: Model, n: int = 120) -> GivenRows:
     """Rows with labels of which the model gets every seventh wrong."""
     labels = codes(model, n)
     labels[::7] = (labels[::7] + 1) % model.n_classes

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from abnet.explanation.row_explanation import explain_inputs
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation.unseen import UnseenWarning
 from abnet.report.evidence import page_plan
 from abnet.report.page import report_page
@@ -31,12 +31,12 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def model() -> Predictor:
+def model() -> Model:
     return pages.hostile()
 
 
 @pytest.fixture(scope="module")
-def page(model: Predictor, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(report_page(model, pages.given(model)), encoding="utf-8")
     return path
@@ -181,11 +181,11 @@ ANSWERS = """(rows => {
 })"""
 
 
-def typed(model: Predictor, rows: Any) -> list[list[str]]:
+def typed(model: Model, rows: Any) -> list[list[str]]:
     """What is typed into the fields for rows of the hostile table."""
     choices = [
         [*column.categories, *(column.rare or ())] if column.kind == "text" else None
-        for column in model.info.preparation.base.columns
+        for column in model.preparation.base.columns
     ]
     return [
         [_typed(cell, listed, place) for place, (cell, listed) in enumerate(zip(row, choices, strict=True))]
@@ -217,7 +217,7 @@ def test_the_form_answers_as_python_does(browser: Browser, tmp_path: Path, kind:
         scores = model.decision_function(models.with_dates(frame, frame.columns[5]))
     browser.show(path)
     found = browser.value(f"{ANSWERS}({json.dumps(typed(model, frame.rows()))})")
-    assert [one["label"] for one in found] == [str(label) for label in model.info.labels.from_scores(scores)]
+    assert [one["label"] for one in found] == [str(label) for label in model.labels.from_scores(scores)]
     np.testing.assert_allclose([one["p"] for one in found], model.probabilities_from_scores(scores), atol=1e-5)
     assert all(one["shown"].startswith("Answer: ") for one in found)
     assert len({one["label"] for one in found}) > 1
@@ -231,7 +231,7 @@ def test_the_form_of_sampled_paths(browser: Browser, tmp_path: Path, name: str) 
     model, rng = path_models()[name], np.random.default_rng(8)
     X = rng.normal(size=(200, 4)).round(3)
     path = tmp_path / "report.html"
-    path.write_text(report_page(model, measure_rows(model, X, model.votes(X))), encoding="utf-8")
+    path.write_text(report_page(model, measure_rows(model, X, model.predictor.votes(X))), encoding="utf-8")
     browser.show(path)
     found = browser.value(f"{ANSWERS}({json.dumps(X.astype(str).tolist())})")
     assert [one["label"] for one in found] == [str(label) for label in model.predict(X)]
@@ -240,7 +240,7 @@ def test_the_form_of_sampled_paths(browser: Browser, tmp_path: Path, name: str) 
     assert browser.complaints == []
 
 
-def test_the_form_explains_as_python_does(browser: Browser, model: Predictor, page: Path) -> None:
+def test_the_form_explains_as_python_does(browser: Browser, model: Model, page: Path) -> None:
     given = pages.given(model)
     plan = page_plan(model, given)
     assert plan is not None

@@ -1,20 +1,23 @@
 """Measures of answers against scikit-learn's, and against counting one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, log_loss
 
 from abnet.certificates.fitted_rows import row_filter
-from abnet.predictors.predictor import Predictor
+from abnet.model.card import Card
+from abnet.model.model import Model
 from abnet.report.measures import calibration_bins, interval, measure_rows, risk_by_coverage
 from export import models
 
 
-def judged(kind: str, n: int = 300) -> tuple[Predictor, np.ndarray, np.ndarray]:
+def judged(kind: str, n: int = 300) -> tuple[Model, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(1)
-    model = models.predictor(kind, 4, calibration=models.calibrated())
+    model = models.model(kind, 4, calibration=models.calibrated())
     X = rng.normal(size=(n, 4))
-    codes = model.votes(X)
+    codes = model.predictor.votes(X)
     wrong = rng.random(n) < 0.3
     codes[wrong] = rng.integers(model.n_classes, size=int(wrong.sum()))
     return model, X, codes
@@ -25,8 +28,8 @@ def test_against_scikit_learn(kind: str) -> None:
     model, X, codes = judged(kind)
     found = measure_rows(model, X, codes).measures
     labels = list(range(model.n_classes))
-    assert found.confusion.tolist() == confusion_matrix(codes, model.votes(X), labels=labels).tolist()
-    assert found.errors == int(np.sum(model.votes(X) != codes))
+    assert found.confusion.tolist() == confusion_matrix(codes, model.predictor.votes(X), labels=labels).tolist()
+    assert found.errors == int(np.sum(model.predictor.votes(X) != codes))
     np.testing.assert_allclose(found.log_loss or 0.0, log_loss(codes, model.predict_proba(X), labels=labels))
     assert found.base_rate == pytest.approx(1 - np.bincount(codes).max() / len(codes))
     assert found.low < found.error < found.high
@@ -87,7 +90,7 @@ def test_labels_that_the_model_does_not_know_are_errors() -> None:
     found = measure_rows(model, X, codes).measures
     assert found.confusion.shape == (3, 2)
     assert found.confusion[2].sum() == 10
-    assert found.errors == int(np.sum(model.votes(X) != codes))
+    assert found.errors == int(np.sum(model.predictor.votes(X) != codes))
 
 
 @pytest.mark.parametrize("kind", ["mixture", "classes"])
@@ -95,7 +98,7 @@ def test_rows_that_were_fitted_are_found(kind: str) -> None:
     model, X, codes = judged(kind)
     assert measure_rows(model, X, codes).measures.n_fitted is None
     marks = 2.0 * codes - 1 if model.n_classes == 2 else codes.astype(float)
-    model.info.details["row_filter"] = row_filter(X[:100], marks[:100])
+    model = replace(model, card=Card(row_filter=row_filter(X[:100], marks[:100])))
     found = measure_rows(model, X, codes).measures
     assert 100 <= (found.n_fitted or 0) <= 103
     assert found.were_fitted
@@ -111,9 +114,9 @@ def test_no_row_is_no_report() -> None:
 
 
 def test_a_model_without_probabilities_has_none_of_their_measures() -> None:
-    model = models.predictor("drawn", 4)
+    model = models.model("drawn", 4)
     X = np.random.default_rng(1).normal(size=(50, 4))
-    found = measure_rows(model, X, model.votes(X)).measures
+    found = measure_rows(model, X, model.predictor.votes(X)).measures
     assert found.log_loss is found.calibration_error is None
     assert found.bins == ()
     assert found.errors == 0

@@ -13,17 +13,18 @@ import pytest
 
 import abnet
 from abnet.bounds.wording import percent_up, sentences
-from abnet.certificates.fingerprint import background_detail
+from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import row_filter
 from abnet.decisions import abstention
-from abnet.files import load, save
-from abnet.predictors.predictor import Predictor
+from abnet.labels import Labels
+from abnet.model import Card, Model, load, save
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
 from abnet.report.promise import peers_of
 from abnet.report.svg import Series, chart, nice_ticks
 from export import models
-from files.predictors import ALL, predictor
+from model.every_kind import ALL
+from model.every_kind import model as stored
 from report import pages
 
 VOID = {"meta", "br", "input", "rect", "line", "circle", "polyline"}
@@ -114,36 +115,43 @@ def test_rows_bring_estimates_called_estimates() -> None:
 
 
 def test_fitted_rows_are_warned_of() -> None:
-    model, rng = models.predictor("mixture", 4), np.random.default_rng(0)
+    model, rng = models.model("mixture", 4), np.random.default_rng(0)
     X = rng.normal(size=(80, 4))
-    codes = model.votes(X)
-    model.info.details["row_filter"] = row_filter(X, 2.0 * codes - 1)
+    codes = model.predictor.votes(X)
+    model = replace(model, card=Card(row_filter=row_filter(X, 2.0 * codes - 1)))
     assert (
         "80 of 80 rows have the values and the label of rows that this model learned from"
         in read(report_page(model, measure_rows(model, X, codes))).text
     )
     fresh = rng.normal(size=(80, 4))
-    page = read(report_page(model, measure_rows(model, fresh, model.votes(fresh)))).text
+    page = read(report_page(model, measure_rows(model, fresh, model.predictor.votes(fresh)))).text
     assert "model learned from" not in page
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_every_kind_of_model_has_a_report(kind: str, tmp_path: Path) -> None:
-    model = predictor(kind)
+    model = stored(kind)
     save(model, tmp_path / "model.abnet")
     X = np.random.default_rng(5).normal(size=(40, 3))
-    for given in (None, measure_rows(model, X, model.votes(X))):
+    for given in (None, measure_rows(model, X, model.predictor.votes(X))):
         found = read(report_page(load(tmp_path / "model.abnet"), given)).text
         assert "How to make it again" in found
         assert ("no form for this model" in found) == (kind in WITHOUT_FORM)
 
 
-WITHOUT_FORM = {"compact stochastic ABNet", "stochastic mean field", "posterior average", "binary network"}
+WITHOUT_FORM = {"uniform", "mean field: drawn", "moments", "moments: e", "layers: units"}
+
+
+def test_a_model_that_nobody_fitted_says_what_it_lacks() -> None:
+    found = read(report_page(models.model("compact", 3))).text
+    assert "does not say how the model was made" in found
+    assert "holds no learning curves" in found
+    assert "keeps no rows to compare with" in found
 
 
 def test_the_rows_that_a_model_keeps_are_enough_for_importance_and_explanation() -> None:
-    model, rng = models.predictor("mixture", 4, feature_names=tuple("abcd")), np.random.default_rng(0)
-    model.info.details.update(background_detail(rng.normal(size=(100, 4)).astype(np.float32)))
+    model, rng = models.model("mixture", 4, feature_names=tuple("abcd")), np.random.default_rng(0)
+    model = replace(model, card=Card(background=background_rows(rng.normal(size=(100, 4)).astype(np.float32))))
     page = report_page(model)
     found = read(page).text
     assert "25 rows that the model keeps of its first part" in found
@@ -153,31 +161,16 @@ def test_the_rows_that_a_model_keeps_are_enough_for_importance_and_explanation()
     assert "<script" not in report_page(model, form=False)
 
 
-WRONG: dict[str, Any] = {
-    "curves": [[1], {"name": 3}, {"name": "x", "every": 0, "values": [1, 2]}, {"name": "", "every": 1, "values": [[]]}],
-    "rivals": {"name": "x"}, "recipe": 3, "target": ["t"], "sizes": "s", "settings": [1], "command": 5,
-    "abstention": {"threshold": "<b>"}, "bound_estimate": "much", "version": {"a": 1}, "n_training_rows": "many",
-}  # fmt: skip
-
-
-def test_details_of_any_kind_do_no_harm() -> None:
-    """A file may hold any plain values there; what is not understood is not shown."""
-    model = models.predictor("compact", 3, details=WRONG)
-    found = read(report_page(model))
-    assert found.tags <= OURS
-    assert "holds no learning curves" in found.text
-
-
 def test_abstaining_is_told() -> None:
     made = abstention(np.linspace(1.0, 0.0, 400), np.arange(400) > 380, [0.5, 0.25, -1.0], target=0.05)
-    model = models.predictor("mixture", 4, details={"abstention": made.to_dict()})
+    model = models.model("mixture", 4, card=Card(abstention=made.to_dict()))
     page = report_page(model)
     assert "at most 5 % of the answers are wrong" in read(page).text
     assert '"threshold": 0.25' in page
 
 
 def test_no_certificate_is_said_so() -> None:
-    model = models.predictor("compact", 3, certificate=None, details={"bound_estimate": 0.3})
+    model = models.model("compact", 3, certificate=None, card=Card(bound_estimate=0.3))
     found = read(report_page(model)).text
     assert "No certificate." in found
     assert "30 %; that is an estimate" in found
@@ -185,13 +178,12 @@ def test_no_certificate_is_said_so() -> None:
 
 def test_many_classes_show_what_is_confused_most() -> None:
     from abnet.bam import BAM
-    from abnet.labels import Labels
-    from abnet.predictors.mixture import CompactMixture
-    from abnet.predictors.predictor import ModelInfo
+    from abnet.codebook import code_words
+    from abnet.predictors.table import Table
 
     rng = np.random.default_rng(0)
     names = np.array([f"class {k}" for k in range(20)])
-    model = CompactMixture.from_networks([BAM.init(rng, (3, 4, 6))], ModelInfo(Labels(names)))
+    model = Model(Table.from_networks([BAM.init(rng, (3, 4, 6))], code_words(20, 6)), Labels(names))
     X, codes = rng.normal(size=(200, 3)), rng.integers(20, size=200)
     found = read(report_page(model, measure_rows(model, X, codes))).text
     assert "Confused most" in found
@@ -203,10 +195,10 @@ def test_many_classes_show_what_is_confused_most() -> None:
 
 def test_the_function_takes_classifiers_and_rows(tmp_path: Path) -> None:
     class Fitted:
-        predictor_ = models.predictor("mixture", 3)
+        model_ = models.model("mixture", 3)
 
     X = np.random.default_rng(0).normal(size=(30, 3))
-    y = Fitted.predictor_.predict(X)
+    y = Fitted.model_.predict(X)
     path = abnet.write_report(Fitted(), tmp_path / "report.html", X, y, title="Mine")
     assert path == tmp_path / "report.html"
     assert "<h1>Mine</h1>" in path.read_text(encoding="utf-8")
@@ -235,7 +227,7 @@ def test_a_loaded_file_needs_neither_jax_nor_scikit_learn(tmp_path: Path) -> Non
 
 
 def test_other_models_may_be_given() -> None:
-    model: Predictor = replace(pages.hostile())
+    model: Model = replace(pages.hostile())
     peers = peers_of(
         [{"name": "forest", "bound": 0.125, "test_error": 0.08}, {"name": "tree", "test_error": 0.2}, {"a": 1}]
     )

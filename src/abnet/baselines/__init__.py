@@ -2,7 +2,7 @@
 
 Each training rule is a *learner*: a frozen, hashable record of options with pure methods `init`, `start`, `step`,
 `output` and `monitor`, which the shared training loop compiles. They are deployed as predictors: EBP by
-`abnet.predictors.drawn_network`, the others by `abnet.predictors.binary_network`.
+`abnet.predictors.moments`, the others by `abnet.predictors.layers`.
 """
 
 from abnet.baselines.binaryconnect import BinaryConnect

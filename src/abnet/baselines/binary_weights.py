@@ -15,9 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from abnet.bam import sgn
 from abnet.baselines.losses import check_outputs, output_scores, square_hinge, zero_one_error
 from abnet.jax_helpers import ADAM, uniform
-from abnet.labels import Labels
-from abnet.predictors.binary_network import Affine, BinaryNetwork, Ramp, Step
-from abnet.predictors.predictor import ModelInfo
+from abnet.predictors.layers import Affine, Layers, Ramp, Step
 
 __all__ = [
     "BinaryLearner",
@@ -314,17 +312,12 @@ class BinaryLearner(ABC):
         """Return what early stopping minimises: the weighted 0-1 error."""
         return zero_one_error(outputs, targets, weights)
 
-    def fold(self, state: BinaryState, info: ModelInfo | None = None) -> BinaryNetwork:
-        """Return evaluation mode as a predictor in NumPy, with batch normalisation folded into each unit.
-
-        Without info the labels are -1 and +1, or 0 to K - 1 for several classes.
-        """
+    def fold(self, state: BinaryState) -> Layers:
+        """Return evaluation mode as a predictor in NumPy, with batch normalisation folded into each unit."""
         stored, gammas, betas = state.parameters
         normalisations = [
             Affine.from_normalisation(*running, gamma, beta, epsilon=self.epsilon)
             for gamma, beta, running in zip(gammas, betas, state.running, strict=True)
         ]
         units = (*map(self.folded, normalisations[:-1]), normalisations[-1])
-        if info is None:
-            info = ModelInfo() if len(betas[-1]) == 1 else ModelInfo(Labels(np.arange(len(betas[-1]))))
-        return BinaryNetwork(tuple(np.asarray(W) for W in self.test_weights(stored)), units, info=info)
+        return Layers(tuple(np.asarray(W) for W in self.test_weights(stored)), units)

@@ -10,7 +10,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.baselines.binary_weights import BinaryLearner, nearest_signs, random_signs
-from abnet.predictors.binary_network import Affine, Ramp
+from abnet.predictors.layers import Affine, Ramp
 
 __all__ = ["BinaryConnect"]
 

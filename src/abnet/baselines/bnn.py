@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.bam import sgn
 from abnet.baselines.binary_weights import BinaryLearner, nearest_signs
-from abnet.predictors.binary_network import Affine, Step
+from abnet.predictors.layers import Affine, Step
 
 __all__ = ["BNN", "straight_through_sign"]
 

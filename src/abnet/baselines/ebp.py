@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from abnet.bam import BAM
 from abnet.baselines.losses import check_outputs, inverse_mills_ratio, normal_density, zero_one_error
 from abnet.jax_helpers import ADAM
-from abnet.predictors.drawn_network import layer_moments, posterior_average
+from abnet.predictors.moments import layer_moments, posterior_average
 
 __all__ = ["EBP", "EBPAdam", "EBPAdamState", "ascent_direction", "uniform_means"]
 

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "BACKGROUND",
     "BACKGROUND_ROWS",
     "CopiesInStream",
-    "background_detail",
+    "background_rows",
     "copies",
     "decimals",
     "drawn_rows",
@@ -239,16 +238,14 @@ class CopiesInStream:
         return next((_told_of_copies(name, often) for name, often in found.items() if often > 1), "")
 
 
-BACKGROUND = "background"
-"""Where the rows for explanations are among the details of a model."""
 BACKGROUND_ROWS = 25
-"""Their number, at the most."""
+"""Rows for explanations, at the most."""
 BACKGROUND_NUMBERS, FEWEST = 8192, 4
 """Features of all of them together, at the most; of rows so wide that there would be fewer than four, none are kept."""
 
 
-def background_detail(features: NDArray[Any], *, seed: int = 0) -> dict[str, Any]:
-    """Some rows of the first part as an entry for the details of a model; none of very wide rows.
+def background_rows(features: NDArray[Any], *, seed: int = 0) -> tuple[tuple[float, ...], ...]:
+    """Some rows of the first part for the card of a model, to explain others by; none of very wide rows.
 
     They are rows of the training table: who has the model file can read their cells back from them.
     `abnet.explanation.without_background` takes them out.
@@ -262,15 +259,15 @@ def background_detail(features: NDArray[Any], *, seed: int = 0) -> dict[str, Any
 
     Examples
     --------
-    >>> background_detail(np.array([[0.1, 1.0], [0.2, 0.0]], np.float32))
-    {'background': {'rows': [[0.1, 1], [0.2, 0]]}}
-    >>> len(background_detail(np.zeros((1000, 20)))["background"]["rows"])
+    >>> background_rows(np.array([[0.1, 1.0], [0.2, 0.0]], np.float32))
+    ((0.1, 1), (0.2, 0))
+    >>> len(background_rows(np.zeros((1000, 20))))
     25
     """
     most = min(BACKGROUND_ROWS, BACKGROUND_NUMBERS // max(features.shape[1], 1))
     if most < FEWEST or not len(features):
-        return {}
-    return {BACKGROUND: {"rows": decimals(drawn_rows(np.asarray(features), most, seed))}}
+        return ()
+    return tuple(map(tuple, decimals(drawn_rows(np.asarray(features), most, seed))))
 
 
 def drawn_rows(rows: NDArray[Any], most: int, seed: int) -> NDArray[Any]:

@@ -9,10 +9,11 @@ import hashlib
 import math
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_ROWS", "FittedRows", "row_filter"]
+__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "row_filter"]
 
 _BITS_PER_ROW, _HASHES = 16, 11
 _MISTAKEN = 1 / 2000
@@ -22,8 +23,31 @@ MOST_ROWS = 8 * _MOST_BYTES // _BITS_PER_ROW
 _RARE = 1e-3
 
 
-def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> dict[str, Any] | None:
-    """The filter of prepared rows with their labels, in plain values; None for no row or more than 24,000.
+class RowFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The filter as a model keeps it.
+
+    Attributes
+    ----------
+    bits : str
+        In base 64.
+    rows : int
+        Number of rows in it.
+    once, twice : int
+        How many distinct rows occur so often.
+    tables : tuple of str
+        A name of all rows in any order, and one of those learned from, but for names that another sample could well
+        have.
+    """
+
+    bits: str
+    rows: int
+    once: int
+    twice: int
+    tables: tuple[str, ...]
+
+
+def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilter | None:
+    """The filter of prepared rows with their labels; None for no row or more than 24,000.
 
     Parameters
     ----------
@@ -35,18 +59,11 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> dict[st
         How many of them, from the first, the model learned from; all by default. The others are bound rows of a frozen
         posterior: they may certify it again, but not together with those it learned from.
 
-    Returns
-    -------
-    dict
-        "bits" of the filter in base 64; "rows", their number; "once" and "twice", how many distinct rows occur so
-        often; "tables", a name of all rows in any order, and one of those learned from, but for names that another
-        sample could well have.
-
     Examples
     --------
     >>> X, y = np.arange(20.0).reshape(10, 2), np.ones(10)
     >>> made = row_filter(X[:5], y[:5])
-    >>> len(made["bits"]), made["rows"], made["once"]
+    >>> len(made.bits), made.rows, made.once
     (16, 5, 5)
     """
     n = len(y) if n_learned is None else n_learned
@@ -57,13 +74,9 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> dict[st
     bits = np.zeros(-(-_BITS_PER_ROW * n // 8) * 8, dtype=bool)
     bits[_places(marks, len(bits)).ravel()] = True
     often = _counts(marks)
-    return {
-        "bits": base64.b64encode(np.packbits(bits).tobytes()).decode("ascii"),
-        "rows": n,
-        "once": int((often == 1).sum()),
-        "twice": int((often == 2).sum()),
-        "tables": sorted({_name(rows) for rows in (everything, marks) if _log_chance(_counts(rows)) < math.log(_RARE)}),
-    }
+    names = {_name(rows) for rows in (everything, marks) if _log_chance(_counts(rows)) < math.log(_RARE)}
+    packed = base64.b64encode(np.packbits(bits).tobytes()).decode("ascii")
+    return RowFilter(packed, n, int((often == 1).sum()), int((often == 2).sum()), tuple(sorted(names)))
 
 
 class FittedRows:
@@ -79,7 +92,7 @@ class FittedRows:
 
     Parameters
     ----------
-    record : dict
+    made : RowFilter
         What `row_filter` made.
 
     Examples
@@ -91,12 +104,11 @@ class FittedRows:
     (50, 100, 18, True)
     """
 
-    def __init__(self, record: Any) -> None:
+    def __init__(self, made: RowFilter) -> None:
+        n, once, twice, tables = made.rows, made.once, made.twice, frozenset(made.tables)
         try:
-            content = np.frombuffer(base64.b64decode(record["bits"], validate=True), np.uint8)
-            n, once, twice = (int(record[name]) for name in ("rows", "once", "twice"))
-            tables = frozenset(map(str, record["tables"]))
-        except (KeyError, TypeError, ValueError) as error:
+            content = np.frombuffer(base64.b64decode(made.bits, validate=True), np.uint8)
+        except ValueError as error:
             raise ValueError("the filter of the fitted rows is damaged: its values cannot be read.") from error
         if not len(content) or not 0 <= once + 2 * twice <= n or n < 1:
             raise ValueError("the filter of the fitted rows is damaged: its counts contradict each other.")

@@ -195,9 +195,9 @@ def _of_model(model: Path, table: Path | None, truth: str | None, wanted: _Wante
     if table is None:
         raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
     label = ("" if wanted.decides == "target_error" else str(wanted.positive_class)) if wanted.decides else None
-    predictor, rows = judge_model_file(model, table, truth=truth, columns=wanted.columns, scored=label)
+    loaded, rows = judge_model_file(model, table, truth=truth, columns=wanted.columns, scored=label)
     if wanted.group is None:
-        rows.check_alone(predictor)
+        rows.check_alone(loaded)
     return rows
 
 

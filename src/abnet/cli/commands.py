@@ -169,6 +169,7 @@ def inspect(
     """
     from abnet.cli.jobs.show_model import inspect_certificate, inspect_file
     from abnet.decisions.answers import decision_texts
+    from abnet.model.card import Card
     from abnet.words import number_of
 
     certificate = inspect_certificate(model)
@@ -181,14 +182,14 @@ def inspect(
         return
     _facts(record)
     print(promise, end="\n\n")
-    for text in decision_texts(record["details"]):
+    for text in decision_texts(Card.from_dict(record["card"])):
         print(text, end="\n\n")
     _preparation(record)
-    for name, value in record["details"].items():
+    for name, value in record["card"].items():
         if name in ("row_filter", "curves", "rivals", "abstention", "decision"):
             continue  # long and nothing to read, or said in words; `abnet report` draws the curves
         if name == "background":
-            value = f"{number_of(len(value['rows']), 'row')} of the first part, for `abnet explain`"
+            value = f"{number_of(len(value), 'row')} of the first part, for `abnet explain`"
         print(f"{name.replace('_', ' ')}: {value}")
 
 

@@ -1,7 +1,7 @@
 """`abnet fit`: the command, and what it prints."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from abnet.cli.console import guarded, said, say
 if TYPE_CHECKING:
     from abnet.bounds.certificate import Certificate
     from abnet.cli.jobs.fit_table import FitOutcome, Rival
+    from abnet.model.card import Card
 
 __all__ = ["comparison", "fit", "show_fit"]
 
@@ -115,7 +116,7 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
         console.paragraph(outcome.headline)
     labels, size = " or ".join(outcome.classes), number_of(outcome.n_rows, "row")
     print(f"Learned {outcome.target!r} ({labels}) from {size} and {number_of(outcome.n_columns, 'column')}.")
-    recipe = outcome.details.get("recipe")
+    recipe = outcome.card.recipe
     print(f"Recipe: {recipe}.\n" if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
     for decision in outcome.decisions:
@@ -123,19 +124,19 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""
     print(f"Model written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")
-    print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE{_way_to_answer(outcome.details)}")
+    print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE{_way_to_answer(outcome.card)}")
     print(f"Explain with:  abnet explain {outcome.output} NEW_TABLE --row 1")
     if outcome.n_background:
         kept = number_of(outcome.n_background, "row")
         print(f"\nThe model file keeps {kept} of the first part to explain against; --no-background leaves them out.")
 
 
-def _way_to_answer(details: dict[str, Any]) -> str:
+def _way_to_answer(card: "Card") -> str:
     """The option of `abnet predict` that keeps what was certified of a threshold."""
     from abnet.decisions.answers import decision_of, threshold_of
 
-    ways = [" --abstain"] if "abstention" in details and threshold_of(details) is not None else []
-    if "decision" in details and decision_of(details)[1].threshold is not None:
+    ways = [" --abstain"] if card.abstention is not None and threshold_of(card) is not None else []
+    if card.decision is not None and decision_of(card)[1].threshold is not None:
         ways.append(" --decide")
     return "  or".join(ways)
 

@@ -16,6 +16,7 @@ from abnet.checks import count, level
 from abnet.decisions.abstain import Abstention, RiskCoverage, abstention, risk_coverage, score_thresholds
 from abnet.decisions.costs import CostCertificate, certify_costs, cheapest_threshold, cost_table, row_costs
 from abnet.decisions.targets import TargetThreshold, precision_grid, recall_grid, target_precision, target_recall
+from abnet.model.card import Card
 
 __all__ = [
     "Decision",
@@ -80,18 +81,18 @@ def labels_or_none(labels: ArrayLike, scores: ArrayLike, threshold: float | None
     return out
 
 
-def threshold_of(details: Mapping[str, Any]) -> float | None:
-    """The threshold in ``details["abstention"]`` of a stored model; ValueError if it was fitted without a target.
+def threshold_of(card: Card) -> float | None:
+    """The threshold to abstain by on the card of a model; ValueError if it was fitted without a target.
 
     Examples
     --------
-    >>> threshold_of({})
+    >>> threshold_of(Card())
     Traceback (most recent call last):
     ValueError: the model was fitted without target_error, so that it knows no threshold to abstain by.
     """
-    if "abstention" not in details:
+    if card.abstention is None:
         raise ValueError("the model was fitted without target_error, so that it knows no threshold to abstain by.")
-    return Abstention.from_dict(details["abstention"]).threshold
+    return Abstention.from_dict(card.abstention).threshold
 
 
 def abstention_records(
@@ -229,47 +230,47 @@ def decision_from(record: Mapping[str, Any]) -> Decision:
     return TargetThreshold.from_dict(record) if "kind" in record else CostCertificate.from_dict(record)
 
 
-def decision_of(details: Mapping[str, Any]) -> tuple[int, Decision]:
+def decision_of(card: Card) -> tuple[int, Decision]:
     """The place of the positive class in a stored model, and what was certified; ValueError if there is nothing.
 
     Examples
     --------
-    >>> decision_of({})
+    >>> decision_of(Card())
     Traceback (most recent call last):
     ValueError: the model was fitted without target_recall, target_precision or costs, so that it knows no threshold.
     """
-    if "decision" not in details:
+    if card.decision is None:
         raise ValueError(
             "the model was fitted without target_recall, target_precision or costs, so that it knows no threshold."
         )
-    stored = details["decision"]
-    if not isinstance(stored, Mapping) or set(stored) != {"positive", "record"}:
+    stored = card.decision
+    if set(stored) != {"positive", "record"}:
         raise ValueError("the model's record of its threshold is damaged.")
     return count("positive", stored["positive"], least=0), decision_from(stored["record"])
 
 
-def decision_texts(details: Mapping[str, Any]) -> list[str]:
+def decision_texts(card: Card) -> list[str]:
     """What a stored model promises of answers by a threshold: abstaining, a target or costs, in words."""
     texts = []
-    if "abstention" in details:
-        texts.append(Abstention.from_dict(details["abstention"]).describe())
-    if "decision" in details:
-        texts.append(decision_of(details)[1].describe())
+    if card.abstention is not None:
+        texts.append(Abstention.from_dict(card.abstention).describe())
+    if card.decision is not None:
+        texts.append(decision_of(card)[1].describe())
     return texts
 
 
-def decided_codes(details: Mapping[str, Any], scores: ArrayLike, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+def decided_codes(card: Card, scores: ArrayLike, codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """Classes by the certified threshold; as they are where costs of several classes are certified without one.
 
     Parameters
     ----------
-    details : mapping
-        Of a stored model.
+    card : Card
+        Of the model.
     scores : array (n,) or (n, K)
     codes : array (n,)
         The classes that ``predict`` answers.
     """
-    positive, decision = decision_of(details)
+    positive, decision = decision_of(card)
     if decision.threshold is None:
         if isinstance(decision, TargetThreshold):
             of = "" if decision.positive_class is None else f" for {decision.positive_class}"

@@ -13,6 +13,7 @@ from abnet.certificates.fitted_rows import FittedRows
 from abnet.checks import exactly, optional, tally
 from abnet.errors import Parameter, TrainingRowsError
 from abnet.labels import signs_of, with_unknown
+from abnet.model.model import Model
 from abnet.words import number_of
 
 __all__ = ["ErrorEstimate", "estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
@@ -110,10 +111,10 @@ def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     return signs_of(known) if n_classes == 2 else known.astype(np.float64)
 
 
-def filter_of(predictor: Any) -> FittedRows | None:
-    """The filter of the rows that a predictor learned from; None where it keeps none."""
-    record = predictor.info.details.get("row_filter")
-    return None if record is None else FittedRows(record)
+def filter_of(model: Model) -> FittedRows | None:
+    """The filter of the rows that a model learned from; None where it keeps none."""
+    kept = model.card.row_filter
+    return None if kept is None else FittedRows(kept)
 
 
 def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
@@ -126,14 +127,14 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
             model = model.best_estimator_
         else:
             X, model = model[:-1].transform(X) if len(model.steps) > 1 else X, model.steps[-1][1]
-    predictor = getattr(model, "predictor_", model)
-    if not hasattr(getattr(predictor, "info", None), "details") or (seen := filter_of(predictor)) is None:
+    fitted = getattr(model, "model_", model)
+    if not isinstance(fitted, Model) or (seen := filter_of(fitted)) is None:
         return None
     try:
-        rows = predictor.prepare(model._check_rows(X) if hasattr(model, "_check_rows") else X)
+        rows = fitted.prepare(model._check_rows(X) if hasattr(model, "_check_rows") else X)
     except ValueError:  # rows that it cannot read are no rows of its fit
         return None
-    labels = predictor.info.labels
+    labels = fitted.labels
     seen.add(rows, label_marks(labels.encode(np.asarray(y)), labels.n_classes))
     return seen
 

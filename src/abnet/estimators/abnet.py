@@ -126,7 +126,7 @@ class ABNetClassifier(MixtureClassifier):
         errors at all thresholds at once, which ``risk_coverage_.picture(path)`` draws with their band.
     decision_ : TargetThreshold or CostCertificate
         With `target_recall`, `target_precision` or `costs`.
-    drawn_network_ : DrawnNetwork
+    drawn_network_ : Model
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
         Centres of the posterior (the MAP network) and of the prior; of a mixture those of its first member.
@@ -136,7 +136,7 @@ class ABNetClassifier(MixtureClassifier):
         What "auto" stood for, of a mixture: it repeats the fit as explicit parameters.
     aggregation_ : str
         The aggregation that was used.
-    predictor_ : Predictor
+    model_ : Model
         What `predict` uses, in NumPy alone.
     classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_, bound_curve_
         As in scikit-learn; curves hold the monitored value after each epoch, the start first.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -31,7 +32,8 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.estimators.deployment import deploy_network
+from abnet.estimators.deployment import deploy
+from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.held import Held
 from abnet.estimators.judging import certify_anew, expected_losses
 from abnet.estimators.recipe import (
@@ -45,10 +47,11 @@ from abnet.estimators.recipe import (
 from abnet.estimators.refit import fitting_anew
 from abnet.groups import held_rows, number_groups
 from abnet.labels import signs_of
+from abnet.model.card import Card
+from abnet.model.model import Model
 from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 from abnet.posterior import Posterior
-from abnet.predictors.drawn_network import DrawnNetwork, draw_network
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import Predictor
 from abnet.weights import scaled_weights
 
 __all__ = ["AggregatedClassifier"]
@@ -127,7 +130,7 @@ class AggregatedClassifier(BinaryClassifier):
             finally:
                 self._groups = None
 
-    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Model:
         self._check_parameters()
         streams = self._open_streams()
         self._split_rows(X, y)
@@ -141,7 +144,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _learn_network(
         self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, streams: Streams
-    ) -> Predictor:
+    ) -> Model:
         hidden = self._check_parameters()
         rows = self._rows_in_order(X, codes, weights)
         if rows.groups is None:
@@ -151,11 +154,11 @@ class AggregatedClassifier(BinaryClassifier):
         self._train(start, rows, streams.train)
         if self._has_split():
             self.held_ = self._score_held(rows)
-        scorer = deploy_network(self._aggregation(), self.network_, streams.deploy)
+        scorer = deploy(self._aggregation(), [self.network_], streams.deploy)
         self._certify_fit(scorer, rows, streams.paths)
-        info = self._info(rows)
-        self.drawn_network_ = self._draw(rows, streams.single, info)
-        return replace(scorer, info=info)
+        model = self._model(scorer, rows)
+        self.drawn_network_ = self._draw(rows, streams.single, model)
+        return model
 
     def _check_parameters(self) -> tuple[int, ...]:
         """The hidden widths, after every parameter was found to make sense together with the others."""
@@ -341,9 +344,9 @@ class AggregatedClassifier(BinaryClassifier):
         from abnet.training.stages import prior_spans
 
         watch = prior_spans(Span(0, rows.n_other), self.validation_fraction, self._n_held)[1]
-        prior = deploy_network(self._aggregation(), self.prior_, np.random.default_rng(0))
+        prior = deploy(self._aggregation(), [self.prior_], np.random.default_rng(0))
         mine = slice(watch.first, watch.first + watch.size)
-        return Held(prior.score_prepared(rows.X[mine]), rows.codes[mine])
+        return Held(prior.scores(rows.X[mine]), rows.codes[mine])
 
     def _sampled_risk(
         self, X: Any, codes: NDArray[np.intp], n_codes: int, rng: np.random.Generator, groups: Any = None
@@ -359,41 +362,39 @@ class AggregatedClassifier(BinaryClassifier):
         trees = self._mean_field and len(self.network_.sizes) > 3
         return replace(certificate, class_names=names, drawn="mean field" if trees else "network")
 
-    def _draw(self, rows: TrainingRows, rng: np.random.Generator, info: ModelInfo) -> DrawnNetwork:
+    def _draw(self, rows: TrainingRows, rng: np.random.Generator, model: Model) -> Model:
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
         terms = {**self._terms(), "posterior": "frozen" if self._is_frozen() else "train"}
         network, certificate = draw_network(self._posterior(), *rows.of_bound(), rng, terms=terms)
-        details = {name: value for name, value in info.details.items() if name != "bound_estimate"}  # the vote's
         covered = rows.untouched and rows.groups is None  # its bound counts rows
-        return replace(network, info=replace(info, certificate=certificate if covered else None, details=details))
+        card = msgspec.structs.replace(model.card, bound_estimate=None)  # the vote's
+        return replace(model, predictor=network, certificate=certificate if covered else None, card=card)
 
-    def _info(self, rows: TrainingRows) -> ModelInfo:
-        from abnet.certificates.fingerprint import background_detail, fingerprint
+    def _model(self, scorer: Predictor, rows: TrainingRows) -> Model:
+        from abnet.certificates.fingerprint import background_rows, fingerprint
         from abnet.certificates.fitted_rows import row_filter
 
-        details: dict[str, Any] = {
-            "estimator": type(self).__name__,
-            "sizes": list(self.network_.sizes),
-            "aggregation": self.aggregation_,
-            "objective": self.objective,
-            "prior": self._terms()["prior"],
-            "posterior": "frozen" if self._is_frozen() else "train",
-            "n_training_rows": len(rows.codes),
-            "seed": self.seed_,
-            "data_fingerprint": fingerprint(rows.X, signs_of(rows.codes)),
+        card = Card(
+            estimator=type(self).__name__,
+            sizes=self.network_.sizes,
+            aggregation=self.aggregation_,
+            objective=self.objective,
+            prior=self._terms()["prior"],
+            posterior="frozen" if self._is_frozen() else "train",
+            n_training_rows=len(rows.codes),
+            n_training_groups=None if self._groups is None else len(np.unique(self._groups)),
+            seed=self.seed_,
+            data_fingerprint=fingerprint(rows.X, signs_of(rows.codes)),
+            row_filter=row_filter(rows.X, signs_of(rows.codes), self._n_learned(rows.n_other, len(rows.codes))),
+            background=background_rows(rows.X[: rows.n_other]),
+            bound_estimate=self.bound_estimate_,
             **fit_record(self, self._curves),
-        }
-        if self._groups is not None:
-            details["n_training_groups"] = len(np.unique(self._groups))
-        marks = row_filter(rows.X, signs_of(rows.codes), self._n_learned(rows.n_other, len(rows.codes)))
-        if marks is not None:
-            details["row_filter"] = marks
-        details |= background_detail(rows.X[: rows.n_other])
-        if self.bound_estimate_ is not None:
-            details["bound_estimate"] = self.bound_estimate_
-        return ModelInfo(self._labels, self._feature_names(), rows.preparation, self.certificate_, details)
+        )
+        return Model(
+            scorer, self._labels, rows.preparation, self._feature_names(), certificate=self.certificate_, card=card
+        )
 
-    def draw_network(self) -> DrawnNetwork:
+    def draw_network(self) -> Model:
         """One deterministic network drawn from the posterior, with a certificate of its own.
 
         It was drawn once, when the model was fitted, with random numbers that nothing else used: every call returns the
@@ -443,7 +444,7 @@ class AggregatedClassifier(BinaryClassifier):
         """Labels as the filter of fitted rows takes them."""
         return signs_of(codes)
 
-    def compact(self) -> Predictor:
-        """The fitted predictor in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
-        check_is_fitted(self, "predictor_")
-        return self.predictor_
+    def compact(self) -> Model:
+        """The fitted model in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
+        check_is_fitted(self, "model_")
+        return self.model_

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.estimators.classifier import BinaryClassifier, seeds, training_bar
+from abnet.model.card import Card
+from abnet.model.model import Model
 from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import Predictor
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 
@@ -54,14 +56,14 @@ class BaselineClassifier(BinaryClassifier):
         """The rules for the training loop."""
 
     @abstractmethod
-    def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
+    def _deploy(self, learner: Any, state: Any) -> Predictor:
         """Set the method's own fitted attributes and return the predictor of a trained state."""
 
     @abstractmethod
     def _auto_batch(self, n: int) -> int:
         """The batch size of "auto" for n training rows."""
 
-    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Model:
         hidden = self._check_parameters()
         seed = drawn_seed(self.random_state)
         _, init_rng, train_rng = seeds(seed, 3)
@@ -73,9 +75,9 @@ class BaselineClassifier(BinaryClassifier):
         targets = y if K == 2 else 2 * np.eye(K)[y.astype(np.intp)] - 1
         rows = prepared[order], targets[order], None if weights is None else weights[order]
         state, learner = self._train(sizes, rows, len(watched), init_rng, train_rng)
-        details = {"estimator": type(self).__name__, "sizes": list(sizes), "n_training_rows": len(y)}
-        info = ModelInfo(self._labels, self._feature_names(), preparation, None, details)
-        return self._deploy(learner, state, info)
+        card = Card(estimator=type(self).__name__, sizes=sizes, n_training_rows=len(y))
+        predictor = self._deploy(learner, state)
+        return Model(predictor, self._labels, preparation, self._feature_names(), card=card)
 
     def _check_parameters(self) -> tuple[int, ...]:
         check_fraction("validation_fraction", self.validation_fraction)
@@ -150,8 +152,8 @@ class BinaryWeightsClassifier(BaselineClassifier):
         )  # fmt: skip
         self.glorot_scale = glorot_scale
 
-    def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
-        network = learner.fold(state, info)
+    def _deploy(self, learner: Any, state: Any) -> Predictor:
+        network = learner.fold(state)
         self.weights_ = list(network.weights)
         return network
 
@@ -180,7 +182,7 @@ class BinaryConnectClassifier(BinaryWeightsClassifier):
     ----------
     weights_ : list of int8 arrays (d_k, d_{k-1})
         The binary weights, in {-1, +1}.
-    predictor_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+    model_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
         As in `ABNetClassifier`. There is no `predict_proba`: the score is trained by a hinge loss.
 
     Examples
@@ -239,7 +241,7 @@ class BNNClassifier(BinaryWeightsClassifier):
     ----------
     weights_ : list of int8 arrays (d_k, d_{k-1})
         The binary weights, in {-1, +1}.
-    predictor_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+    model_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
         As in `ABNetClassifier`. There is no `predict_proba`: the score is trained by a hinge loss.
 
     Examples
@@ -279,7 +281,7 @@ class EBPClassifier(BaselineClassifier):
     ----------
     network_ : BAM
         The deterministic sign network; `predict` uses the posterior average instead.
-    predictor_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
+    model_, preprocessor_, classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_
         As in `ABNetClassifier`.
 
     Examples
@@ -320,11 +322,11 @@ class EBPClassifier(BaselineClassifier):
         check_choice("method", self.method, ("ebp", "ebp_adam"))
         return EBP(e=self.e) if self.method == "ebp" else EBPAdam(e=self.e)
 
-    def _deploy(self, learner: Any, state: Any, info: ModelInfo) -> Predictor:
-        from abnet.predictors.drawn_network import PosteriorAverage
+    def _deploy(self, learner: Any, state: Any) -> Predictor:
+        from abnet.predictors.moments import Moments
 
         self.network_ = learner.network(state)
-        return PosteriorAverage(self.network_, float(self.e), info=info)
+        return Moments.from_networks([self.network_], e=float(self.e))
 
     def _auto_batch(self, n: int) -> int:
         return 10

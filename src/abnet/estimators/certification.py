@@ -22,10 +22,10 @@ from abnet.bounds import (
 )
 from abnet.bounds.rules import ExactRisk
 from abnet.certificates.fingerprint import fingerprint
+from abnet.codebook import class_table
 from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import losses_of, signs_of, winners, with_unknown
-from abnet.predictors.mixture import class_table
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.predictor import Predictor
 
@@ -156,7 +156,7 @@ def losses_and_errors(
     """
     if sampled is not None and not votes:
         return sampled, None
-    scores = scorer.score_prepared(X)
+    scores = scorer.scores(X)
     return losses_of(scores, codes) if sampled is None else sampled, winners(scores) != codes
 
 
@@ -238,7 +238,7 @@ def sampled_risk(
     step, records, by_row = block_rows(layers[0], T), [], []
     for start in range(0, len(codes), step):
         block, truth = X[start : start + step], codes[start : start + step]
-        # Rounded to float32 like the rows of `Predictor.score_prepared`: what is certified is what is deployed.
+        # Rounded to float32 like the rows of `Predictor.scores`: what is certified is what is deployed.
         rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float32).astype(np.float64)
         losses = _fresh_losses(layers, rows, truth, T, rng, table)
         records.append(SampledRisk.from_values(losses, truth, n_codes))
@@ -360,13 +360,13 @@ def warn_of_no_certificate() -> None:
 
 def check_rows_of_fit(classifier: Any, X: Any, y: NDArray[Any]) -> None:
     """ValueError if these are not the rows given to `fit`, in their order."""
-    rows, info = classifier._check_rows(X), classifier.predictor_.info
-    base = getattr(info.preparation, "base", info.preparation)  # before codes
+    rows, model = classifier._check_rows(X), classifier.model_
+    base = getattr(model.preparation, "base", model.preparation)  # before codes
     prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
     order = np.concatenate([classifier.other_rows_, classifier.bound_rows_])
     codes = with_unknown(classifier._labels.encode(y), len(classifier.classes_))[0][order]
     names = [fingerprint(prepared[order], marks) for marks in (codes.astype(np.float64), signs_of(codes))]
-    if info.details.get("data_fingerprint") not in names:
+    if model.card.data_fingerprint not in names:
         raise ValueError("fitted=True asks for the rows given to fit, in their order; X or y differ from them.")
 
 

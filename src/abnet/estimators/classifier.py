@@ -1,4 +1,4 @@
-"""What every classifier of the library shares: checks of parameters and rows, labels, prediction by one predictor."""
+"""What every classifier of the library shares: checks of parameters and rows, labels, prediction by one model."""
 
 import sys
 import warnings
@@ -27,8 +27,8 @@ from abnet.decisions.training_rows import find_fitted, refuse_fitted
 from abnet.estimators.recipe import warn_of_unsaved
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, check_labelled
+from abnet.model.model import Model
 from abnet.order import ordered, places_in
-from abnet.predictors.predictor import Predictor
 from abnet.preparation.transformers import (
     PlainNumbers,
     TablePreparation,
@@ -59,7 +59,7 @@ def _gives_shares(classifier: Any) -> bool:
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
-    """An estimator whose predictions all come from ``self.predictor_``."""
+    """An estimator whose predictions all come from ``self.model_``."""
 
     preprocessor: Any
     random_state: Any
@@ -71,8 +71,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     """Whether it tells more than two classes apart."""
 
     @abstractmethod
-    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
-        """Learn from raw rows and their targets; set the fitted attributes and return the predictor."""
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Model:
+        """Learn from raw rows and their targets; set the fitted attributes and return the model."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BinaryClassifier":
         """Learn from labelled rows.
@@ -94,7 +94,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             weights = None if sample_weight is None else self._check_weights(sample_weight, X)
             known = Labels.of(labels)
             self.classes_ = known.classes
-            self.predictor_ = self._learn(X, self._targets(known, labels), weights)
+            self.model_ = self._learn(X, self._targets(known, labels), weights)
         return self
 
     def _targets(self, known: Labels, labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -141,7 +141,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(weights)
 
     def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self, "predictor_")
+        check_is_fitted(self, "model_")
         X = as_frame(X)
         if self._takes_tables():
             return validate_data(self, X, reset=False, skip_check_array=True)
@@ -180,7 +180,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
         rows = self._check_rows(X)
-        return self.predictor_.decision_function(rows)
+        return self.model_.decision_function(rows)
 
     def _feature_names(self) -> tuple[str, ...] | None:
         return tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
@@ -188,13 +188,13 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label with the largest share of the vote."""
         rows = self._check_rows(X)
-        return self.predictor_.predict(rows)
+        return self.model_.predict(rows)
 
     @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, shape (n, K): shares of the vote, calibrated where the model knows how."""
         scores = self.decision_function(X)
-        return self.predictor_.probabilities_from_scores(scores)
+        return self.model_.probabilities_from_scores(scores)
 
     def confusion(self, X: Any, y: Any, *, delta: float = 0.05, n_candidates: int = 1, fitted: bool = False) -> Any:
         """How often each class is taken for which, with limits on every rate that hold all at once.
@@ -220,7 +220,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         from abnet.bounds import ConfusionMatrix
         from abnet.estimators.certification import check_rows_of_fit
 
-        check_is_fitted(self, "predictor_")
+        check_is_fitted(self, "model_")
         labels = np.asarray(y)
         if fitted:
             rows, n_candidates = self._unseen_rows(len(labels)), max(n_candidates, getattr(self, "n_candidates", 1))
@@ -235,12 +235,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _unseen_rows(self, n: int) -> NDArray[np.intp]:
         """Rows given to `fit` that nothing learned from; ValueError if there are none, or others were given."""
-        details = self.predictor_.info.details
-        if details.get("posterior") != "frozen" or not hasattr(self, "bound_rows_"):
+        card = self.model_.card
+        if card.posterior != "frozen" or not hasattr(self, "bound_rows_"):
             raise ValueError("this model learned from all rows that it was fitted on: a confusion matrix needs others.")
-        if details.get("n_training_rows") != n:
-            raise ValueError(f"fitted=True asks for the {details.get('n_training_rows')} rows given to fit; got {n}.")
-        if "n_training_groups" in details or getattr(self, "certificate_", None) is None:
+        if card.n_training_rows != n:
+            raise ValueError(f"fitted=True asks for the {card.n_training_rows} rows given to fit; got {n}.")
+        if card.n_training_groups is not None or getattr(self, "certificate_", None) is None:
             raise ValueError("the bound rows come in groups, or have no certificate: a confusion matrix needs others.")
         return np.asarray(self.bound_rows_)
 
@@ -264,7 +264,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
         rows = self._check_rows(X)
         usual = None if background is None else self._check_rows(background)
-        return explain(self.predictor_, rows, background=usual, seed=seed)
+        return explain(self.model_, rows, background=usual, seed=seed)
 
     def save(self, path: str | Path, *, background: bool = True) -> None:
         """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back.
@@ -275,25 +275,23 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         background : bool
             Whether up to 25 rows of the first part go into the file, for `abnet.explain` to compare with.
         """
-        from abnet.files import save
-
-        check_is_fitted(self, "predictor_")
-        predictor = self.predictor_
+        check_is_fitted(self, "model_")
+        model = self.model_
         if not background:
             from abnet.explanation.row_explanation import without_background
 
-            predictor = without_background(predictor)
-        save(predictor, path)
+            model = without_background(model)
+        model.save(path)
 
     def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False) -> Any:
         """Write the fitted predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
-        check_is_fitted(self, "predictor_")
-        return self.predictor_.to_c(path, prefix=prefix, example=example)
+        check_is_fitted(self, "model_")
+        return self.model_.to_c(path, prefix=prefix, example=example)
 
     def to_onnx(self, path: str | Path) -> Any:
         """Write the fitted predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
-        check_is_fitted(self, "predictor_")
-        return self.predictor_.to_onnx(path)
+        check_is_fitted(self, "model_")
+        return self.model_.to_onnx(path)
 
     def _fitted_html(self, parameters: str) -> str:
         """What scikit-learn shows of the estimator and, where it is fitted, recipe and certificate below it."""

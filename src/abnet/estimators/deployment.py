@@ -1,63 +1,64 @@
 """From an aggregation and its networks to the predictor in NumPy, by the aggregation's type."""
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abnet.aggregation import Ancestral, Exact, MeanField, StochasticMeanField, Uniform
 from abnet.bam import BAM
-from abnet.predictors.compact import CompactABNet
-from abnet.predictors.mean_field_network import MeanFieldNetwork, SampledMeanField
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import CompactUniform, PathPredictor
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors import mean_field, paths, table, uniform
+from abnet.predictors.predictor import Predictor
 
-__all__ = ["deploy_mixture", "deploy_network"]
+__all__ = ["deploy"]
 
-
-@singledispatch
-def deploy_network(aggregation: Any, network: BAM, rng: np.random.Generator) -> Predictor:
-    """The predictor of one network; what it draws, it draws once."""
-    raise TypeError(f"there is no predictor of one network for {aggregation!r}: register one with deploy_network.")
-
-
-@deploy_network.register
-def _(aggregation: Exact, network: BAM, rng: np.random.Generator) -> Predictor:
-    return CompactABNet.from_network(network)
-
-
-@deploy_network.register
-def _(aggregation: Ancestral, network: BAM, rng: np.random.Generator) -> Predictor:
-    return PathPredictor.from_network(network, rng, n_paths=aggregation.n_samples)
-
-
-@deploy_network.register
-def _(aggregation: Uniform, network: BAM, rng: np.random.Generator) -> Predictor:
-    return CompactUniform.from_network(network, rng, n_samples=aggregation.n_samples)
-
-
-@deploy_network.register
-def _(aggregation: MeanField, network: BAM, rng: np.random.Generator) -> Predictor:
-    return MeanFieldNetwork.from_network(network)
-
-
-@deploy_network.register
-def _(aggregation: StochasticMeanField, network: BAM, rng: np.random.Generator) -> Predictor:
-    return SampledMeanField.from_network(network, rng, n_samples=aggregation.n_samples)
+Words = NDArray[np.int8] | None
 
 
 @singledispatch
-def deploy_mixture(aggregation: Any, networks: tuple[BAM, ...], rng: np.random.Generator, info: ModelInfo) -> Predictor:
-    """The predictor of several members; what it draws, it draws once."""
-    raise TypeError(f"there is no predictor of several networks for {aggregation!r}: register one with deploy_mixture.")
+def deploy(aggregation: Any, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+    """The predictor of some members; what it draws, it draws once.
+
+    Parameters
+    ----------
+    aggregation : Aggregation
+    networks : sequence of BAM
+        One network is a mixture of one.
+    rng : numpy.random.Generator
+    words : int8 array (K, c), optional
+        Code words of several classes.
+    """
+    raise TypeError(f"there is no predictor for {aggregation!r}: register one with abnet.estimators.deployment.deploy.")
 
 
-@deploy_mixture.register
-def _(aggregation: Exact, networks: tuple[BAM, ...], rng: np.random.Generator, info: ModelInfo) -> Predictor:
-    return CompactMixture.from_networks(networks, info)
+@deploy.register
+def _(aggregation: Exact, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+    return table.Table.from_networks(networks, words)
 
 
-@deploy_mixture.register
-def _(aggregation: Ancestral, networks: tuple[BAM, ...], rng: np.random.Generator, info: ModelInfo) -> Predictor:
-    return PathMixture.from_networks(networks, rng, n_paths=aggregation.n_samples * len(networks), info=info)
+@deploy.register
+def _(aggregation: Ancestral, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+    n_paths = aggregation.n_samples * len(networks)
+    return paths.Paths.from_networks(networks, rng, n_paths=n_paths, words=words)
+
+
+@deploy.register
+def _(aggregation: Uniform, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+    (network,) = networks
+    return uniform.Uniform.from_network(network, rng, n_samples=aggregation.n_samples)
+
+
+@deploy.register
+def _(aggregation: MeanField, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+    (network,) = networks
+    return mean_field.MeanField.from_network(network)
+
+
+@deploy.register
+def _(
+    aggregation: StochasticMeanField, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None
+) -> Predictor:
+    (network,) = networks
+    return mean_field.MeanField.from_network(network, rng, n_samples=aggregation.n_samples)

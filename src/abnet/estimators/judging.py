@@ -7,10 +7,12 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.aggregation import exact
+from abnet.calibration import Calibration
 from abnet.certificates.split import row_hashes, row_order
 from abnet.decisions.answers import Decision, abstention_records, meet_costs, meet_target
 from abnet.decisions.costs import bayes_cut, certify_costs, cost_table
@@ -23,11 +25,10 @@ from abnet.estimators.certification import (
     without_groups,
 )
 from abnet.estimators.classifier import take_rows
-from abnet.estimators.deployment import deploy_network
+from abnet.estimators.deployment import deploy
 from abnet.estimators.held import Held
 from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
-from abnet.predictors.predictor import Calibration
 
 __all__ = [
     "certify_anew",
@@ -49,22 +50,22 @@ def certify_anew(
     X, groups, by = columns_of(classifier, X, groups, by)
     if allow_training_rows and (groups is not None or by is not None):
         raise ValueError("an estimate is made of all rows alike: leave out groups and by.")
-    predictor, K = classifier.predictor_, len(classifier.classes_)
-    if groups is None and "n_training_groups" in predictor.info.details:
+    model, K = classifier.model_, len(classifier.classes_)
+    if groups is None and model.card.n_training_groups is not None:
         warnings.warn(
             "The classifier was fitted on groups of rows, and this certificate counts rows: it holds only if no two of "
             "them belong together. With groups= it is about a new group, as that of the fit.",
             stacklevel=4,
         )
     rows = classifier._check_rows(X)
-    prepared = predictor.prepare(rows)
+    prepared = model.prepare(rows)
     codes, n_codes = with_unknown(classifier._labels.encode(y), K)
-    seen = filter_of(predictor)
+    seen = filter_of(model)
     if seen is not None:
         seen.add(prepared, classifier._marked(codes))
     if not allow_training_rows:
         refuse_fitted(seen)
-    scores = predictor.score_prepared(prepared)
+    scores = model.predictor.scores(prepared)
     wrong = winners(scores) != codes
     if allow_training_rows:
         return estimate_error(wrong, seen)
@@ -87,7 +88,7 @@ def expected_losses(
         if max(classifier.network_.sizes[1:-1]) > exact.MAX_WIDTH:
             return np.ones(len(codes))
         exactly = classifier._by_name["exact"](1)
-        scores = deploy_network(exactly, classifier.network_, np.random.default_rng(0)).score_prepared(prepared)
+        scores = deploy(exactly, [classifier.network_], np.random.default_rng(0)).scores(prepared)
     return losses_of(scores, codes)
 
 
@@ -109,7 +110,7 @@ def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any], held: Held) -> No
     Thresholds are fixed by the held rows, and certified on the bound rows, which nothing learned from.
     """
     bound = classifier.bound_rows_
-    codes, stored = classifier._labels.encode(y), {}
+    codes, stored = classifier._labels.encode(y), dict[str, Any]()
     if len(np.unique(held.codes)) < 2:  # of few rows; then of all in the first part, however well they are known
         first = classifier.other_rows_
         held = Held(classifier.decision_function(take_rows(X, first)), codes[first])
@@ -124,9 +125,8 @@ def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any], held: Held) -> No
         positive, decision = _decision(classifier, (held.scores, held.codes), (G, codes[bound]), terms)
         classifier.decision_ = decision
         stored["decision"] = {"positive": positive, "record": decision.to_dict()}
-    info = classifier.predictor_.info
-    details = {**info.details, **stored}
-    classifier.predictor_ = replace(classifier.predictor_, info=replace(info, details=details))
+    model = classifier.model_
+    classifier.model_ = replace(model, card=msgspec.structs.replace(model.card, **stored))
 
 
 Scored = tuple[NDArray[np.float64], NDArray[np.intp]]
@@ -154,7 +154,7 @@ def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tupl
         return positive, meet_target(first, second, **wanted, **terms)
     table = cost_table(classifier.costs, names)
     table = table if positive else table[::-1, ::-1]
-    calibration = classifier.predictor_.info.calibration
+    calibration = classifier.model_.calibration
     usual = None if calibration is None else 2 * _share_at(calibration, bayes_cut(table)) - 1
     places = np.arange(len(bound[1]))  # in the order of the split
     return positive, meet_costs(first, second, table, usual=usual, unknown=bound[1] < 0, order=places, **terms)

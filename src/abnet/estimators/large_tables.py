@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -24,7 +25,7 @@ from abnet.estimators.mixture_fit import warn_of_unknown
 from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, settings_of
 from abnet.features import CodedRows
 from abnet.labels import losses_of, winners
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation import Unseen
 from abnet.preparation.unseen import UnseenWarning, merge
 from abnet.tables.cells import CellError
@@ -120,7 +121,7 @@ def _mean_risk(sums: Iterable[float], squares: Iterable[float], n: int) -> Exact
 
 
 def count_rows(
-    predictor: Predictor,
+    model: Model,
     frames: "Iterable[polars.DataFrame]",
     target: str,
     learns: NDArray[np.bool_],
@@ -128,11 +129,11 @@ def count_rows(
     exact: bool = True,
     others: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.intp]]] | None = None,
 ) -> Tally:
-    """Stream the rows that did not learn through a finished predictor, and count.
+    """Stream the rows that did not learn through a finished model, and count.
 
     Parameters
     ----------
-    predictor : Predictor
+    model : Model
         With a `TableMap` as preparation.
     frames : iterable of polars.DataFrame
         The whole table, its rows in their places.
@@ -144,10 +145,10 @@ def count_rows(
     others : mapping, optional
         Further models, as functions from prepared rows to codes of classes.
     """
-    preparation: Any = predictor.info.preparation
+    preparation: Any = model.preparation
     # Codes are not written out: the network need not read them so, and other models have the features alone.
     read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
-    tally, stream, start = Tally(predictor.classes_.tolist()), CopiesInStream(), 0
+    tally, stream, start = Tally(model.classes_.tolist()), CopiesInStream(), 0
     for frame in frames:
         counted = ~learns[start : start + frame.height]
         table = as_table(frame, before=start)
@@ -159,11 +160,11 @@ def count_rows(
         tally.unseen = merge([*tally.unseen, *reports])
         if not len(codes):
             continue
-        scores = predictor.score_prepared(rows, threads=cores())
+        scores = model.predictor.scores(rows, threads=cores())
         risks = losses_of(scores, codes) if exact else np.ones(len(codes))
         tally.add(codes, winners(scores), risks)
-        for name, model in (others or {}).items():
-            answers = model(rows.features if isinstance(rows, CodedRows) else rows)
+        for name, other in (others or {}).items():
+            answers = other(rows.features if isinstance(rows, CodedRows) else rows)
             tally.other_errors[name] = tally.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
     tally.copies = stream.told(tally.classes)
     return tally
@@ -285,7 +286,7 @@ def fit_table(
         learn_all(classifier, part)
         frames = without(source.frames(), drop)
         tally = count_rows(
-            classifier.predictor_, frames, target, part.learns, exact=scores_are_exact(classifier)
+            classifier.model_, frames, target, part.learns, exact=scores_are_exact(classifier)
         )  # fmt: skip
     settle(classifier, tally)
     return classifier
@@ -322,22 +323,22 @@ def settle(classifier: Any, tally: Tally) -> None:
     certificate = certify_counted(tally, delta=classifier.delta, n_candidates=classifier.n_candidates)
     drawn = getattr(classifier.certificate_, "drawn", "network")
     classifier.certificate_ = replace(certificate, drawn=drawn)
-    info = classifier.predictor_.info
-    details = {**info.details, "n_counted_rows": tally.n_rows, **_as_asked(classifier, info.details, tally.n_rows)}
-    info = replace(info, certificate=classifier.certificate_, details=details)
-    classifier.predictor_ = replace(classifier.predictor_, info=info)
+    model = classifier.model_
+    card = msgspec.structs.replace(model.card, n_counted_rows=tally.n_rows, **_as_asked(classifier, tally.n_rows))
+    classifier.model_ = replace(model, certificate=classifier.certificate_, card=card)
     classifier.tally_ = tally
     del classifier.bound_rows_, classifier.other_rows_
 
 
-def _as_asked(classifier: Any, details: Mapping[str, Any], n_counted: int) -> dict[str, Any]:
+def _as_asked(classifier: Any, n_counted: int) -> dict[str, Any]:
     """Settings and recipe as they were asked for, with the share of the whole table that has learned.
 
     The fit was told `ALL_LEARN`, which is of the rows that it got.
     """
     record: dict[str, Any] = {"settings": settings_of(classifier)}
-    if "parameters" in details:
-        share = details["n_training_rows"] / (details["n_training_rows"] + n_counted)
+    card = classifier.model_.card
+    if card.parameters is not None:
+        share = card.n_training_rows / (card.n_training_rows + n_counted)
         classifier.recipe_ = {**classifier.recipe_, "prior_fraction": share}
         whole, _, _ = classifier.recipe_text_.rpartition("; ")
         classifier.recipe_text_ = f"{whole}; {learning_share(share)}"

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from abnet.aggregation import Exact
 from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
-from abnet.certificates.fingerprint import background_detail, fingerprint, warn_of_copies
+from abnet.certificates.fingerprint import background_rows, fingerprint, warn_of_copies
 from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
-from abnet.codebook import code_words, words_to_text
 from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
@@ -24,14 +23,16 @@ from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import Streams, one_thread, warn_of_no_certificate, without_groups
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
+from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, signs_of, winners, with_unknown
+from abnet.model.card import Card
+from abnet.model.model import Model
 from abnet.parameters import check_choice, check_hidden, check_positive
 from abnet.posterior import Posterior
-from abnet.predictors.drawn_network import DrawnNetwork, draw_network
-from abnet.predictors.predictor import ModelInfo, Predictor
+from abnet.predictors.predictor import Predictor
 from abnet.preparation.transformers import as_frame
 from abnet.threads import cores
 from abnet.training.teachers import TEACHERS
@@ -90,21 +91,21 @@ class MixtureClassifier(AggregatedClassifier):
 
     def predict_or_abstain(self, X: Any) -> NDArray[Any]:
         """Labels, None for rows that the model is not sure enough of to keep the promise of ``abstention_``."""
-        check_is_fitted(self, "predictor_")
-        threshold = threshold_of(self.predictor_.info.details)
+        check_is_fitted(self, "model_")
+        threshold = threshold_of(self.model_.card)
         scores = self.decision_function(X)
         return labels_or_none(self._labels.from_scores(scores), scores, threshold)
 
     def predict_decided(self, X: Any) -> NDArray[Any]:
         """Labels by the threshold of ``decision_``; ValueError where the target could not be certified."""
-        check_is_fitted(self, "predictor_")
+        check_is_fitted(self, "model_")
         scores = self.decision_function(X)
-        codes = decided_codes(self.predictor_.info.details, scores, winners(scores))
+        codes = decided_codes(self.model_.card, scores, winners(scores))
         return self._labels.decode(codes)
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
         """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
-        return self.predictor_.shares_from_scores(self.decision_function(X))
+        return self.model_.shares_from_scores(self.decision_function(X))
 
     def _test_losses(
         self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any
@@ -115,7 +116,7 @@ class MixtureClassifier(AggregatedClassifier):
         rng, rows = np.random.default_rng(self._certify_seed), np.asarray(prepared, np.float32)
         with training_bar(self.verbose) as report:
             return mixture_fit.member_losses(
-                self.predictor_, self.networks_, rows, scores, codes, n_codes, rng, frozen=True, report=report,
+                self.model_.predictor, self.networks_, rows, scores, codes, n_codes, rng, frozen=True, report=report,
                 groups=groups,
             )  # fmt: skip
 
@@ -173,7 +174,7 @@ class MixtureClassifier(AggregatedClassifier):
             self.hidden_layer_sizes = given
         return ()
 
-    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Predictor:
+    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Model:
         self._check_parameters()
         streams = self._open_streams()
         self._split_rows(X, y)
@@ -235,7 +236,7 @@ class MixtureClassifier(AggregatedClassifier):
 
     def _learn_mixture(
         self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, streams: Streams
-    ) -> Predictor:
+    ) -> Model:
         K = len(self.classes_)
         n_codes = max(K, int(codes.max()) + 1)
         first, bound = self.other_rows_, self.bound_rows_
@@ -271,7 +272,7 @@ class MixtureClassifier(AggregatedClassifier):
                 self.networks_, self.bound_curve_ = mixture_fit.train_members(
                     recipe, self, self.priors_, inputs, known, K, streams.train, None, draws, own
                 )
-            scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, streams.deploy, self.n_samples)
+            scorer = mixture_fit.deploy(recipe, self.networks_, K, streams.deploy, self.n_samples)
             terms = self._terms()
             if not self._is_frozen():
                 terms["expected"] = members.held.expected()
@@ -292,12 +293,12 @@ class MixtureClassifier(AggregatedClassifier):
             )
         self._keep(members, recipe)
         preparation = base if coded is None else coded
-        info = self._mixture_info(recipe, members, preparation, prepared, ordered, name.result())
+        model = self._mixture_model(scorer, recipe, members, preparation, prepared, ordered, name.result())
         self.drawn_network_ = _draw_member(
-            self.networks_, self.priors_, inputs, codes[bound], info, streams.single,
+            self.networks_, self.priors_, inputs, codes[bound], model, streams.single,
             covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
         )  # fmt: skip
-        return replace(scorer, info=info)
+        return model
 
     def _hand_over(self, frame: Any, learn: NDArray[np.float32], judge: NDArray[np.float32]) -> None:
         """Prepared rows of both parts in the place of a frame of Polars that was made for this fit alone.
@@ -347,38 +348,36 @@ class MixtureClassifier(AggregatedClassifier):
                 stacklevel=5,
             )
 
-    def _mixture_info(
-        self, recipe: Recipe, members: mixture_fit.Members, preparation: Any, prepared: NDArray[np.float32],
-        codes: NDArray[np.intp], name: str,
-    ) -> ModelInfo:  # fmt: skip
-        """What goes with the predictor; rows and codes are in the order of use."""
-        details: dict[str, Any] = {
-            "estimator": type(self).__name__,
-            "sizes": list(self.network_.sizes),
-            "recipe": self.recipe_text_,
-            "parameters": recipe.to_dict(),
-            "aggregation": recipe.aggregation,
-            "objective": self.objective,
-            "prior": "split",
-            "posterior": "frozen" if self._is_frozen() else "train",
-            "n_training_rows": len(codes),
-            "seed": self.seed_,
-            "data_fingerprint": name,
-            **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
-        }
-        if len(self.classes_) > 2:
-            details["code_book"] = words_to_text(code_words(len(self.classes_), recipe.code_length))
-        if self._groups is not None:
-            details["n_training_groups"] = len(np.unique(self._groups))
-        if self.bound_estimate_ is not None:
-            details["bound_estimate"] = self.bound_estimate_
-        details |= background_detail(prepared[: len(self.other_rows_)])
+    def _mixture_model(
+        self, scorer: Predictor, recipe: Recipe, members: mixture_fit.Members, preparation: Any,
+        prepared: NDArray[np.float32], codes: NDArray[np.intp], name: str,
+    ) -> Model:  # fmt: skip
+        """The model with its card; rows and codes are in the order of use."""
         learned = self._n_learned(len(self.other_rows_), len(codes))
+        marks = None
         if learned <= MOST_ROWS:
             rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
-            details["row_filter"] = row_filter(rows, self._marked(codes), learned)
-        return ModelInfo(
-            self._labels, self._feature_names(), preparation, self.certificate_, details, members.calibration
+            marks = row_filter(rows, self._marked(codes), learned)
+        card = Card(
+            estimator=type(self).__name__,
+            sizes=self.network_.sizes,
+            recipe=self.recipe_text_,
+            parameters=recipe.to_dict(),
+            aggregation=recipe.aggregation,
+            objective=self.objective,
+            prior="split",
+            posterior="frozen" if self._is_frozen() else "train",
+            n_training_rows=len(codes),
+            n_training_groups=None if self._groups is None else len(np.unique(self._groups)),
+            seed=self.seed_,
+            data_fingerprint=name,
+            row_filter=marks,
+            background=background_rows(prepared[: len(self.other_rows_)]),
+            bound_estimate=self.bound_estimate_,
+            **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
+        )
+        return Model(
+            scorer, self._labels, preparation, self._feature_names(), members.calibration, self.certificate_, card=card
         )
 
     def _marked(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -392,16 +391,17 @@ def _draw_member(
     priors: tuple[BAM, ...],
     X: Any,
     codes: NDArray[np.intp],
-    info: ModelInfo,
+    model: Model,
     rng: np.random.Generator,
     *,
     covered: bool,
     **terms: Any,
-) -> DrawnNetwork:
+) -> Model:
     """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
     posterior = Posterior.from_networks(networks, priors, Exact())
-    network, certificate = draw_network(posterior, X, codes, rng, info.labels, terms=terms, threads=cores())
-    return replace(network, info=replace(info, certificate=certificate if covered else None, calibration=None))
+    words = mixture_fit.words_of(networks, model.n_classes)
+    network, certificate = draw_network(posterior, X, codes, rng, words, terms=terms, threads=cores())
+    return replace(model, predictor=network, certificate=certificate if covered else None, calibration=None)
 
 
 def _monitored(members: mixture_fit.Members) -> str:

@@ -16,8 +16,10 @@ from abnet.aggregation.exact import kl as divergence
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk
+from abnet.calibration import Calibration
+from abnet.codebook import code_words
 from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
-from abnet.estimators.deployment import deploy_mixture
+from abnet.estimators.deployment import deploy as deploy_members
 from abnet.estimators.held import Held
 from abnet.estimators.recipe import (
     AGGREGATIONS,
@@ -33,8 +35,7 @@ from abnet.estimators.recipe import (
 from abnet.labels import Labels, losses_of, winners
 from abnet.memory import return_memory
 from abnet.posterior import Posterior
-from abnet.predictors.mixture import PathMixture
-from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
+from abnet.predictors.predictor import Predictor
 from abnet.threads import cores
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 from abnet.words import number_of
@@ -288,8 +289,8 @@ def _scored(
 ) -> Held:
     """The held rows of an untaught mixture: those that only said which epoch to keep, or all if there are too few."""
     places = np.arange(len(codes)) if outcome.watched is None else outcome.watched
-    scorer = deploy(recipe, outcome.networks, Labels(np.arange(n_classes)), np.random.default_rng(0), n_samples)
-    return Held(scorer.score_prepared(rows[places]), codes[places])
+    scorer = deploy(recipe, outcome.networks, n_classes, np.random.default_rng(0), n_samples)
+    return Held(scorer.scores(rows[places]), codes[places])
 
 
 def _teacher_report(report: Any, count: int) -> Any:
@@ -331,10 +332,16 @@ def _weighted(
 
 
 def deploy(
-    recipe: Recipe, networks: tuple[BAM, ...], labels: Labels, rng: np.random.Generator, n_samples: int
+    recipe: Recipe, networks: tuple[BAM, ...], n_classes: int, rng: np.random.Generator, n_samples: int
 ) -> Predictor:
     """The predictor of the members; what it draws, it draws once."""
-    return deploy_mixture(AGGREGATIONS[recipe.aggregation](n_samples), networks, rng, ModelInfo(labels))
+    words = words_of(networks, n_classes)
+    return deploy_members(AGGREGATIONS[recipe.aggregation](n_samples), networks, rng, words)
+
+
+def words_of(networks: tuple[BAM, ...], n_classes: int) -> NDArray[np.int8] | None:
+    """The code words of the networks' outputs; None for two classes."""
+    return None if n_classes == 2 else code_words(n_classes, networks[0].sizes[-1])
 
 
 def train_members(
@@ -406,15 +413,22 @@ def certify_mixture(
     **terms
         ``delta``, ``n_candidates`` and ``prior`` ("split", or "test set" for new rows).
     """
-    scores = scorer.score_prepared(X, threads=cores())
+    scores = scorer.scores(X, threads=cores())
     pairs = zip(networks, priors, strict=True)
     kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
     losses = member_losses(
         scorer, networks, X, scores, codes, n_codes, rng, frozen=frozen, report=report, groups=groups
     )
-    kept = scorer.n_paths if isinstance(scorer, PathMixture) else None
     return certify_posterior(
-        losses, codes, n_codes, winners(scores) != codes, frozen=frozen, kl=kl, vote_paths=kept, groups=groups, **terms
+        losses,
+        codes,
+        n_codes,
+        winners(scores) != codes,
+        frozen=frozen,
+        kl=kl,
+        vote_paths=scorer.n_paths,
+        groups=groups,
+        **terms,
     )
 
 
@@ -433,7 +447,7 @@ def member_losses(
     groups: NDArray[Any] | None = None,
 ) -> NDArray[np.float64] | SampledRisk:
     """What one draw of a mixture loses on each row: computed where the scores are its expectation, else sampled."""
-    if not isinstance(scorer, PathMixture):
+    if scorer.vote == "expectation":
         return losses_of(scores, codes)
     if frozen:
         return frozen_risk(networks, X, codes, scorer.n_classes, n_codes, rng, report, groups)

@@ -68,8 +68,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     label, shares, _ = add_predictor(graph, plan, inputs, double=double)
     if container.target_opset < graph.opset:
         raise ValueError(f"this model needs opset {graph.opset}; convert with target_opset={graph.opset} or above.")
-    kind = plan.predictor.classes_.dtype.kind
-    if kind == "f" and not (plan.predictor.classes_ % 1 == 0).all():
+    kind = plan.model.classes_.dtype.kind
+    if kind == "f" and not (plan.model.classes_ % 1 == 0).all():
         raise ValueError("skl2onnx takes labels for whole numbers or text; clf.to_onnx(path) writes others too.")
     made, probabilities = (variable.onnx_name for variable in operator.outputs)
     if kind in "bf":

@@ -17,6 +17,7 @@ from abnet import __version__
 from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform, exact
 from abnet.codebook import MOST_NEURONS, code_length
 from abnet.errors import Parameter, ParameterError
+from abnet.model.card import Curve
 from abnet.words import number_of
 
 __all__ = [
@@ -248,7 +249,7 @@ MOST_POINTS, MOST_TEXT = 150, 300
 
 
 def fit_record(estimator: Any, curves: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """How a model was made, for the details of its file: `settings_of`, `stored_curves` and the version."""
+    """How a model was made, for its card: `settings_of`, `stored_curves` and the version."""
     return {"version": __version__, "settings": settings_of(estimator), "curves": stored_curves(curves)}
 
 
@@ -273,7 +274,7 @@ def _text(value: Any) -> str:
     return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
 
 
-def stored_curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+def stored_curves(curves: Mapping[str, Sequence[float]]) -> tuple[Curve, ...]:
     """Learning curves for a model file: of a long one every second or third point, each with five digits.
 
     Parameters
@@ -284,15 +285,15 @@ def stored_curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]
     Examples
     --------
     >>> stored_curves({"log loss": [0.7, 0.123456789]})
-    [{'name': 'log loss', 'every': 1, 'values': [0.7, 0.12346]}]
+    (Curve(name='log loss', every=1, values=(0.7, 0.12346)),)
     """
     stored = []
     for name, curve in curves.items():
         values = [float(f"{value:.5g}") for value in curve]
         every = max(-(-len(values) // MOST_POINTS), 1)
         if len(values) > 1 and np.isfinite(values).all():
-            stored.append({"name": name, "every": every, "values": values[::every]})
-    return stored
+            stored.append(Curve(name, every, tuple(values[::every])))
+    return tuple(stored)
 
 
 STILL = 0.02

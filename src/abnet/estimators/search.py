@@ -22,9 +22,8 @@ from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import prior_share
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels
+from abnet.model.model import Model
 from abnet.parameters import check_choice, check_hidden
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.predictor import Predictor
 
 __all__ = ["ABNetSearch", "chooses_apart", "count_events", "event_of", "free_parameters", "validation_figures"]
 
@@ -265,7 +264,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if drawn.certificate is not None:
             # A drawn network is not covered for all posteriors at once: every setting counts, shared prior or not.
             counted = replace(drawn.certificate, n_candidates=n_settings * self.estimator.n_candidates)
-            best.drawn_network_ = drawn.with_certificate(counted)
+            best.drawn_network_ = replace(drawn, certificate=counted)
         self.best_estimator_, self.best_params_ = best, params
         self.certificate_ = best.certificate_
         self.classes_ = best.classes_
@@ -282,7 +281,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The chosen classifier's probabilities, shape (n, K)."""
         return np.asarray(self._best().predict_proba(X))
 
-    def draw_network(self) -> DrawnNetwork:
+    def draw_network(self) -> Model:
         """The chosen classifier's drawn network; its certificate accounts for every setting of the grid."""
         return self._best().draw_network()
 
@@ -290,20 +289,20 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """A certificate of the chosen classifier from rows that had no part in the search; options as of its own."""
         return self._best().certify(X, y, **options)
 
-    def compact(self) -> Predictor:
-        """The chosen predictor in NumPy alone, with its certificate."""
+    def compact(self) -> Model:
+        """The chosen model in NumPy alone, with its certificate."""
         return self._best().compact()
 
     def save(self, path: str | Path) -> None:
-        """Write the chosen predictor with its certificate to one file; `abnet.load` reads it back."""
+        """Write the chosen model with its certificate to one file; `abnet.load` reads it back."""
         self._best().save(path)
 
     def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False) -> Any:
-        """Write the chosen predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
+        """Write the chosen model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         return self._best().to_c(path, prefix=prefix, example=example)
 
     def to_onnx(self, path: str | Path) -> Any:
-        """Write the chosen predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
+        """Write the chosen model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         return self._best().to_onnx(path)
 
     def _best(self) -> AggregatedClassifier:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet import checks
-from abnet.certificates.fingerprint import BACKGROUND, BACKGROUND_ROWS, decimals, drawn_rows
+from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.errors import Parameter, ParameterError
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 
 __all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]
 
@@ -58,26 +58,26 @@ class ColumnLayout:
         return np.concatenate([features, np.repeat(features, self.codes)])
 
 
-def column_layout(predictor: Predictor) -> ColumnLayout:
-    """The columns that a predictor uses, and the inputs that each of them makes.
+def column_layout(model: Model) -> ColumnLayout:
+    """The columns that a model uses, and the inputs that each of them makes.
 
     Examples
     --------
     >>> from abnet.preparation import StandardMap
     >>> from abnet.preparation.coded import CodedMap
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> from abnet.predictors.predictor import ModelInfo
-    >>> info = ModelInfo(feature_names=("age", "size"), preparation=CodedMap(StandardMap((0, 0), (1, 1)), ((), (0.5,))))
-    >>> layout = column_layout(CompactABNet(np.ones((1, 3)), np.zeros(1), np.array([-1.0, 1.0]), info=info))
+    >>> from abnet.predictors.table import Table
+    >>> table = Table(np.ones((1, 1, 3)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> coded = CodedMap(StandardMap((0, 0), (1, 1)), ((), (0.5,)))
+    >>> layout = column_layout(Model(table, preparation=coded, feature_names=("age", "size")))
     >>> layout.names, layout.input_owners.tolist()
     (('age', 'size'), [0, 1, 1])
     """
-    preparation: Any = predictor.info.preparation
+    preparation: Any = model.preparation
     codes: tuple[int, ...] = ()
     if hasattr(preparation, "base") and hasattr(preparation, "thresholds"):
         codes = tuple(map(len, preparation.thresholds))
         preparation = preparation.base
-    names, widths, original = _columns(preparation, predictor.info.feature_names, predictor.n_inputs - sum(codes))
+    names, widths, original = _columns(preparation, model.feature_names, model.n_inputs - sum(codes))
     used = [place for place, width in enumerate(widths) if width]
     owners = tuple(at for at, place in enumerate(used) for _ in range(widths[place]))
     return ColumnLayout(tuple(names[place] for place in used), owners, codes or (0,) * len(owners), original)
@@ -138,8 +138,8 @@ class ExplanationPlan:
 
     Examples
     --------
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> model = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.predictors.table import Table
+    >>> model = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> plan = ExplanationPlan.of(model, [[0.0, 1.0], [2.0, 0.5]], pairs=2)
     >>> plan.to_dict()["background"], plan.permutations.shape
     ([[0, 1], [2, 0.5]], (2, 2, 2))
@@ -153,18 +153,18 @@ class ExplanationPlan:
 
     @staticmethod
     def of(
-        predictor: Predictor,
+        model: Model,
         background: Any = None,
         *,
         seed: int = 0,
         pairs: int | None = None,
         exact_columns: int = EXACT_COLUMNS,
     ) -> "ExplanationPlan":
-        """A plan for a predictor.
+        """A plan for a model.
 
         Parameters
         ----------
-        predictor : Predictor
+        model : Predictor
         background : table or array, optional
             Usual rows in the caller's units; of more than 25, so many are drawn. By default those that the model keeps.
         seed : int
@@ -175,11 +175,11 @@ class ExplanationPlan:
         exact_columns : int
             See the attributes; 0 to 16.
         """
-        layout = column_layout(predictor)
+        layout = column_layout(model)
         if background is None:
-            rows = _stored_rows(predictor, layout)
+            rows = _stored_rows(model, layout)
         else:
-            prepared = predictor.prepare(background)
+            prepared = model.prepare(background)
             dense = prepared.toarray() if hasattr(prepared, "toarray") else np.asarray(prepared)
             rows = drawn_rows(dense[:, : layout.n_features], BACKGROUND_ROWS, seed)
         return ExplanationPlan.drawn(layout, rows, seed=seed, pairs=pairs, exact_columns=exact_columns)
@@ -234,24 +234,22 @@ class ExplanationPlan:
             raise ValueError(f"{where}: exact_columns must be at most 16.")
         return ExplanationPlan(layout, rows, np.array(orders, np.intp), fields["exact_columns"], fields["seed"])
 
-    def check_fits(self, predictor: Predictor) -> None:
+    def check_fits(self, model: Model) -> None:
         """ValueError if the plan was made for a model with other columns."""
-        if self.columns != column_layout(predictor):
+        if self.columns != column_layout(model):
             raise ValueError("this explanation plan was made for a model with other columns; make one for this model.")
 
-    def background_inputs(self, predictor: Predictor) -> NDArray[np.float64]:
+    def background_inputs(self, model: Model) -> NDArray[np.float64]:
         """The background rows as the network reads them."""
-        preparation: Any = predictor.info.preparation
+        preparation: Any = model.preparation
         rows = preparation.code(self.background) if any(self.columns.codes) else self.background
         return np.asarray(rows, np.float32).astype(np.float64)
 
 
-def _stored_rows(predictor: Predictor, layout: ColumnLayout) -> NDArray[np.float32]:
-    record = predictor.info.details.get(BACKGROUND)
-    if record is None:
+def _stored_rows(model: Model, layout: ColumnLayout) -> NDArray[np.float32]:
+    if not model.card.background:
         raise ParameterError(
             "the model keeps no background rows to compare with: give {}, a table of some usual rows.",
             Parameter("background"),
         )
-    fields = checks.take(f"details.{BACKGROUND}", record, rows=lambda name, value: value)
-    return _matrix(f"details.{BACKGROUND}.rows", fields["rows"], layout.n_features)
+    return _matrix("card.background", [list(row) for row in model.card.background], layout.n_features)

@@ -58,8 +58,9 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     Examples
     --------
     >>> from abnet.explanation import explain
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> model = CompactABNet(np.array([[2.0, 0.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.model import Model
+    >>> from abnet.predictors.table import Table
+    >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> figure = contributions_figure(explain(model, [[1.0, 1.0]], background=[[0.0, 1.0]])[0])
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['in the mean', 'x0 = 1', 'x1 = 1', 'this row']

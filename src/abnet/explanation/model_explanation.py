@@ -9,12 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.bounds.wording import aligned, percent
 from abnet.explanation.background import ExplanationPlan
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import as_read, predictor_of, shown
+from abnet.explanation.row_explanation import as_read, model_of, shown
 from abnet.explanation.shapley import shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
-from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.mixture import CompactMixture
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.words import number_of
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
@@ -184,7 +182,7 @@ def explain_model(
 
     Parameters
     ----------
-    model : Predictor or fitted classifier
+    model : Model or fitted classifier
     X : table or array
         Rows in the caller's units.
     y : array, optional
@@ -206,21 +204,22 @@ def explain_model(
 
     Examples
     --------
-    >>> model = CompactABNet(np.array([[2.0, 0.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.predictors.table import Table
+    >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> found = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])
     >>> found.ranked()[0].column, found.importance[1].error_growth, found.error
     ('x0', 0.0, 0.0)
     """
-    predictor = predictor_of(model)
-    chosen = ExplanationPlan.of(predictor, background, seed=seed, pairs=2) if plan is None else plan
-    codes = None if y is None else predictor.info.labels.encode(np.asarray(y))
-    inputs = predictor.prepare(X)
-    return explain_model_inputs(predictor, inputs, codes, chosen, seed=seed, rows=rows, regions=regions)
+    model = model_of(model)
+    chosen = ExplanationPlan.of(model, background, seed=seed, pairs=2) if plan is None else plan
+    codes = None if y is None else model.labels.encode(np.asarray(y))
+    inputs = model.prepare(X)
+    return explain_model_inputs(model, inputs, codes, chosen, seed=seed, rows=rows, regions=regions)
 
 
 def explain_model_inputs(
-    predictor: Predictor,
+    model: Model,
     inputs: Any,
     codes: NDArray[np.intp] | None,
     plan: ExplanationPlan,
@@ -230,17 +229,17 @@ def explain_model_inputs(
     regions: int = 10,
 ) -> ModelExplanation:
     """`explain_model` for rows that are prepared already; codes are places among the classes, -1 for other labels."""
-    plan.check_fits(predictor)
-    matrix = as_read(inputs, predictor.n_inputs)
+    plan.check_fits(model)
+    matrix = as_read(inputs, model.n_inputs)
     if not len(matrix) or (codes is not None and len(codes) != len(matrix)):
         raise ValueError(f"a model is explained on rows, one label each; got {len(matrix)} rows.")
     rng = np.random.default_rng(seed)
     shuffled, explained = (_some(rng, len(matrix), most) for most in (SHUFFLED_ROWS, rows))
-    moved = _moved(predictor, matrix[explained], plan)
+    moved = _moved(model, matrix[explained], plan)
     growth, error = None, None
     if codes is not None:
-        growth, error = _error_growth(predictor, matrix[shuffled], codes[shuffled], plan, rng)
-    table, located, held = region_table(predictor), np.arange(0), None
+        growth, error = _error_growth(model, matrix[shuffled], codes[shuffled], plan, rng)
+    table, located, held = region_table(model.predictor), np.arange(0), None
     if table is not None:
         located = _some(rng, len(matrix), max(MOST_PROBABILITIES // table.H[..., 0].size, 50))
         mass = np.sum([P.sum(axis=0) for _, P in table.blocks(matrix[located])], axis=0) / len(located)
@@ -248,14 +247,9 @@ def explain_model_inputs(
     return ModelExplanation(
         _importance(plan.columns.names, moved, growth), len(explained), 0 if codes is None else len(shuffled),
         len(located), len(matrix), error, held,
-        spectra(table.H) if table is not None and _whole(predictor) else (), why_no_regions(predictor),
-        predictor.info.labels.names,
+        spectra(table.H) if table is not None and table.whole else (), why_no_regions(model.predictor),
+        model.labels.names,
     )  # fmt: skip
-
-
-def _whole(predictor: Predictor) -> bool:
-    """Whether the table has all regions, and not a draw of them."""
-    return isinstance(predictor, (CompactABNet, CompactMixture, CompactMAP))
 
 
 def _some(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
@@ -263,18 +257,18 @@ def _some(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
-def _moved(predictor: Predictor, rows: Floats, plan: ExplanationPlan) -> Floats:
+def _moved(model: Model, rows: Floats, plan: ExplanationPlan) -> Floats:
     """How much each column moved each row, shape (rows, columns)."""
-    found = np.stack([np.abs(values.contributions) for values in shapley_values(predictor, rows, plan)])
+    found = np.stack([np.abs(values.contributions) for values in shapley_values(model, rows, plan)])
     return np.asarray(found[..., 0] if found.shape[-1] == 1 else found.sum(axis=-1) / 2)
 
 
 def _error_growth(
-    predictor: Predictor, rows: Floats, codes: NDArray[np.intp], plan: ExplanationPlan, rng: np.random.Generator
+    model: Model, rows: Floats, codes: NDArray[np.intp], plan: ExplanationPlan, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """How much more each row errs with each column from another row, shape (columns, rows), and the error itself."""
     mixed, n = rows.astype(np.float32), len(rows)  # as they were before they were read
-    wrong = (predictor.votes(mixed) != codes).astype(np.float64)
+    wrong = (model.predictor.votes(mixed) != codes).astype(np.float64)
     growth = np.zeros((len(plan.columns.names), n))
     for j in range(len(growth)):
         taken = np.nonzero(plan.columns.input_owners == j)[0]
@@ -283,7 +277,7 @@ def _error_growth(
             order = rng.permutation(n)
             # Round a circle, so that no row keeps its own cell.
             mixed[order[:, None], taken] = own[np.roll(order, 1)]
-            growth[j] += ((predictor.votes(mixed) != codes) - wrong) / REPEATS
+            growth[j] += ((model.predictor.votes(mixed) != codes) - wrong) / REPEATS
         mixed[:, taken] = own
     return growth, float(wrong.mean())
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.aggregation import region_probabilities
 from abnet.explanation.background import column_layout
 from abnet.explanation.regions import region_table
-from abnet.explanation.row_explanation import as_read, predictor_of
+from abnet.explanation.row_explanation import as_read, model_of
 from abnet.labels import winners
+from abnet.model.model import Model, in_order
 from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, styled
-from abnet.predictors.predictor import Predictor, in_order
 from abnet.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def plane_figure(model: Any, X: Any, y: Any = None, *, resolution: int = 150) ->
 
     Parameters
     ----------
-    model : Predictor or fitted classifier
+    model : Model or fitted classifier
     X : table or array
         Rows that say which part of the plane is drawn, and that are drawn in it (200 of them at the most).
     y : array, optional
@@ -230,34 +230,34 @@ def plane_figure(model: Any, X: Any, y: Any = None, *, resolution: int = 150) ->
     ValueError
         If the model has other than two columns, or one that does not hold numbers.
     """
-    predictor = predictor_of(model)
-    names, numbers = _two_columns(predictor, X)
+    model = model_of(model)
+    names, numbers = _two_columns(model, X)
     kept = np.isfinite(numbers).all(axis=1)
     if not kept.any():
         raise ValueError("no row has a number in both columns: nothing says which part of the plane to draw.")
     values = numbers[kept]
-    codes = predictor.info.labels.encode(y if y is not None else predictor.predict(X))[kept]
+    codes = model.labels.encode(y if y is not None else model.predict(X))[kept]
     low, high = values.min(axis=0), values.max(axis=0)
     margin = np.where(high > low, 0.08 * (high - low), 1.0)
     x, y_side = (np.linspace(low[i] - margin[i], high[i] + margin[i], resolution) for i in range(2))
     grid = np.stack(np.meshgrid(x, y_side), -1).reshape(-1, 2)
-    inputs = as_read(predictor.prepare(_as_rows(predictor, names, grid)), predictor.n_inputs)
-    scores = predictor.score_prepared(inputs)
+    inputs = as_read(model.prepare(_as_rows(model, names, grid)), model.n_inputs)
+    scores = model.predictor.scores(inputs)
     some = np.sort(np.random.default_rng(0).permutation(len(values))[:MOST_POINTS])
     shape = (resolution, resolution)
     if scores.ndim == 2:
-        return _classes_figure(predictor, x, y_side, scores, values[some], codes[some], names)
+        return _classes_figure(model, x, y_side, scores, values[some], codes[some], names)
     F = scores.reshape(shape)
-    parts, probable = _region_maps(predictor, inputs, shape)
+    parts, probable = _region_maps(model, inputs, shape)
     panels = [(_EXPECTED, F), (_VOTE, np.where(F >= 0, 1.0, -1.0)), *probable]
     signs = np.where(codes[some] > 0, 1, -1)
-    first, second = predictor.info.labels.names
+    first, second = model.labels.names
     return Plane(x, y_side, parts, panels, values[some], signs, (names[0], names[1]), (first, second)).draw()
 
 
-def _two_columns(predictor: Predictor, X: Any) -> tuple[tuple[str, ...], Floats]:
+def _two_columns(model: Model, X: Any) -> tuple[tuple[str, ...], Floats]:
     """Names of the two columns, and their numbers in X."""
-    layout, preparation = column_layout(predictor), _base(predictor)
+    layout, preparation = column_layout(model), _base(model)
     if len(layout.names) != 2 or not layout.original:
         raise ValueError(f"only a model of two columns is drawn over the plane; this one has {len(layout.names)}.")
     if hasattr(preparation, "dropped"):
@@ -267,28 +267,28 @@ def _two_columns(predictor: Predictor, X: Any) -> tuple[tuple[str, ...], Floats]
             raise ValueError("only columns of numbers are drawn over the plane; this model has another kind.")
         return layout.names, np.column_stack([values + column.form.offset for values, column in
                                               zip(raw, preparation.columns, strict=True)])  # fmt: skip
-    rows = in_order(X, predictor.info.feature_names, predictor.info.preparation)
+    rows = in_order(X, model.feature_names, model.preparation)
     matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
     if matrix.shape[1] != 2:
         raise ValueError(f"the rows have {matrix.shape[1]} columns, of which the model uses two; give these alone.")
     return layout.names, matrix
 
 
-def _base(predictor: Predictor) -> Any:
-    preparation: Any = predictor.info.preparation
+def _base(model: Model) -> Any:
+    preparation: Any = model.preparation
     return preparation.base if hasattr(preparation, "base") else preparation
 
 
-def _as_rows(predictor: Predictor, names: tuple[str, ...], points: Floats) -> Any:
+def _as_rows(model: Model, names: tuple[str, ...], points: Floats) -> Any:
     """Points of the plane as rows that the model takes."""
-    return dict(zip(names, points.T, strict=True)) if hasattr(_base(predictor), "dropped") else points
+    return dict(zip(names, points.T, strict=True)) if hasattr(_base(model), "dropped") else points
 
 
 def _region_maps(
-    predictor: Predictor, inputs: Floats, shape: tuple[int, int]
+    model: Model, inputs: Floats, shape: tuple[int, int]
 ) -> tuple[list[tuple[str, Floats]], list[tuple[str, Floats]]]:
     """The four regions that hold the most of the plane, and what the most probable regions say."""
-    table = region_table(predictor)
+    table = region_table(model.predictor)
     if table is None or len(inputs) * table.H[..., 0].size > 2**26:
         return [], []
     P = np.concatenate([block for _, block in table.blocks(inputs)])
@@ -305,7 +305,7 @@ def _region_maps(
 
 
 def _classes_figure(
-    predictor: Predictor, x: Floats, y: Floats, scores: Floats, points: Floats, codes: NDArray[np.intp],
+    model: Model, x: Floats, y: Floats, scores: Floats, points: Floats, codes: NDArray[np.intp],
     names: tuple[str, ...],
 ) -> "Figure":  # fmt: skip
     """A panel for each of the first classes with its share of the vote, and one with the vote."""
@@ -313,7 +313,7 @@ def _classes_figure(
     from matplotlib.figure import Figure
 
     colours = [OKABE_ITO[name] for name in ("vermillion", "blue", "green", "orange", "purple", "sky", "grey", "yellow")]
-    K, classes, shape = scores.shape[1], predictor.info.labels.names, (len(y), len(x))
+    K, classes, shape = scores.shape[1], model.labels.names, (len(y), len(x))
     extent, count = (float(x[0]), float(x[-1]), float(y[0]), float(y[-1])), min(K, MOST_CLASSES)
     with styled():
         figure = Figure(figsize=(0.4 + 2.3 * (count + 1), 2.75), layout="constrained")

@@ -4,8 +4,9 @@
 ``H_m[s]``, and so has the share ``P_m(x)[s] H_m[s] / M`` of the decision; all shares together are F.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import region_probabilities
 from abnet.aggregation.uniform import log_transition
+from abnet.bam import BAM
 from abnet.cube import corners
-from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import CompactUniform, PathPredictor
-from abnet.predictors.predictor import Predictor, leading_scores, weighted_sums
+from abnet.predictors.layers import Layers
+from abnet.predictors.leading import leading_scores, weighted_sums
+from abnet.predictors.paths import Paths
+from abnet.predictors.predictor import Predictor
+from abnet.predictors.table import Table
+from abnet.predictors.uniform import Uniform
 
 __all__ = ["Region", "RegionTable", "RowRegions", "region_table", "row_regions", "why_no_regions"]
 
@@ -102,36 +105,24 @@ class RegionTable:
 
     Attributes
     ----------
-    predictor : Predictor
     H : array (M, regions, C)
         What each region of each member says.
     signs : int8 array (regions, d)
+    probabilities : callable
+        From rows as the network reads them to ``P_m(x)[s]``, shape (rows, M, regions).
+    whole : bool
+        Whether these are all regions, and not a draw of them.
     """
 
-    predictor: Predictor
     H: Floats
     signs: NDArray[np.int8]
+    probabilities: Callable[[Floats], Floats]
+    whole: bool
 
     @property
     def n_members(self) -> int:
         """Number of networks."""
         return len(self.H)
-
-    def probabilities(self, X: Floats) -> Floats:
-        """``P_m(x)[s]``, shape (rows, M, regions), for rows as the network reads them."""
-        model: Any = self.predictor
-        if isinstance(model, CompactUniform):
-            z = leading_scores(np.column_stack([model.W, model.b]), X)
-            logs = log_transition(z, self.signs.astype(np.float64)) + model.log_d
-            weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-            return np.asarray(weights / weights.sum(axis=1, keepdims=True))[:, None]
-        if isinstance(model, CompactMAP):
-            powers = 2 ** np.arange(len(model.b) - 1, -1, -1)
-            certain = np.zeros((len(X), 1, len(self.signs)))
-            certain[np.arange(len(X)), 0, (weighted_sums(model.W, model.b, X) >= 0) @ powers] = 1.0
-            return certain
-        W, b = (model.W, model.b) if isinstance(model, CompactMixture) else (model.W[None], model.b[None])
-        return np.stack([region_probabilities(W[m], b[m], X) for m in range(len(W))], axis=1)
 
     def blocks(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
         """Rows and their probabilities, some at a time."""
@@ -158,49 +149,68 @@ class RegionTable:
         )
 
 
+@singledispatch
 def region_table(predictor: Predictor) -> RegionTable | None:
     """The table of a predictor's regions; None where it has none (`why_no_regions`)."""
-    if isinstance(predictor, CompactMixture):
-        H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
-        return RegionTable(predictor, H, corners(predictor.b.shape[1], np.int8))
-    if isinstance(predictor, CompactABNet):
-        return RegionTable(predictor, predictor.H[None, :, None], corners(len(predictor.b), np.int8))
-    if isinstance(predictor, CompactMAP):
-        outputs = np.unpackbits(predictor.bits, count=2 ** len(predictor.b)).astype(np.float64) * 2 - 1
-        return RegionTable(predictor, outputs[None, :, None], corners(len(predictor.b), np.int8))
-    if isinstance(predictor, CompactUniform):
-        return RegionTable(predictor, predictor.H[None, :, None], predictor.S)
     return None
 
 
+@region_table.register
+def _(predictor: Table) -> RegionTable:
+    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
+
+    def probabilities(X: Floats) -> Floats:
+        members = zip(predictor.W, predictor.b, strict=True)
+        return np.stack([region_probabilities(W, b, X) for W, b in members], axis=1)
+
+    return RegionTable(H, corners(predictor.b.shape[1], np.int8), probabilities, whole=True)
+
+
+@region_table.register
+def _(predictor: Uniform) -> RegionTable:
+    def probabilities(X: Floats) -> Floats:
+        z = leading_scores(np.column_stack([predictor.W, predictor.b]), X)
+        logs = log_transition(z, predictor.S.astype(np.float64)) + predictor.log_d
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))[:, None]
+
+    return RegionTable(predictor.H[None, :, None], predictor.S, probabilities, whole=False)
+
+
+@singledispatch
 def why_no_regions(predictor: Predictor) -> str:
     """Why there is no table of regions, in a sentence; empty where there is one.
 
     Examples
     --------
-    >>> from abnet.bam import BAM
     >>> rng = np.random.default_rng(0)
-    >>> print(why_no_regions(PathPredictor.from_network(BAM.init(rng, (2, 100, 1)), rng, n_paths=5)))
+    >>> print(why_no_regions(Paths.from_networks([BAM.init(rng, (2, 100, 1))], rng, n_paths=5)))
     A model of sampled paths has no table of regions: its leading layer of 100 neurons has 2^100 representations. What
     it has are the contributions of the columns.
     """
     if region_table(predictor) is not None:
         return ""
-    if isinstance(predictor, DrawnNetwork):
-        return "A single network puts a row in one region, with certainty, and has no table of the others."
-    end = "What it has are the contributions of the columns."
-    if isinstance(predictor, (PathPredictor, PathMixture)):
-        width = predictor.biases[0].shape[-1]
-        return (
-            f"A model of sampled paths has no table of regions: its leading layer of {width} neurons has 2^{width} "
-            f"representations. {end}"
-        )
     return (
-        f"A {type(predictor).__name__} has no regions: its neurons do not read one common representation of the "
-        f"leading layer. {end}"
+        f"A predictor of kind {type(predictor).__name__} has no regions: its neurons do not read one common "
+        "representation of the leading layer. What it has are the contributions of the columns."
     )
 
 
+@why_no_regions.register
+def _(predictor: Layers) -> str:
+    return "A single network puts a row in one region, with certainty, and has no table of the others."
+
+
+@why_no_regions.register
+def _(predictor: Paths) -> str:
+    width = predictor.biases[0].shape[-1]
+    return (
+        f"A model of sampled paths has no table of regions: its leading layer of {width} neurons has 2^{width} "
+        "representations. What it has are the contributions of the columns."
+    )
+
+
+@singledispatch
 def row_regions(predictor: Predictor, X: Floats, most: int = 6) -> list[RowRegions] | None:
     """The most probable regions of every row; None for predictors without regions.
 
@@ -214,22 +224,26 @@ def row_regions(predictor: Predictor, X: Floats, most: int = 6) -> list[RowRegio
 
     Examples
     --------
-    >>> model = CompactABNet(np.array([[1.0], [0.0]]), np.zeros(2), np.array([-1.0, -0.5, 0.5, 1.0]))
-    >>> row = row_regions(model, np.array([[3.0]]), most=2)[0]
+    >>> table = Table(np.array([[[1.0], [0.0]]]), np.zeros((1, 2)), np.array([[-1.0, -0.5, 0.5, 1.0]]))
+    >>> row = row_regions(table, np.array([[3.0]]), most=2)[0]
     >>> [(region.word, round(region.probability, 3), region.output) for region in row.listed]
     [('+-', 0.414, (0.5,)), ('++', 0.414, (1.0,))]
     """
-    if isinstance(predictor, DrawnNetwork):
-        return [_certain(predictor, x) for x in X]
     table = region_table(predictor)
     if table is None:
         return None
     return [table.listed(P, most) for _, block in table.blocks(X) for P in block]
 
 
-def _certain(predictor: DrawnNetwork, x: Floats) -> RowRegions:
-    """The one region of a drawn network."""
-    z = weighted_sums(predictor.network.weights[0], predictor.network.biases[0], x[None])[0]
+@row_regions.register
+def _(predictor: Layers, X: Floats, most: int = 6) -> list[RowRegions] | None:
+    network = predictor.network
+    return None if network is None else [_certain(predictor, network, x) for x in X]
+
+
+def _certain(predictor: Layers, network: BAM, x: Floats) -> RowRegions:
+    """The one region of a network of signs."""
+    z = weighted_sums(network.weights[0], network.biases[0], x[None])[0]
     output = tuple(np.atleast_1d(predictor.score_rows(x[None])[0]).tolist())
     region = Region(0, tuple(np.where(z >= 0, 1, -1).tolist()), 1.0, output, output)
     return RowRegions((region,), 0, 0.0, (0.0,) * len(output))

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.wording import aligned, percent
-from abnet.certificates.fingerprint import BACKGROUND
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
 from abnet.labels import winners
-from abnet.predictors.predictor import Predictor, as_matrix, in_order
+from abnet.model.model import Model, in_order
+from abnet.predictors.predictor import as_matrix
 from abnet.tables.cells import to_text
 from abnet.tables.csv_files import UNNAMED
 from abnet.tables.frames import Table, as_table
@@ -27,7 +28,7 @@ __all__ = [
     "as_read",
     "explain",
     "explain_inputs",
-    "predictor_of",
+    "model_of",
     "row_cells",
     "shown",
     "without_background",
@@ -243,10 +244,10 @@ class Explanation:
         return out.getvalue()
 
 
-def predictor_of(model: Any) -> Predictor:
-    """The predictor itself, or that of a fitted classifier."""
-    found = getattr(model, "predictor_", model)
-    if not isinstance(found, Predictor):
+def model_of(model: Any) -> Model:
+    """The model itself, or that of a fitted classifier."""
+    found = getattr(model, "model_", model)
+    if not isinstance(found, Model):
         raise TypeError(f"only models of this library are explained, fitted or loaded; got a {type(model).__name__}.")
     return found
 
@@ -269,7 +270,7 @@ def explain(
 
     Parameters
     ----------
-    model : Predictor or fitted classifier
+    model : Model or fitted classifier
         ``abnet.load(path)``, or what `fit` returned.
     X : table or array
         Rows in the caller's units, as for `predict`.
@@ -289,8 +290,8 @@ def explain(
 
     Examples
     --------
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> model = CompactABNet(np.array([[2.0, 0.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.predictors.table import Table
+    >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = explain(model, [[1.0, 1.0]], background=[[0.0, 1.0], [-1.0, 1.0]])
     >>> print(found[0].describe())
     Row 1: predicted '1', probability 87.6 %.
@@ -307,14 +308,14 @@ def explain(
     1        +             87.6 %    +1.000  +0.876
     1        -             12.4 %    -1.000  -0.124
     """
-    predictor = predictor_of(model)
-    chosen = ExplanationPlan.of(predictor, background, seed=seed) if plan is None else plan
-    inputs = predictor.prepare(X)
-    return explain_inputs(predictor, inputs, row_cells(predictor, chosen.columns, X), chosen, regions=regions)
+    model = model_of(model)
+    chosen = ExplanationPlan.of(model, background, seed=seed) if plan is None else plan
+    inputs = model.prepare(X)
+    return explain_inputs(model, inputs, row_cells(model, chosen.columns, X), chosen, regions=regions)
 
 
 def explain_inputs(
-    predictor: Predictor,
+    model: Model,
     inputs: Any,
     cells: Sequence[tuple[str, ...]],
     plan: ExplanationPlan,
@@ -323,14 +324,14 @@ def explain_inputs(
     numbers: Sequence[int] | None = None,
 ) -> Explanation:
     """`explain` for rows that are prepared already, with their cells as text and their numbers in the table."""
-    plan.check_fits(predictor)
-    scores = predictor.score_prepared(inputs)
-    rows = as_read(inputs, predictor.n_inputs)
-    values, codes = shapley_values(predictor, rows, plan), winners(scores)
-    found = row_regions(predictor, rows, regions)
-    probabilities = predictor.probabilities_from_scores(scores) if predictor.shares else None
-    classes, labels = predictor.info.labels.names, predictor.info.labels.decode(codes).tolist()
-    why = why_no_regions(predictor) if found is None else ""
+    plan.check_fits(model)
+    scores = model.predictor.scores(inputs)
+    rows = as_read(inputs, model.n_inputs)
+    values, codes = shapley_values(model, rows, plan), winners(scores)
+    found = row_regions(model.predictor, rows, regions)
+    probabilities = model.probabilities_from_scores(scores) if model.predictor.shares else None
+    classes, labels = model.labels.names, model.labels.decode(codes).tolist()
+    why = why_no_regions(model.predictor) if found is None else ""
     return Explanation(
         tuple(
             RowExplanation(
@@ -352,9 +353,9 @@ def as_read(inputs: Any, n_inputs: int) -> Floats:
     return np.asarray(dense, np.float32).astype(np.float64)
 
 
-def row_cells(predictor: Predictor, layout: ColumnLayout, X: Any) -> list[tuple[str, ...]]:
+def row_cells(model: Model, layout: ColumnLayout, X: Any) -> list[tuple[str, ...]]:
     """The cells of the used columns of every row, as text."""
-    preparation: Any = predictor.info.preparation
+    preparation: Any = model.preparation
     base = getattr(preparation, "base", preparation) if hasattr(preparation, "thresholds") else preparation
     if hasattr(base, "dropped"):  # of a table, whose columns have names
         table = as_table(X)
@@ -364,24 +365,23 @@ def row_cells(predictor: Predictor, layout: ColumnLayout, X: Any) -> list[tuple[
     signs = layout.original and hasattr(base, "thresholds")  # a constant column makes none
     used = [place for place, made in enumerate(base.thresholds) if made] if signs else list(range(len(layout.names)))
     if isinstance(X, Table):
-        names = predictor.info.feature_names or tuple(X.columns)
+        names = model.feature_names or tuple(X.columns)
         columns = [X.cells(names[place]) for place in used]
         return [tuple(to_text(column.cell(row)) for column in columns) for row in range(X.n_rows)]
-    rows = in_order(X, predictor.info.feature_names, preparation) if layout.original else predictor.prepare(X)
+    rows = in_order(X, model.feature_names, preparation) if layout.original else model.prepare(X)
     matrix = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
     return [tuple(map(to_text, row)) for row in matrix[:, used]]
 
 
-def without_background(predictor: Predictor) -> Predictor:
-    """The same model without the rows of the training table that explanations compare with.
+def without_background(model: Model) -> Model:
+    """The model without the rows that it keeps for explanations.
 
     Examples
     --------
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> from abnet.predictors.predictor import ModelInfo
-    >>> info = ModelInfo(details={"background": {"rows": [[1.0]]}, "sizes": [1, 1]})
-    >>> without_background(CompactABNet(np.ones((1, 1)), np.zeros(1), np.array([-1.0, 1.0]), info=info)).info.details
-    {'sizes': [1, 1]}
+    >>> from abnet.model.card import Card
+    >>> from abnet.predictors.table import Table
+    >>> table = Table(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> without_background(Model(table, card=Card(background=((1.0,),), seed=3))).card.to_dict()
+    {'seed': 3}
     """
-    details = {name: value for name, value in predictor.info.details.items() if name != BACKGROUND}
-    return replace(predictor, info=replace(predictor.info, details=details))
+    return replace(model, card=msgspec.structs.replace(model.card, background=()))

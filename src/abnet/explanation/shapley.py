@@ -13,6 +13,7 @@ rows (the interventional game), so that ``mean_z F(z) + Σ_j φ_j = F(x)``. What
 """
 
 from dataclasses import dataclass
+from functools import singledispatch
 from math import comb
 from typing import Any, Protocol
 
@@ -22,9 +23,9 @@ from scipy.special import erf
 
 from abnet.cube import corners, multilinear
 from abnet.explanation.background import ExplanationPlan
-from abnet.predictors.compact import CompactABNet
-from abnet.predictors.mixture import CompactMixture
+from abnet.model.model import Model
 from abnet.predictors.predictor import Predictor
+from abnet.predictors.table import Table
 
 __all__ = ["FeatureGame", "Game", "TableGame", "Values", "exact_values", "game_of", "ordered_values", "shapley_values"]
 
@@ -46,7 +47,7 @@ class Game(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FeatureGame:
-    """The game of any predictor, by rows put together of the features of two.
+    """The game of any model, by rows put together of the features of two.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class FeatureGame:
         place = np.full(int(self.owners.max()) + 1, len(players))
         place[players] = np.arange(len(players))
         taken = np.column_stack([member, np.zeros(len(member), bool)])[:, place[self.owners]]
-        scores = self.predictor.score_prepared(np.where(taken, x, z))
+        scores = self.predictor.scores(np.where(taken, x, z))
         return scores.reshape(len(member), -1)
 
 
@@ -115,14 +116,16 @@ class TableGame:
         return np.asarray(sum(multilinear(self.H[m], means[:, m]) for m in range(members)) / members)
 
 
+@singledispatch
 def game_of(predictor: Predictor, owners: NDArray[np.intp]) -> Game:
     """The fastest game for a predictor."""
-    if isinstance(predictor, CompactABNet):
-        return TableGame(predictor.W[None], predictor.b[None], predictor.H[None, :, None], owners)
-    if isinstance(predictor, CompactMixture):
-        H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
-        return TableGame(predictor.W, predictor.b, H, owners)
     return FeatureGame(predictor, owners)
+
+
+@game_of.register
+def _(predictor: Table, owners: NDArray[np.intp]) -> Game:
+    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
+    return TableGame(predictor.W, predictor.b, H, owners)
 
 
 def exact_values(v: Floats) -> Floats:
@@ -204,12 +207,12 @@ class Values:
         return not self.standard_errors.any()
 
 
-def shapley_values(predictor: Predictor, rows: Floats, plan: ExplanationPlan) -> list[Values]:
+def shapley_values(model: Model, rows: Floats, plan: ExplanationPlan) -> list[Values]:
     """The contributions of all columns to the scores of prepared rows.
 
     Parameters
     ----------
-    predictor : Predictor
+    model : Model
     rows : array (n, inputs)
         As the network reads them.
     plan : ExplanationPlan
@@ -221,14 +224,14 @@ def shapley_values(predictor: Predictor, rows: Floats, plan: ExplanationPlan) ->
 
     Examples
     --------
-    >>> model = CompactABNet(np.array([[2.0, -1.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> model = Model(Table(np.array([[[2.0, -1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> plan = ExplanationPlan.of(model, [[0.0, 0.0], [1.0, 1.0]])
     >>> found = shapley_values(model, np.array([[1.0, 0.5]]), plan)[0]
     >>> bool(np.isclose(found.base + found.contributions.sum(axis=0), model.decision_function([[1.0, 0.5]])))
     True
     """
-    game = game_of(predictor, plan.columns.input_owners)
-    background = [game.parts(row) for row in plan.background_inputs(predictor)]
+    game = game_of(model.predictor, plan.columns.input_owners)
+    background = [game.parts(row) for row in plan.background_inputs(model)]
     return [_explained(game, game.parts(row), background, plan) for row in rows]
 
 

@@ -20,7 +20,7 @@ def example_program(plan: ExportPlan, members: list[str], prefix: str, header: s
     read = [
         f"        {c} = {kind}read_{r}(cell(line, {i}));" for i, (c, r) in enumerate(zip(cells, readers, strict=True))
     ]
-    shares = plan.predictor.shares
+    shares = plan.model.predictor.shares
     parts = {
         "header": header,
         "helpers": "".join(code for name, code in _HELPERS.items() if name in called),

@@ -308,9 +308,9 @@ _CALIBRATED = """    for (k = 0; k < ABNET_CLASSES; k++) {
 
 def probability_code(plan: ExportPlan) -> CPart:
     """``static void abnet_shares(const double *scores, float *probabilities)``; empty if there are none."""
-    if not plan.predictor.shares:
+    if not plan.model.predictor.shares:
         return CPart("")
-    n, calibration = plan.predictor.n_classes, plan.predictor.info.calibration
+    n, calibration = plan.model.n_classes, plan.model.calibration
     words = {"shares": _TWO if n == 2 else _SEVERAL, "how": "", "declared": "", "calibrated": ""}
     if calibration is not None:
         power, floor = (c_number(value, single=False) for value in (calibration.power, calibration.floor))

@@ -1,4 +1,4 @@
-"""A predictor as C99, a source file and its header: no allocation, no tables built at run time, no state."""
+"""A model as C99, a source file and its header: no allocation, no tables built at run time, no state."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from abnet.export.c_features import feature_code
 from abnet.export.c_network import network_code, probability_code
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan, export_plan
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 
 __all__ = ["CSource", "c_files", "c_program", "to_c"]
@@ -62,14 +62,12 @@ def c_files(path: str | os.PathLike[str], *, example: bool = False) -> tuple[Pat
     return (source, source.with_suffix(".h"), *more)
 
 
-def to_c(
-    predictor: Predictor, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False
-) -> CSource:
-    """Write a predictor with its preparation as a C99 file and its header, each atomically.
+def to_c(model: Model, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False) -> CSource:
+    """Write a model with its preparation as a C99 file and its header, each atomically.
 
     Parameters
     ----------
-    predictor : Predictor
+    model : Model
         ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
         The source file, ``model.c``; the header ``model.h`` is written beside it.
@@ -86,30 +84,30 @@ def to_c(
     Raises
     ------
     ValueError
-        For a predictor that cannot be exported, such as one with columns of hashed text.
+        For a model that cannot be exported, such as one with columns of hashed text.
 
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.predictors.table import Table
+    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes
     (59, 80)
     """
     files = c_files(path, example=example)
-    source = c_program(predictor, prefix=prefix, header=files[1].name)
+    source = c_program(model, prefix=prefix, header=files[1].name)
     for file, text in zip(files, (source.text, source.header, source.example), strict=False):
         with atomic_path(file) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     return source
 
 
-def c_program(predictor: Predictor, *, prefix: str = "abnet", header: str = "model.h") -> CSource:
-    """The C of a predictor, as `to_c` writes it."""
+def c_program(model: Model, *, prefix: str = "abnet", header: str = "model.h") -> CSource:
+    """The C of a model, as `to_c` writes it."""
     if not re.fullmatch("[a-z][a-z0-9_]*", prefix):
         raise ValueError(f"prefix must be small letters, digits and underscores, and begin with a letter: {prefix!r}.")
-    plan = export_plan(predictor)
+    plan = export_plan(model)
     members = [] if plan.names is None else c_identifiers(plan.names)
     parts = [feature_code(plan, members), network_code(plan.network, plan), probability_code(plan), _texts(plan)]
     body = "\n".join(part.code for part in parts)
@@ -141,8 +139,8 @@ typedef ABNET_REAL abnet_real;
 
 
 def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool) -> list[str]:
-    info = plan.predictor.info
-    promise = "This model has no certificate." if info.certificate is None else str(info.certificate)
+    model = plan.model
+    promise = "This model has no certificate." if model.certificate is None else str(model.certificate)
     link = "Link with the mathematical library (-lm)." if libm else "Needs no mathematical library."
     return [
         "A classifier written by abnet: C99, no allocation, no state. docs/model-format.md of abnet has the formulas.",
@@ -156,7 +154,7 @@ def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool) ->
         "could have another label.",
         "",
         f"Classes, by the number that {prefix}_predict returns:",
-        *(f"  {code}: {name[:200]}" for code, name in enumerate(info.labels.names)),
+        *(f"  {code}: {name[:200]}" for code, name in enumerate(model.labels.names)),
     ]
 
 
@@ -171,13 +169,13 @@ _KINDS = {
 
 
 def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> str:
-    guard, shares = f"{prefix.upper()}_H", plan.predictor.shares
+    guard, shares = f"{prefix.upper()}_H", plan.model.predictor.shares
     one, all_of_them = (", float *probabilities",) * 2 if shares else ("", "")
     lines = [
         heading,
         f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n",
         f"#define {prefix.upper()}_COLUMNS {plan.n_columns}",
-        f"#define {prefix.upper()}_CLASSES {plan.predictor.n_classes}\n",
+        f"#define {prefix.upper()}_CLASSES {plan.model.n_classes}\n",
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
         _record(plan, members, prefix),
         f"/* The number of the row's class; negative if the row is refused, and {prefix}_refused says why.",
@@ -225,7 +223,7 @@ def _rows(plan: ExportPlan, prefix: str) -> str:
 
 def _texts(plan: ExportPlan) -> CPart:
     """`abnet_label` and `abnet_refused`."""
-    labels = [name[:1000] for name in plan.predictor.info.labels.names]
+    labels = [name[:1000] for name in plan.model.labels.names]
     columns = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
     return _lookup("label", labels, "code", "ABNET_CLASSES") + _lookup("refused", columns, "-1 - code", "ABNET_COLUMNS")
 
@@ -243,7 +241,7 @@ def _lookup(name: str, texts: Any, place: str, number: str) -> CPart:
 
 
 def _predict(plan: ExportPlan) -> str:
-    shares, several, rows = plan.predictor.shares, plan.predictor.n_classes > 2, _rows(plan, "abnet")
+    shares, several, rows = plan.model.predictor.shares, plan.model.n_classes > 2, _rows(plan, "abnet")
     more = ", float *probabilities" if shares else ""
     step = "" if plan.names is not None else " * ABNET_COLUMNS"
     given = ", probabilities == NULL ? NULL : probabilities + i * ABNET_CLASSES" if shares else ""

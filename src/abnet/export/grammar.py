@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from abnet.codebook import code_length, code_words
 from abnet.preparation.columns import CLIP, LARGEST, YEAR
 from abnet.tables.cells import BLANK, DOUBTFUL, DURATIONS, GAPS, THOUSANDS, TRUTH, NumberForm
 from abnet.tables.date_shapes import FORMS, MONTHS, WIDTH
 
-__all__ = ["cell_grammar", "code_books"]
+__all__ = ["cell_grammar"]
 
 _PLAIN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)"
 
@@ -49,17 +48,3 @@ def cell_grammar() -> dict[str, Any]:
 def _pattern(decimal: str, thousands: str) -> str:
     """The pattern of a number between the texts BEFORE and AFTER."""
     return NumberForm(decimal, thousands, "BEFORE", "AFTER").pattern
-
-
-def code_books(most: int = 26) -> dict[str, list[list[int]]]:
-    """The code words of 3 to `most` classes with as many output neurons as "auto" gives them, by "classes/neurons".
-
-    Examples
-    --------
-    >>> list(code_books(4)), len(code_books(4)["3/8"][0])
-    (['3/8', '4/8'], 8)
-    """
-    return {
-        f"{classes}/{code_length(classes)}": code_words(classes, code_length(classes)).tolist()
-        for classes in range(3, most + 1)
-    }

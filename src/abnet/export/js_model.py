@@ -1,4 +1,4 @@
-"""A predictor for web pages: plain values of its preparation and network, and the JavaScript that reads them."""
+"""A model for web pages: plain values of its preparation and network, and the JavaScript that reads them."""
 
 import base64
 import json
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.export.plan import output_codes
-from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mean_field_network import MeanFieldNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import PathPredictor
+from abnet.model.model import Model
+from abnet.predictors.layers import Layers
+from abnet.predictors.mean_field import MeanField
+from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
+from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap, stored_form
 from abnet.preparation.table_map import TableMap
 from abnet.preparation.words import HashedColumn, WordsColumn
@@ -30,7 +30,7 @@ MOST_BYTES = 2**24
 """Numbers of a network that a page should carry: more is no page that anyone wants to open."""
 
 
-def js_program(predictor: Predictor) -> str:
+def js_program(model: Model) -> str:
     """One JavaScript file: ``abnet_model.predict(row)`` gives label, code, scores and probabilities of a row.
 
     A row is a list of cells in the order of ``abnet_model.columns``: numbers, days since 1970-01-01 for dates, texts,
@@ -38,12 +38,11 @@ def js_program(predictor: Predictor) -> str:
 
     Examples
     --------
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> js_program(net).splitlines()[-2][:40]
     'const abnet_model = abnet.predictor({"bl'
     """
-    made = f"const abnet_model = abnet.predictor({script_json(js_record(predictor))});\n"
+    made = f"const abnet_model = abnet.predictor({script_json(js_record(model))});\n"
     return f'{js_library()}\n{made}if (typeof module !== "undefined") module.exports = abnet_model;\n'
 
 
@@ -65,44 +64,42 @@ def script_json(record: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def js_record(predictor: Predictor) -> dict[str, Any]:
-    """What ``abnet.predictor`` of the JavaScript takes; ValueError for a predictor that it does not know.
+def js_record(model: Model) -> dict[str, Any]:
+    """What ``abnet.predictor`` of the JavaScript takes; ValueError for a model that it does not know.
 
     Examples
     --------
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> record = js_record(net)
     >>> record["network"]["type"], record["columns"][1]["name"], record["classes"]
     ('table', 'column 2', ['-1', '1'])
     """
-    info = predictor.info
-    preparation = None if info.preparation is None else stored_form(info.preparation)
+    preparation = None if model.preparation is None else stored_form(model.preparation)
     base = preparation.base if isinstance(preparation, CodedMap) else preparation
     words = isinstance(base, TableMap) and any(
         isinstance(column, WordsColumn | HashedColumn) for column in base.columns
     )
     return {
-        "network": _sized(_network(predictor)),
+        "network": _sized(_network(model.predictor)),
         "preparation": None if preparation is None else _plain(preparation.to_dict()),
-        "columns": _columns(predictor, base),
-        "classes": list(info.labels.names),
-        "shares": predictor.shares,
-        "calibration": None if info.calibration is None else info.calibration.to_dict(),
+        "columns": _columns(model, base),
+        "classes": list(model.labels.names),
+        "shares": model.predictor.shares,
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "blank": sorted(BLANK),
         "folds": _folds() if words else {},
     }
 
 
-def _columns(predictor: Predictor, base: Any) -> list[dict[str, Any]]:
+def _columns(model: Model, base: Any) -> list[dict[str, Any]]:
     """Name and kind of every cell of a row."""
     if isinstance(base, TableMap):
         for column in base.columns:
             if column.kind not in KINDS:
                 raise ValueError(f"column {column.name!r} is one of {column.kind}, which web pages do not read.")
         return [{"name": column.name, "kind": column.kind} for column in base.columns]
-    n = predictor.n_inputs if base is None else base.n_features_in
-    names = predictor.info.feature_names or [f"column {place}" for place in range(1, n + 1)]
+    n = model.n_inputs if base is None else base.n_features_in
+    names = model.feature_names or [f"column {place}" for place in range(1, n + 1)]
     return [{"name": name, "kind": "numeric"} for name in names]
 
 
@@ -125,59 +122,43 @@ def _folds() -> dict[str, str]:
 def _network(predictor: Predictor) -> dict[str, Any]:
     """The first layer of all members stacked, and what stands above it; one function for each kind."""
     raise ValueError(
-        f"a {type(predictor).__name__} cannot be written for web pages; what can be are compact networks, mixtures, "
-        "networks of kept paths, mean fields, MAP networks and networks drawn from the posterior."
+        f"a predictor of kind {type(predictor).__name__} cannot be written for web pages; what can be are compact "
+        "networks, mixtures, networks of kept paths, exact mean fields, MAP networks and networks drawn from the "
+        "posterior."
     )
 
 
 @_network.register
-def _(predictor: CompactABNet) -> dict[str, Any]:
-    W, b, H = predictor.W[None], predictor.b[None], predictor.H[None, :, None]
-    return {"type": "table", "first": _layer(W, b), "H": H}
-
-
-@_network.register
-def _(predictor: CompactMixture) -> dict[str, Any]:
+def _(predictor: Table) -> dict[str, Any]:
     H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
     return {"type": "table", "first": _layer(predictor.W, predictor.b), "H": H}
 
 
 @_network.register
-def _(predictor: CompactMAP) -> dict[str, Any]:
-    return {"type": "bits", "first": _layer(predictor.W, predictor.b), "bits": predictor.bits}
+def _(predictor: MeanField) -> dict[str, Any]:
+    if predictor.thresholds:
+        raise ValueError("a mean field of drawn thresholds cannot be written for web pages; an exact one can be.")
+    first = _layer(predictor.weights[0], predictor.biases[0])
+    return {"type": "mean field", "first": first, "tables": list(predictor.tables)}
 
 
 @_network.register
-def _(predictor: MeanFieldNetwork) -> dict[str, Any]:
-    return {"type": "mean field", "first": _layer(predictor.W, predictor.b), "tables": list(predictor.tables)}
-
-
-@_network.register
-def _(predictor: DrawnNetwork) -> dict[str, Any]:
+def _(predictor: Layers) -> dict[str, Any]:
     network = predictor.network
-    layers = _layers(network.weights, network.biases)
-    return {"type": "signs", **layers, "decode": _decode(predictor, network.sizes[-1])}
+    if network is None:
+        raise ValueError("a BinaryConnect or BNN network cannot be written for web pages; a network of signs can be.")
+    return {"type": "signs", **_layers(network.weights, network.biases), "decode": _decode(predictor.words)}
 
 
 @_network.register
-def _(predictor: PathPredictor) -> dict[str, Any]:
-    parts = (predictor.weights, predictor.biases, predictor.noise)
-    return _paths(predictor, *([array[None] for array in arrays] for arrays in parts))
+def _(predictor: Paths) -> dict[str, Any]:
+    layers = _layers(predictor.weights, predictor.biases)
+    return {"type": "paths", **layers, "noise": list(predictor.noise), "decode": _decode(predictor.words)}
 
 
-@_network.register
-def _(predictor: PathMixture) -> dict[str, Any]:
-    return _paths(predictor, predictor.weights, predictor.biases, predictor.noise)
-
-
-def _paths(predictor: Predictor, weights: Any, biases: Any, noise: Any) -> dict[str, Any]:
-    decode = _decode(predictor, int(biases[-1].shape[1]))
-    return {"type": "paths", **_layers(weights, biases), "noise": list(noise), "decode": decode}
-
-
-def _decode(predictor: Predictor, length: int) -> list[int] | None:
-    """The class of each corner of so many outputs; None for two classes, whose one output is a sign."""
-    codes = output_codes(predictor, length)
+def _decode(words: NDArray[np.int8] | None) -> list[int] | None:
+    """The class of each corner of the outputs; None for two classes, whose one output is a sign."""
+    codes = output_codes(words)
     return None if codes is None else codes.tolist()
 
 
@@ -208,10 +189,7 @@ def _packed(value: Any) -> Any:
 
 
 def _array(array: NDArray[Any]) -> dict[str, Any]:
-    if array.dtype == np.uint8:
-        dtype = "u1"
-    else:
-        with np.errstate(over="ignore"):
-            dtype = "f4" if (array.astype(np.float32) == array).all() else "f8"
-    data = np.ascontiguousarray(array, f"<{dtype}" if dtype != "u1" else dtype)
+    with np.errstate(over="ignore"):
+        dtype = "f4" if (array.astype(np.float32) == array).all() else "f8"
+    data = np.ascontiguousarray(array, f"<{dtype}")
     return {"dtype": dtype, "shape": list(array.shape), "data": base64.b64encode(data.tobytes()).decode("ascii")}

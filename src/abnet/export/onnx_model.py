@@ -1,4 +1,4 @@
-"""A predictor as an ONNX model: columns in, label and probabilities out, with nothing of abnet installed."""
+"""A model as an ONNX model: columns in, label and probabilities out, with nothing of abnet installed."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from abnet.atomic import atomic_path
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
 from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, SignTable, VoteTable, export_plan
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation.columns import BooleanColumn, DateColumn, TextColumn
 from abnet.preparation.words import WordsColumn
 
@@ -22,8 +22,8 @@ IR_VERSIONS = {18: 8, 20: 9}
 """Version of the file format that belongs to each version of the operators: the oldest that will do."""
 
 
-def to_onnx(predictor: Predictor, path: str | os.PathLike[str]) -> Any:
-    """Write a predictor with its preparation as an ONNX model, atomically.
+def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
+    """Write a model with its preparation as an ONNX model, atomically.
 
     Inputs are named after the columns, each a matrix of one column: float64 for numbers (NaN where missing), booleans
     (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" where missing), without blanks
@@ -35,7 +35,7 @@ def to_onnx(predictor: Predictor, path: str | os.PathLike[str]) -> Any:
 
     Parameters
     ----------
-    predictor : Predictor
+    model : Model
         ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
 
@@ -49,17 +49,17 @@ def to_onnx(predictor: Predictor, path: str | os.PathLike[str]) -> Any:
     ImportError
         Without the package onnx (``pip install 'abnet[onnx]'``).
     ValueError
-        For a predictor that cannot be exported, such as one with columns of hashed text.
+        For a model that cannot be exported, such as one with columns of hashed text.
     """
-    model = onnx_program(predictor)
+    program = onnx_program(model)
     with atomic_path(path) as temporary:
-        temporary.write_bytes(model.SerializeToString())
-    return model
+        temporary.write_bytes(program.SerializeToString())
+    return program
 
 
-def onnx_program(predictor: Predictor) -> Any:
-    """The ONNX model of a predictor, as `to_onnx` writes it."""
-    onnx, plan = import_onnx(), export_plan(predictor)
+def onnx_program(model: Model) -> Any:
+    """The ONNX model of a model, as `to_onnx` writes it."""
+    onnx, plan = import_onnx(), export_plan(model)
     names = ["X"] if plan.names is None else _input_names(plan.names)
     graph = OnnxGraph([*names, ""])
     outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid")}
@@ -69,7 +69,7 @@ def onnx_program(predictor: Predictor) -> Any:
     model = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes, "abnet", _inputs(plan, names), _outputs(plan, outputs), graph.constants,
-            doc_string=str(predictor.certificate_ or "no certificate"),
+            doc_string=str(model.certificate_ or "no certificate"),
         ),
         producer_name="abnet",
         producer_version=__version__,
@@ -85,14 +85,14 @@ def onnx_program(predictor: Predictor) -> Any:
 
 
 def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, str, str]:
-    """Put a predictor into a graph: tensors of label, probabilities (empty if it has none) and valid.
+    """Put a model into a graph: tensors of label, probabilities (empty if it has none) and valid.
 
     `inputs` and `double` are those of `onnx_features`.
     """
     features, valid = onnx_features(graph, plan, inputs, double=double)
     scores = _scores(plan.network, graph, plan, features)
     label = _label(graph, plan, scores)
-    shares = graph.cast(_probabilities(graph, plan, scores), "FLOAT") if plan.predictor.shares else ""
+    shares = graph.cast(_probabilities(graph, plan, scores), "FLOAT") if plan.model.predictor.shares else ""
     return label, shares, valid
 
 
@@ -133,18 +133,18 @@ def _outputs(plan: ExportPlan, names: dict[str, str]) -> list[Any]:
     onnx = import_onnx()
     kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
     kind = {"b": kinds.BOOL, "i": kinds.INT64, "u": kinds.INT64, "f": kinds.DOUBLE}
-    label = kind.get(plan.predictor.classes_.dtype.kind, kinds.STRING)
-    shares = [describe(names["probabilities"], kinds.FLOAT, ["N", plan.predictor.n_classes])] * plan.predictor.shares
+    label = kind.get(plan.model.classes_.dtype.kind, kinds.STRING)
+    shares = [describe(names["probabilities"], kinds.FLOAT, ["N", plan.model.n_classes])] * plan.model.predictor.shares
     return [describe(names["label"], label, ["N"]), *shares, describe(names["valid"], kinds.BOOL, ["N"])]
 
 
 def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
     """What a reader of the model may want to know, as texts."""
-    info = plan.predictor.info
+    model = plan.model
     given = names if plan.names is None else list(plan.names)
     return {
-        "certificate": str(info.certificate or "no certificate"),
-        "classes": json.dumps(list(info.labels.names)),
+        "certificate": str(model.certificate or "no certificate"),
+        "classes": json.dumps(list(model.labels.names)),
         "inputs": json.dumps(dict(zip(names, given, strict=True))),
     }
 
@@ -250,20 +250,20 @@ def _looked_up(graph: OnnxGraph, reached: str, table: Any) -> str:
 
 
 def _label(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
-    if plan.predictor.n_classes == 2:
+    if plan.model.n_classes == 2:
         reached = graph.node("GreaterOrEqual", scores, graph.constant(0.0))
         codes = graph.reshape(graph.cast(reached, "INT64"), -1)
     else:
         codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
-    return graph.labels(codes, plan.predictor.classes_)
+    return graph.labels(codes, plan.model.classes_)
 
 
 def _probabilities(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
     shares = scores
-    if plan.predictor.n_classes == 2:
+    if plan.model.n_classes == 2:
         second = graph.affine(scores, 0.5, 0.5)
         shares = graph.node("Concat", graph.node("Sub", graph.constant(1.0), second), second, axis=1)
-    calibration = plan.predictor.info.calibration
+    calibration = plan.model.calibration
     if calibration is None:
         return shares
     # A share may leave [0, 1] by rounding, and the logarithm would not like that.

@@ -1,4 +1,4 @@
-"""What a predictor computes, in the parts that every exporter writes: columns, features, network, labels."""
+"""What a model computes, in the parts that every exporter writes: columns, features, network, labels."""
 
 from dataclasses import dataclass
 from functools import singledispatch
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from abnet.bam import BAM
 from abnet.codebook import nearest_word
 from abnet.cube import corners
-from abnet.predictors.compact import CompactABNet, CompactMAP
-from abnet.predictors.drawn_network import DrawnNetwork
-from abnet.predictors.mixture import CompactMixture, PathMixture
-from abnet.predictors.paths import PathPredictor
+from abnet.model.model import Model
+from abnet.predictors.layers import Layers
+from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
+from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap, ThermometerMap, stored_form
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.preparation.scalers import MinMaxMap, StandardMap
@@ -93,11 +93,11 @@ Network = VoteTable | SignTable | SignLayers | FixedPaths
 
 @dataclass(frozen=True, eq=False)
 class ExportPlan:
-    """A predictor taken apart.
+    """A model taken apart.
 
     Attributes
     ----------
-    predictor : Predictor
+    model : Model
     network : VoteTable, SignTable, SignLayers or FixedPaths
     names : tuple of str or None
         Columns of the input; None for an array whose columns have no names.
@@ -109,7 +109,7 @@ class ExportPlan:
         Codes that follow the features made so far, for each of them; empty without codes.
     """
 
-    predictor: Predictor
+    model: Model
     network: Network
     names: tuple[str, ...] | None
     columns: tuple[Column, ...] | None
@@ -122,7 +122,7 @@ class ExportPlan:
         preparation = self.columns or self.names
         if preparation is not None:
             return len(preparation)
-        return self.predictor.n_inputs - self.n_codes if self.scaling is None else self.scaling.n_features_in
+        return self.model.n_inputs - self.n_codes if self.scaling is None else self.scaling.n_features_in
 
     @property
     def n_codes(self) -> int:
@@ -132,12 +132,12 @@ class ExportPlan:
     @property
     def n_features(self) -> int:
         """Number of inputs of the network."""
-        return self.predictor.n_inputs
+        return self.model.n_inputs
 
     @property
     def n_outputs(self) -> int:
         """Number of scores: one for two classes, else one for each."""
-        return 1 if self.predictor.n_classes == 2 else self.predictor.n_classes
+        return 1 if self.model.n_classes == 2 else self.model.n_classes
 
     @property
     def coded(self) -> list[tuple[int, float]]:
@@ -145,10 +145,10 @@ class ExportPlan:
         return [(place, t) for place, thresholds in enumerate(self.thresholds) for t in thresholds]
 
 
-def export_plan(predictor: Predictor) -> ExportPlan:
-    """The parts of a predictor; ValueError for one that cannot be exported, with what can be."""
-    network = network_of(predictor)
-    preparation: Any = predictor.info.preparation
+def export_plan(model: Model) -> ExportPlan:
+    """The parts of a model; ValueError for one that cannot be exported, with what can be."""
+    network = network_of(model.predictor)
+    preparation: Any = model.preparation
     preparation = None if preparation is None else stored_form(preparation)
     thresholds: tuple[tuple[float, ...], ...] = ()
     if isinstance(preparation, CodedMap):
@@ -156,40 +156,36 @@ def export_plan(predictor: Predictor) -> ExportPlan:
     if isinstance(preparation, TableMap):
         _check_exact(preparation)
         names = tuple(column.name for column in preparation.columns)
-        return ExportPlan(predictor, network, names, preparation.columns, None, thresholds)
-    return ExportPlan(predictor, network, predictor.info.feature_names, None, preparation, thresholds)
+        return ExportPlan(model, network, names, preparation.columns, None, thresholds)
+    return ExportPlan(model, network, model.feature_names, None, preparation, thresholds)
 
 
 @singledispatch
 def network_of(predictor: Predictor) -> Network:
     """The network of a predictor, for C and ONNX; one function for each kind."""
     raise ValueError(
-        f"a {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures of an "
-        "ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the "
+        f"a predictor of kind {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures "
+        "of an ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the "
         "posterior."
     )
 
 
 @network_of.register
-def _(predictor: CompactABNet) -> VoteTable:
-    return _sized(VoteTable(predictor.W[None], predictor.b[None], predictor.H[None, :, None]))
+def _(predictor: Table) -> VoteTable:
+    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
+    if H.size > MOST_VALUES:
+        raise ValueError(
+            f"the table of this network has {H.size:,} values, and at most {MOST_VALUES:,} are exported: learn with a "
+            "narrower first layer or fewer members."
+        )
+    return VoteTable(predictor.W, predictor.b, H)
 
 
 @network_of.register
-def _(predictor: CompactMixture) -> VoteTable:
-    H = predictor.H
-    return _sized(VoteTable(predictor.W, predictor.b, H if H.ndim == 3 else H[:, :, None]))
-
-
-@network_of.register
-def _(predictor: CompactMAP) -> SignTable:
-    bits = np.unpackbits(predictor.bits, count=2 ** len(predictor.b))
-    return SignTable(predictor.W, predictor.b, bits.astype(np.intp))
-
-
-@network_of.register
-def _(predictor: DrawnNetwork) -> SignTable | SignLayers:
-    network, codes = predictor.network, output_codes(predictor, predictor.network.sizes[-1])
+def _(predictor: Layers) -> SignTable | SignLayers:
+    network, codes = predictor.network, output_codes(predictor.words)
+    if network is None:
+        raise ValueError("a BinaryConnect or BNN network cannot be exported; what can be are networks of signs.")
     codes = np.arange(2) if codes is None else codes
     if network.sizes[1] > WIDEST_TABLE:
         return SignLayers(network.weights, network.biases, codes)
@@ -201,32 +197,13 @@ def _(predictor: DrawnNetwork) -> SignTable | SignLayers:
 
 
 @network_of.register
-def _(predictor: PathPredictor) -> FixedPaths:
-    parts = (predictor.weights, predictor.biases, predictor.noise)
-    weights, biases, noise = (tuple(array[None] for array in arrays) for arrays in parts)
-    return FixedPaths(weights, biases, noise, None)
+def _(predictor: Paths) -> FixedPaths:
+    return FixedPaths(predictor.weights, predictor.biases, predictor.noise, output_codes(predictor.words))
 
 
-@network_of.register
-def _(predictor: PathMixture) -> FixedPaths:
-    codes = output_codes(predictor, predictor.biases[-1].shape[1])
-    return FixedPaths(predictor.weights, predictor.biases, predictor.noise, codes)
-
-
-def _sized(network: VoteTable) -> VoteTable:
-    if network.H.size > MOST_VALUES:
-        raise ValueError(
-            f"the table of this network has {network.H.size:,} values, and at most {MOST_VALUES:,} are exported: learn "
-            "with a narrower first layer or fewer members."
-        )
-    return network
-
-
-def output_codes(predictor: Predictor, length: int) -> NDArray[np.intp] | None:
-    """The class of each corner of so many outputs, by the model's own code book; None for two classes."""
-    if predictor.n_classes == 2:
-        return None
-    return nearest_word(predictor.info.code_words(length), corners(length, np.float64))
+def output_codes(words: NDArray[np.int8] | None) -> NDArray[np.intp] | None:
+    """The class of each corner of the outputs, by the code words (K, c); None for two classes, which have none."""
+    return None if words is None else nearest_word(words, corners(words.shape[1], np.float64))
 
 
 def _check_exact(preparation: TableMap) -> None:

@@ -32,7 +32,7 @@ const abnet = (() => {
   function unpacked(stored) {
     const text = atob(stored.data), bytes = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    const kinds = { f8: Float64Array, f4: Float32Array, u1: Uint8Array };
+    const kinds = { f8: Float64Array, f4: Float32Array };
     return { shape: stored.shape, values: new kinds[stored.dtype](bytes.buffer) };
   }
 
@@ -230,11 +230,6 @@ const abnet = (() => {
       for (const table of net.tables) m = multilinear(table.values, 0, table.shape[1], m);
       return [m[0]];
     },
-    bits(net, sums) {
-      let place = 0;
-      for (const s of firstSigns(net.first, sums)) place = 2 * place + (s > 0 ? 1 : 0);
-      return [(net.bits.values[place >> 3] >> (7 - (place & 7))) & 1 ? 1 : -1];
-    },
     signs(net, sums, K) {
       let s = firstSigns(net.first, sums);
       for (const layer of net.above) s = weighted(layer, 0, s).map((z) => (z >= 0 ? 1 : -1));
@@ -287,7 +282,7 @@ const abnet = (() => {
   }
 
   function regions(net, sums, most, K) {
-    if (net.type === "bits" || net.type === "signs") return certain(net, sums, K);
+    if (net.type === "signs") return certain(net, sums, K);
     if (net.type !== "table") return null;
     const [members, size, C] = net.H.shape, found = [];
     for (let m = 0; m < members; m++) {

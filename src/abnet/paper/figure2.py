@@ -307,17 +307,17 @@ def _stochastic(layers: Any, lifted: Any) -> Any:
 
 
 def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.predictors.compact import CompactABNet
+    from abnet.predictors.table import Table
 
-    predictor = CompactABNet.from_network(network)
-    return lambda: predictor.decision_function(X)
+    predictor = Table.from_networks([network])
+    return lambda: predictor.scores(X)
 
 
 def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.predictors.paths import CompactUniform
+    from abnet.predictors.uniform import Uniform
 
-    predictor = CompactUniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
-    return lambda: predictor.decision_function(X)
+    predictor = Uniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
+    return lambda: predictor.scores(X)
 
 
 _BUILDERS: dict[str, Builder] = {

@@ -124,14 +124,13 @@ def measure_digits(
     from abnet.estimators.certification import mean_risks
     from abnet.estimators.classifier import seeds
     from abnet.estimators.recipe import Recipe
-    from abnet.labels import Labels
 
     begin = time.perf_counter()
     split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)
     first, bound = np.split(split_rng.permutation(n_learn), [round(recipe.prior_fraction * n_learn)])
     networks = _learned(recipe, images[first], digits[first], train_rng, report)
     plain = Recipe((recipe.hidden,), recipe.members, "ancestral", "none", None, recipe.code_length, recipe.prior_fraction, None)  # fmt: skip # noqa: E501
-    scorer = mixture_fit.deploy(plain, networks, Labels(np.arange(10)), draw_rng, recipe.paths)
+    scorer = mixture_fit.deploy(plain, networks, 10, draw_rng, recipe.paths)
     X, seen = features_of(images[bound], recipe.features), features_of(images[n_learn:], recipe.features)
     certificate = mixture_fit.certify_mixture(
         scorer, networks, networks, X, digits[bound], 10, path_rng, frozen=True, report=report,

@@ -1,7 +1,7 @@
 """The middle of a report: estimates on labelled rows, what moves the answers, how learning went, the columns."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.wording import percent
-from abnet.certificates.fingerprint import BACKGROUND
 from abnet.decisions.abstain import Abstention
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model_inputs
-from abnet.predictors.mixture import PathMixture
-from abnet.predictors.paths import PathPredictor
-from abnet.predictors.predictor import Predictor
+from abnet.model.card import Curve
+from abnet.model.model import Model
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.table_map import TableMap
 from abnet.report.measures import GivenRows, RowMeasures
@@ -39,9 +37,9 @@ MOST_BARS, MOST_REGIONS = 12, 8
 # Estimates
 
 
-def estimates_section(predictor: Predictor, m: RowMeasures | None) -> str:
+def estimates_section(model: Model, m: RowMeasures | None) -> str:
     """What the given rows say: error, probabilities, confusion, and abstaining."""
-    abstained = _abstention(predictor)
+    abstained = _abstention(model)
     if m is None:
         none = (
             "<p>No labelled rows were given, so that there are no estimates here: "
@@ -55,15 +53,15 @@ def estimates_section(predictor: Predictor, m: RowMeasures | None) -> str:
     grouped = (
         " They count every row by itself, while this model was fitted on groups of rows: if some of these belong to "
         "one group, the limits are too narrow, and they say nothing of the promise about a new group."
-    ) * bool(predictor.info.details.get("n_training_groups"))
+    ) * bool(model.card.n_training_groups)
     return "\n".join([
         _warning(m),
         "<p>These figures are <strong>estimates</strong> from the rows that were given, not promises. The limits "
         "behind the error hold with 95 % confidence if these rows are new and from the same source."
         f"{grouped}{left_out}</p>",
         html_table(["", ""], figures, caption="On the rows given", left=1),
-        f'<div class="pair">{_reliability(predictor, m)}{_risk(m)}</div>',
-        _confusion(predictor, m),
+        f'<div class="pair">{_reliability(model, m)}{_risk(m)}</div>',
+        _confusion(model, m),
         abstained,
     ])  # fmt: skip
 
@@ -83,11 +81,11 @@ def _warning(m: RowMeasures) -> str:
     return ""
 
 
-def _reliability(predictor: Predictor, m: RowMeasures) -> str:
+def _reliability(model: Model, m: RowMeasures) -> str:
     if not m.bins:
         return ""
-    two = predictor.n_classes == 2
-    what = f"class {_short(predictor.info.labels.names[1])}" if two else "the answer"
+    two = model.n_classes == 2
+    what = f"class {_short(model.labels.names[1])}" if two else "the answer"
     dots = Series(
         "rows", [b.said for b in m.bins], [b.found for b in m.bins], "main", line=False, dots=True,
         low=[b.low for b in m.bins], high=[b.high for b in m.bins],
@@ -127,8 +125,8 @@ def _figure(title: str, drawn: str, words: str, numbers: str) -> str:
     )
 
 
-def _confusion(predictor: Predictor, m: RowMeasures) -> str:
-    names = [_short(name) for name in predictor.info.labels.names]
+def _confusion(model: Model, m: RowMeasures) -> str:
+    names = [_short(name) for name in model.labels.names]
     true = [*names, *(["(other labels)"] if len(m.confusion) > len(names) else [])]
     if len(names) > MOST_CLASSES:
         return _confused_pairs(true, names, m.confusion)
@@ -165,10 +163,10 @@ def _confused_pairs(true: list[str], names: list[str], confusion: NDArray[np.int
     return head + shown
 
 
-def _abstention(predictor: Predictor) -> str:
+def _abstention(model: Model) -> str:
     """What is certified about abstaining, if the model learned to."""
-    record = predictor.info.details.get("abstention")
-    if not isinstance(record, Mapping):
+    record = model.card.abstention
+    if record is None:
         return ""
     try:
         words = str(Abstention.from_dict(record)).split("\n\n")
@@ -184,32 +182,32 @@ def _short(name: str, most: int = 24) -> str:
 # What moves the answers
 
 
-def page_plan(predictor: Predictor, given: GivenRows | None = None) -> ExplanationPlan | None:
+def page_plan(model: Model, given: GivenRows | None = None) -> ExplanationPlan | None:
     """A plan whose explanation takes a page seconds at the most: background rows of the model, or else of the caller.
 
     None where there are neither.
     """
-    sampled = isinstance(predictor, PathPredictor | PathMixture)
+    sampled = model.predictor.vote == "kept paths"
     options: dict[str, Any] = {"pairs": 2, "exact_columns": 3} if sampled else {}
-    if predictor.info.details.get(BACKGROUND) is not None:
-        return ExplanationPlan.of(predictor, **options)
+    if model.card.background:
+        return ExplanationPlan.of(model, **options)
     if given is None:
         return None
-    layout = column_layout(predictor)
+    layout = column_layout(model)
     rows = given.prepared[_spaced(len(given.prepared), 25), : layout.n_features]
     return ExplanationPlan.drawn(layout, rows, **{"exact_columns": 10, **options})
 
 
-def moves_of(predictor: Predictor, plan: ExplanationPlan | None, given: GivenRows | None) -> ModelExplanation | None:
+def moves_of(model: Model, plan: ExplanationPlan | None, given: GivenRows | None) -> ModelExplanation | None:
     """What matters to the model on given rows, or on the few that it keeps; None where there are neither."""
     if plan is None:
         return None
     quick = ExplanationPlan.drawn(plan.columns, plan.background[:12], seed=plan.seed, pairs=2, exact_columns=5)
     if given is None:
-        return explain_model_inputs(predictor, plan.background_inputs(predictor), None, quick, regions=MOST_REGIONS)
+        return explain_model_inputs(model, plan.background_inputs(model), None, quick, regions=MOST_REGIONS)
     some = _spaced(len(given.prepared), LOCATED)
     judged = given.codes[some] if len(plan.columns.names) <= MOST_SHUFFLED else None
-    return explain_model_inputs(predictor, given.prepared[some], judged, quick, rows=EXPLAINED, regions=MOST_REGIONS)
+    return explain_model_inputs(model, given.prepared[some], judged, quick, rows=EXPLAINED, regions=MOST_REGIONS)
 
 
 def _spaced(n: int, most: int) -> NDArray[np.intp]:
@@ -217,7 +215,7 @@ def _spaced(n: int, most: int) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
 
 
-def moves_section(predictor: Predictor, found: ModelExplanation | None, *, given: bool) -> str:
+def moves_section(model: Model, found: ModelExplanation | None, *, given: bool) -> str:
     """Importance and regions, on the rows given or on those that the model keeps."""
     if found is None:
         return (
@@ -235,14 +233,14 @@ def moves_section(predictor: Predictor, found: ModelExplanation | None, *, given
     drawn = bar_chart(bars, "Importance of the columns")
     rest = f" {number_of(len(ranked) - MOST_BARS, 'other column')} moved less." if len(ranked) > MOST_BARS else ""
     source = "of the rows given" if given else "that the model keeps of its first part"
-    score = "the score, which lies between −1 and +1," if predictor.n_classes == 2 else "the shares of the vote"
+    score = "the score, which lies between −1 and +1," if model.n_classes == 2 else "the shares of the vote"
     words = (
         f"How far each column moves {score} in the mean over {number_of(found.n_explained, 'row')} {source} (mean size "
         "of its Shapley values, ± one standard error). An estimate; it says what the model listens to, not what causes "
         f"what.{rest}"
     )
     figure = f"<figure><h3>Importance</h3>{drawn}<figcaption>{words}</figcaption>{_growth(found, ranked)}</figure>"
-    return figure + _regions(predictor, found, given=given)
+    return figure + _regions(model, found, given=given)
 
 
 def _growth(found: ModelExplanation, ranked: list[ColumnImportance]) -> str:
@@ -259,11 +257,11 @@ def _growth(found: ModelExplanation, ranked: list[ColumnImportance]) -> str:
     return f"<details><summary>By the growth of the error</summary>{shown}</details>"
 
 
-def _regions(predictor: Predictor, found: ModelExplanation, *, given: bool) -> str:
+def _regions(model: Model, found: ModelExplanation, *, given: bool) -> str:
     head = "<h3>Regions</h3>"
     if found.regions is None:
         return f"{head}<p>{escape(found.no_regions)}</p>"
-    names, two = predictor.info.labels.names, predictor.n_classes == 2
+    names, two = model.labels.names, model.n_classes == 2
     lines = []
     for region in found.regions.listed:
         best = int(region.output[0] >= 0) if two else int(np.argmax(region.output))
@@ -290,10 +288,10 @@ def _regions(predictor: Predictor, found: ModelExplanation, *, given: bool) -> s
 # Learning
 
 
-def curves_section(details: Mapping[str, Any]) -> str:
+def curves_section(curves: Sequence[Curve]) -> str:
     """The curves that the file holds, a chart for each stage."""
     charts = []
-    for place, (name, epochs, values) in enumerate(_curves(details)):
+    for place, (name, epochs, values) in enumerate(_drawn(curves)):
         best = min(values)
         drawn = chart(
             [Series(name, epochs, values, "main")], f"curve{place}", f"Learning curve: {name}",
@@ -306,26 +304,18 @@ def curves_section(details: Mapping[str, Any]) -> str:
         numbers = html_table(["epoch", name], lines, caption="Learning curve", left=0)
         charts.append(_figure(escape(name[:1].upper() + name[1:]), drawn, words, numbers))
     if not charts:
-        return (
-            "<p>The file holds no learning curves: it was written by an older version, or by a method without any.</p>"
-        )
+        return "<p>The file holds no learning curves: it was made by a method without any.</p>"
     intro = "<p>What learning monitored after every epoch, on rows kept apart for it; smaller is better.</p>"
     return f'{intro}<div class="pair">{"".join(charts)}</div>'
 
 
-def _curves(details: Mapping[str, Any]) -> list[tuple[str, list[float], list[float]]]:
-    """Names, epochs and values of the stored curves; what is none is skipped."""
-    found = []
-    stored = details.get("curves")
-    for record in stored if isinstance(stored, list) else []:
-        name, every, values = (
-            (record.get(k) for k in ("name", "every", "values")) if isinstance(record, dict) else [None] * 3
-        )
-        if not isinstance(values, list) or len(values) < 2 or not all(map(_finite, values)):
-            continue
-        if isinstance(name, str) and isinstance(every, int) and every > 0:
-            found.append((name[:60], [float(every * i) for i in range(len(values))], [float(v) for v in values]))
-    return found
+def _drawn(curves: Sequence[Curve]) -> list[tuple[str, list[float], list[float]]]:
+    """Names, epochs and values of curves that can be drawn."""
+    return [
+        (curve.name[:60], [float(curve.every * i) for i in range(len(curve.values))], list(curve.values))
+        for curve in curves
+        if len(curve.values) > 1
+    ]
 
 
 def _finite(value: Any) -> bool:
@@ -335,9 +325,9 @@ def _finite(value: Any) -> bool:
 # Columns
 
 
-def columns_section(predictor: Predictor) -> str:
+def columns_section(model: Model) -> str:
     """The columns that the model takes, and what was left out."""
-    preparation: Any = predictor.info.preparation
+    preparation: Any = model.preparation
     coded = isinstance(preparation, CodedMap)
     base = preparation.base if coded else preparation
     codes = (
@@ -351,8 +341,8 @@ def columns_section(predictor: Predictor) -> str:
         dropped = [[note.column, note.text] for note in base.notes]
         left = html_table(["column", "remark"], _first(dropped), caption="Remarks", left=2) if dropped else ""
         return f"{shown}{codes}{left}"
-    names = predictor.info.feature_names
-    n = predictor.n_inputs if base is None or not hasattr(base, "n_features_in") else base.n_features_in
+    names = model.feature_names
+    n = model.n_inputs if base is None or not hasattr(base, "n_features_in") else base.n_features_in
     if names is None:
         return f"<p>Arrays of {n:,} numbers without names.</p>{codes}"
     shown = html_table(["column"], _first([[name] for name in names]), caption="Columns used, all numeric", left=1)

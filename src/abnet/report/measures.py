@@ -11,7 +11,7 @@ from abnet.certificates.fitted_rows import FittedRows
 from abnet.decisions.answers import sureness
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.labels import winners
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 
 __all__ = [
     "CalibrationBin",
@@ -123,12 +123,12 @@ class GivenRows:
     codes: NDArray[np.intp]
 
 
-def measure_rows(predictor: Predictor, prepared: NDArray[Any], codes: NDArray[np.intp]) -> GivenRows:
+def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) -> GivenRows:
     """Answers to prepared rows, measured.
 
     Parameters
     ----------
-    predictor : Predictor
+    model : Model
     prepared : array (n, inputs)
         As the network reads them.
     codes : int array (n,)
@@ -136,21 +136,21 @@ def measure_rows(predictor: Predictor, prepared: NDArray[Any], codes: NDArray[np
 
     Examples
     --------
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> model = CompactABNet(np.array([[4.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.predictors.table import Table
+    >>> model = Model(Table(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = measure_rows(model, np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([0, 1, 1, 1])).measures
     >>> found.errors, found.confusion.tolist(), found.risk[-1]
     (1, [[1, 0], [1, 2]], 0.25)
     """
-    scores = predictor.score_prepared(prepared) if len(codes) else np.empty(0)
-    seen = filter_of(predictor)
+    scores = model.predictor.scores(prepared) if len(codes) else np.empty(0)
+    seen = filter_of(model)
     if seen is not None:
-        seen.add(prepared, label_marks(codes, predictor.n_classes))
-    return GivenRows(measure_scores(predictor, scores, codes, seen=seen), prepared, codes)
+        seen.add(prepared, label_marks(codes, model.n_classes))
+    return GivenRows(measure_scores(model, scores, codes, seen=seen), prepared, codes)
 
 
 def measure_scores(
-    predictor: Predictor,
+    model: Model,
     scores: NDArray[np.float64],
     codes: NDArray[np.intp],
     *,
@@ -158,7 +158,7 @@ def measure_scores(
     n_unlabelled: int = 0,
 ) -> RowMeasures:
     """`measure_rows` of rows whose scores are known, and that were looked for among those of the fit."""
-    n, K = len(codes), predictor.n_classes
+    n, K = len(codes), model.n_classes
     if not n:
         raise ValueError("there is no row with a label: a report needs some, or no table at all.")
     answers, known = winners(scores), codes >= 0
@@ -167,8 +167,8 @@ def measure_scores(
     np.add.at(confusion, (np.where(known, codes, K), answers), 1)
     log_loss, gap = None, None
     bins: tuple[CalibrationBin, ...] = ()
-    if predictor.shares and known.any():
-        probabilities = predictor.probabilities_from_scores(scores)
+    if model.predictor.shares and known.any():
+        probabilities = model.probabilities_from_scores(scores)
         chosen = np.clip(probabilities[known, codes[known]], 1e-300, 1.0)
         log_loss = float(-np.log(chosen).mean())
         said = probabilities[:, 1] if K == 2 else probabilities.max(axis=1)

@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +22,7 @@ from abnet.decisions.answers import threshold_of
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.labels import Labels
-from abnet.predictors.predictor import Predictor
+from abnet.model.model import Model
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
 from abnet.preparation.scalers import MinMaxMap, StandardMap
@@ -50,7 +51,7 @@ def write_report(
 
     Parameters
     ----------
-    model : Predictor or fitted classifier
+    model : Model or fitted classifier
         ``abnet.load(path)``, or what `fit` returned.
     path : path
         The page; a file of that name is replaced in one step.
@@ -74,22 +75,22 @@ def write_report(
     Examples
     --------
     >>> import tempfile
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> net = CompactABNet(np.array([[2.0, 1.0]]), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.predictors.table import Table
+    >>> net = Model(Table(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> page = write_report(net, Path(tempfile.mkdtemp()) / "report.html", [[1.0, 0.0], [-1.0, 2.0]], [1, -1])
     >>> "<h1>" in page.read_text(encoding="utf-8")
     True
     """
-    predictor: Predictor = getattr(model, "predictor_", model)
-    if not isinstance(predictor, Predictor):
+    fitted = getattr(model, "model_", model)
+    if not isinstance(fitted, Model):
         raise TypeError(f"a report is about a model of this library, fitted or loaded; got a {type(model).__name__}.")
     if (X is None) != (y is None):
         raise ValueError("X and y go together: rows with their labels, or neither.")
     given = None
     if X is not None:
-        prepared = _dense(predictor.prepare(X))
-        given = measure_rows(predictor, prepared, _codes(predictor.info.labels, y, len(prepared)))
-    page = report_page(predictor, given, title=title, rivals=peers_of(list(rivals)), form=form)
+        prepared = _dense(fitted.prepare(X))
+        given = measure_rows(fitted, prepared, _codes(fitted.labels, y, len(prepared)))
+    page = report_page(fitted, given, title=title, rivals=peers_of(list(rivals)), form=form)
     target = Path(path)
     with atomic_path(target) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
@@ -111,7 +112,7 @@ def _codes(labels: Labels, y: Any, n: int) -> NDArray[np.intp]:
 
 
 def report_page(
-    predictor: Predictor,
+    model: Model,
     given: GivenRows | None = None,
     *,
     title: str | None = None,
@@ -119,27 +120,26 @@ def report_page(
     form: bool = True,
 ) -> str:
     """The HTML of a report; parameters as for `write_report`, with rows that are prepared and measured."""
-    details = predictor.info.details
     measures = None if given is None else given.measures
-    plan = page_plan(predictor, given)
-    moves = moves_of(predictor, plan, given)
-    peers = tuple(rivals) or peers_of(details.get("rivals"))
-    target = details.get("target")
-    heading = title or (f"A classifier of “{target}”" if isinstance(target, str) else "A classifier")
+    plan = page_plan(model, given)
+    moves = moves_of(model, plan, given)
+    peers = tuple(rivals) or peers_of([msgspec.structs.asdict(rival) for rival in model.card.rivals])
+    target = model.card.target
+    heading = title or (f"A classifier of “{target}”" if target is not None else "A classifier")
     sections = [
-        _Section("promise", "What is promised", certificate_section(predictor, peers, measures)),
-        _Section("estimates", "What was measured", estimates_section(predictor, measures)),
-        _Section("moves", "What moves its answers", moves_section(predictor, moves, given=given is not None)),
+        _Section("promise", "What is promised", certificate_section(model, peers, measures)),
+        _Section("estimates", "What was measured", estimates_section(model, measures)),
+        _Section("moves", "What moves its answers", moves_section(model, moves, given=given is not None)),
     ]
-    embedded = _form(predictor, plan) if form else _Form("<p>This page was made without the form.</p>")
+    embedded = _form(model, plan) if form else _Form("<p>This page was made without the form.</p>")
     if form:
         sections.append(_Section("try", "Try a row", embedded.body))
     sections += [
-        _Section("learning", "How it learned", curves_section(details)),
-        _Section("columns", "What it reads", columns_section(predictor)),
-        _Section("repeat", "How to make it again", repeat_section(predictor)),
+        _Section("learning", "How it learned", curves_section(model.card.curves)),
+        _Section("columns", "What it reads", columns_section(model)),
+        _Section("repeat", "How to make it again", repeat_section(model)),
     ]
-    return _whole(heading, _lead(predictor), sections, embedded)
+    return _whole(heading, _lead(model), sections, embedded)
 
 
 @dataclass(frozen=True)
@@ -158,12 +158,12 @@ class _Form:
     script: str = ""
 
 
-def _lead(predictor: Predictor) -> str:
-    names = predictor.info.labels.names
+def _lead(model: Model) -> str:
+    names = model.labels.names
     listed = ", ".join(f"“{_cut(name)}”" for name in names[:6]) + (
         f" and {len(names) - 6} more" if len(names) > 6 else ""
     )
-    recipe = predictor.info.details.get("recipe")
+    recipe = model.card.recipe
     made = f" Made as {recipe[:300]}." if isinstance(recipe, str) else ""
     return f"It tells {len(names)} classes apart: {listed}.{made}"
 
@@ -242,20 +242,20 @@ def _bare(text: str) -> str:
 # The form
 
 
-def _form(predictor: Predictor, plan: ExplanationPlan | None) -> _Form:
+def _form(model: Model, plan: ExplanationPlan | None) -> _Form:
     try:
-        record = js_record(predictor)
+        record = js_record(model)
     except ValueError as error:
         return _Form(f"<p>There is no form for this model: {escape(str(error))}</p>")
     threshold = None
-    if "abstention" in predictor.info.details:
+    if model.card.abstention is not None:
         try:
-            threshold = threshold_of(predictor.info.details)
+            threshold = threshold_of(model.card)
         except (ValueError, TypeError):
             threshold = None
     page = {
         "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
-        "fields": _fields(predictor), "threshold": threshold,
+        "fields": _fields(model), "threshold": threshold,
     }  # fmt: skip
     body = (
         '<noscript><p class="note">With JavaScript on, a form here takes a row and computes its label, probabilities '
@@ -269,14 +269,14 @@ def _form(predictor: Predictor, plan: ExplanationPlan | None) -> _Form:
     return _Form(body, data, "\n".join(parts))
 
 
-def _fields(predictor: Predictor) -> list[dict[str, Any]]:
+def _fields(model: Model) -> list[dict[str, Any]]:
     """What the form asks for: a field for each column, with a usual value."""
-    preparation: Any = predictor.info.preparation
+    preparation: Any = model.preparation
     base = preparation.base if isinstance(preparation, CodedMap) else preparation
     if isinstance(base, TableMap):
         return [_field(column) for column in base.columns]
-    n = predictor.n_inputs if base is None else base.n_features_in
-    names = predictor.info.feature_names or [f"column {place}" for place in range(1, n + 1)]
+    n = model.n_inputs if base is None else base.n_features_in
+    names = model.feature_names or [f"column {place}" for place in range(1, n + 1)]
     usual: Sequence[float] = [0.0] * n
     if isinstance(base, StandardMap):
         usual = base.mean

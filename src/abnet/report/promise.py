@@ -11,8 +11,9 @@ from typing import Any
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.vote import DrawnCertificate
 from abnet.bounds.wording import assumptions, confidence, percent, percent_up, sentences, table
-from abnet.files.model_file import VERSION, config_text, digest, kind_of
-from abnet.predictors.predictor import Predictor
+from abnet.model.card import Card
+from abnet.model.file import VERSION, config_text, digest
+from abnet.model.model import Model
 from abnet.report.measures import RowMeasures
 from abnet.report.svg import Bar, bar_chart
 
@@ -89,12 +90,12 @@ def _kind(cell: str, left: bool) -> str:
 # The certificate
 
 
-def certificate_section(predictor: Predictor, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
+def certificate_section(model: Model, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
     """What is promised, in words and as bars."""
-    c = predictor.certificate_
+    c = model.certificate_
     bound = _bound(c)
     if c is None:
-        estimate = _rate(predictor.info.details.get("bound_estimate"))
+        estimate = _rate(model.card.bound_estimate)
         figure = "" if estimate is None else f" The bound would be {percent(estimate)}; that is an estimate."
         head = (
             '<p class="verdict"><strong>No certificate.</strong> No theorem covers the way this model was learned, so '
@@ -111,7 +112,7 @@ def certificate_section(predictor: Predictor, peers: Sequence[Peer], measures: R
     words = "" if c is None else "".join(f"<p>{_marked(text)}</p>" for text in sentences(c, details=bound is None))
     lines = "" if c is None else _lines(c)
     rests = "" if c is None else f"<h3>What it rests on</h3>{''.join(f'<p>{_marked(t)}</p>' for t in assumptions(c))}"
-    return f"{head}\n{words}\n{_bars(predictor, peers, measures)}\n{lines}\n{rests}"
+    return f"{head}\n{words}\n{_bars(model, peers, measures)}\n{lines}\n{rests}"
 
 
 def _bound(c: Certificate | DrawnCertificate | None) -> float | None:
@@ -132,8 +133,8 @@ def _marked(text: str) -> str:
     return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
 
 
-def _bars(predictor: Predictor, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
-    c, bars = predictor.certificate_, []
+def _bars(model: Model, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
+    c, bars = model.certificate_, []
     bound = _bound(c)
     base = c.base_rate if isinstance(c, Certificate) else None
     if c is not None and bound is not None:
@@ -188,54 +189,52 @@ def _lines(c: Certificate | DrawnCertificate) -> str:
 # Making it again
 
 
-def settings_text(details: Mapping[str, Any]) -> str | None:
+def settings_text(card: Card) -> str | None:
     """The call that makes the model again, from its stored settings; None where the file does not say.
 
     Examples
     --------
-    >>> settings_text({"estimator": "ABNetClassifier", "settings": {"delta": "0.01"}, "seed": 7})
+    >>> settings_text(Card(estimator="ABNetClassifier", settings={"delta": "0.01"}, seed=7))
     'ABNetClassifier(delta=0.01, random_state=7)'
     """
-    settings, name = details.get("settings"), details.get("estimator")
-    if not isinstance(settings, Mapping) or not isinstance(name, str):
+    if card.settings is None or card.estimator is None:
         return None
-    settings = {**settings, **({"random_state": details["seed"]} if "seed" in details else {})}
-    return f"{name}({', '.join(f'{key}={value}' for key, value in sorted(settings.items()))})"
+    settings = {**card.settings, **({} if card.seed is None else {"random_state": str(card.seed)})}
+    return f"{card.estimator}({', '.join(f'{key}={value}' for key, value in sorted(settings.items()))})"
 
 
-def repeat_section(predictor: Predictor) -> str:
+def repeat_section(model: Model) -> str:
     """Fingerprints, and the command or call that makes the model again."""
-    details = predictor.info.details
-    command, call = details.get("command"), settings_text(details)
+    command, call = model.card.command, settings_text(model.card)
     how = []
-    if isinstance(command, str):
+    if command is not None:
         how.append(f"<p>On the same table:</p><pre>{escape(command)}</pre>")
     if call is not None:
         how.append(f"<p>{'Or in' if how else 'In'} Python, on the same rows:</p><pre>{escape(call)}</pre>")
     if not how:
-        how.append("<p>This file does not say how the model was made: it was written by an older version.</p>")
-    return f"{''.join(how)}\n{html_table(['', ''], _facts(predictor), caption='Fingerprints and facts', left=2)}"
+        how.append("<p>This file does not say how the model was made: it was not fitted by a classifier of abnet.</p>")
+    return f"{''.join(how)}\n{html_table(['', ''], _facts(model), caption='Fingerprints and facts', left=2)}"
 
 
-def _facts(predictor: Predictor) -> list[list[str]]:
-    details = predictor.info.details
-    plain: dict[str, Any] = {"model": kind_of(predictor), "recipe": details.get("recipe")}
-    plain["layers"] = "-".join(map(str, details["sizes"])) if isinstance(details.get("sizes"), list) else None
-    plain["rows fitted and certified"] = details.get("n_training_rows")
-    plain["further rows counted"] = details.get("n_counted_rows")
-    plain["written by"] = None if details.get("version") is None else f"abnet {details['version']}"
-    plain["fingerprint of the data"] = details.get("data_fingerprint")
-    if isinstance(details.get("settings"), Mapping):
-        text = json.dumps(details["settings"], sort_keys=True, default=str)
+def _facts(model: Model) -> list[list[str]]:
+    card = model.card
+    plain: dict[str, Any] = {"model": type(model.predictor).__name__, "recipe": card.recipe}
+    plain["layers"] = "-".join(map(str, card.sizes))
+    plain["rows fitted and certified"] = card.n_training_rows
+    plain["further rows counted"] = card.n_counted_rows
+    plain["written by"] = None if card.version is None else f"abnet {card.version}"
+    plain["fingerprint of the data"] = card.data_fingerprint
+    if card.settings is not None:
+        text = json.dumps(card.settings, sort_keys=True)
         plain["fingerprint of the settings"] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    plain["fingerprint of the model"] = _digest(predictor)
+    plain["fingerprint of the model"] = _digest(model)
     shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in plain.items() if value}
     return [[name, value[:300]] for name, value in shown.items()]
 
 
-def _digest(predictor: Predictor) -> str | None:
-    """The digest that a model file of this predictor has; None where it cannot be stored."""
+def _digest(model: Model) -> str | None:
+    """The digest that a model file of this model has; None where it cannot be stored."""
     try:
-        return digest(predictor.arrays(), VERSION, config_text(kind_of(predictor), predictor.info))
+        return digest(model.predictor.arrays(), VERSION, config_text(model))
     except (ValueError, AttributeError, TypeError):
         return None

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from abnet.calibration import Calibration
 from abnet.groups import number_groups
-from abnet.predictors.predictor import Calibration
 
 __all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
 

@@ -244,14 +244,14 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
 
 
 def _file_size(classifier: Any, preparation: Any) -> int:
-    from abnet.files import save
+    from abnet.model.file import save
 
-    predictor = classifier.compact()
+    model = classifier.compact()
     if preparation is not None:
-        predictor = replace(predictor, info=replace(predictor.info, preparation=preparation, feature_names=None))
+        model = replace(model, preparation=preparation, feature_names=None)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.abnet"
-        save(predictor, path)
+        save(model, path)
         return path.stat().st_size
 
 

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
-from abnet.certificates.fingerprint import BACKGROUND, BACKGROUND_ROWS
+from abnet.certificates.fingerprint import BACKGROUND_ROWS
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text
 from abnet.cli.jobs.predict_table import numeric_rows, prepared
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
-from abnet.files import load
-from abnet.predictors.predictor import Predictor
+from abnet.model.file import load
+from abnet.model.model import Model
 from abnet.preparation.unseen import Unseen
 from abnet.tables import read_table
 from abnet.tables.frames import as_table
@@ -112,33 +112,33 @@ def explain_table(
     progress : callable, optional
         Takes the share that is done.
     """
-    predictor, frame = load(model), read_table(table)
+    loaded, frame = load(model), read_table(table)
     chosen = chosen_rows(row, rows, frame.height)
     if plots is not None and chosen is not None and len(chosen) > MOST_DRAWN:
         raise UsageError(f"--plots draws each row by itself, {MOST_DRAWN} at the most; {len(chosen):,} were named.")
     outcome = ExplainOutcome(None, None)
-    usual = _usual(predictor, frame, background, seed, outcome)
+    usual = _usual(loaded, frame, background, seed, outcome)
     if chosen is None:
-        plan = _plan(predictor, usual, seed, pairs=2)
-        outcome.whole = _whole(predictor, frame, plan, seed, outcome)
+        plan = _plan(loaded, usual, seed, pairs=2)
+        outcome.whole = _whole(loaded, frame, plan, seed, outcome)
     if chosen is not None or output is not None:
         numbers = list(range(1, frame.height + 1)) if chosen is None else chosen
-        outcome.rows = _rows(predictor, frame, numbers, _plan(predictor, usual, seed), outcome, progress)
+        outcome.rows = _rows(loaded, frame, numbers, _plan(loaded, usual, seed), outcome, progress)
     if output is not None and outcome.rows is not None:
         with atomic_path(output) as temporary:
             temporary.write_text(outcome.rows.to_csv(), encoding="utf-8", newline="")
         outcome.output = str(output)
     if plots is not None:
-        outcome.figures = _draw(predictor, frame, outcome, plots, chosen is not None)
+        outcome.figures = _draw(loaded, frame, outcome, plots, chosen is not None)
     outcome.notices = list(dict.fromkeys(outcome.notices))
     return outcome
 
 
 def _usual(
-    predictor: Predictor, frame: "polars.DataFrame", background: Path | None, seed: int, outcome: ExplainOutcome
+    loaded: Model, frame: "polars.DataFrame", background: Path | None, seed: int, outcome: ExplainOutcome
 ) -> Any:
     """Rows to compare with as inputs of the network; None for those that the model keeps."""
-    if background is None and BACKGROUND in predictor.info.details:
+    if background is None and loaded.card.background:
         return None
     if background is None:
         outcome.notices.append(
@@ -146,13 +146,13 @@ def _usual(
             "most); --background TABLE names others"
         )
     source = frame if background is None else read_table(background)
-    return _inputs(predictor, _some(source, BACKGROUND_ROWS, seed), outcome)
+    return _inputs(loaded, _some(source, BACKGROUND_ROWS, seed), outcome)
 
 
-def _plan(predictor: Predictor, usual: Any, seed: int, pairs: int | None = None) -> ExplanationPlan:
+def _plan(loaded: Model, usual: Any, seed: int, pairs: int | None = None) -> ExplanationPlan:
     if usual is None:
-        return ExplanationPlan.of(predictor, seed=seed, pairs=pairs)
-    layout = column_layout(predictor)
+        return ExplanationPlan.of(loaded, seed=seed, pairs=pairs)
+    layout = column_layout(loaded)
     return ExplanationPlan.drawn(layout, np.asarray(usual)[:, : layout.n_features], seed=seed, pairs=pairs)
 
 
@@ -162,35 +162,35 @@ def _some(frame: "polars.DataFrame", most: int, seed: int) -> "polars.DataFrame"
     return frame[np.sort(np.random.default_rng(seed).choice(frame.height, most, replace=False))]
 
 
-def _inputs(predictor: Predictor, frame: "polars.DataFrame", outcome: ExplainOutcome) -> Any:
-    inputs, unseen = prepared(predictor, as_table(frame))
+def _inputs(loaded: Model, frame: "polars.DataFrame", outcome: ExplainOutcome) -> Any:
+    inputs, unseen = prepared(loaded, as_table(frame))
     reports: list[Unseen] = unseen
     outcome.notices += map(str, reports)
     return inputs
 
 
 def _whole(
-    predictor: Predictor, frame: "polars.DataFrame", plan: ExplanationPlan, seed: int, outcome: ExplainOutcome
+    loaded: Model, frame: "polars.DataFrame", plan: ExplanationPlan, seed: int, outcome: ExplainOutcome
 ) -> ModelExplanation:
     some = _some(frame, MODEL_ROWS, seed)
-    codes = _codes(predictor, some)
+    codes = _codes(loaded, some)
     if codes is not None and (codes == -2).any():
         outcome.notices.append(f"left out: {number_of(int((codes == -2).sum()), 'row')} without a label")
         some, codes = some.filter(codes > -2), codes[codes > -2]
-    return explain_model_inputs(predictor, _inputs(predictor, some, outcome), codes, plan, seed=seed)
+    return explain_model_inputs(loaded, _inputs(loaded, some, outcome), codes, plan, seed=seed)
 
 
-def _codes(predictor: Predictor, frame: "polars.DataFrame") -> NDArray[np.intp] | None:
+def _codes(loaded: Model, frame: "polars.DataFrame") -> NDArray[np.intp] | None:
     """The places of the labels among the classes, -1 for others and -2 for none; None where the table has no labels."""
-    target = predictor.info.details.get("target")
+    target = loaded.card.target
     if not isinstance(target, str) or target not in frame.columns:
         return None
-    known: dict[Any, int] = {label_text(name): code for code, name in enumerate(predictor.info.labels.names)}
+    known: dict[Any, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
     return np.array([-2 if text is None else known.get(text, -1) for text in cell_texts(as_table(frame), target)])
 
 
 def _rows(
-    predictor: Predictor,
+    loaded: Model,
     frame: "polars.DataFrame",
     numbers: list[int],
     plan: ExplanationPlan,
@@ -201,17 +201,15 @@ def _rows(
     for start in range(0, len(numbers), STEP):
         part = numbers[start : start + STEP]
         rows = frame[[number - 1 for number in part]]
-        inputs = _inputs(predictor, rows, outcome)
-        cells = row_cells(predictor, plan.columns, as_table(rows))
-        found += explain_inputs(predictor, inputs, cells, plan, numbers=part).rows
+        inputs = _inputs(loaded, rows, outcome)
+        cells = row_cells(loaded, plan.columns, as_table(rows))
+        found += explain_inputs(loaded, inputs, cells, plan, numbers=part).rows
         if progress is not None:
             progress((start + len(part)) / len(numbers))
     return Explanation(tuple(found), plan)
 
 
-def _draw(
-    predictor: Predictor, frame: "polars.DataFrame", outcome: ExplainOutcome, folder: Path, of_rows: bool
-) -> list[str]:
+def _draw(loaded: Model, frame: "polars.DataFrame", outcome: ExplainOutcome, folder: Path, of_rows: bool) -> list[str]:
     """Figures of the rows, or of the model; of one with two columns of numbers, the plane too."""
     from abnet.explanation.charts import save_model_figures, save_row_figures
     from abnet.explanation.plane import plane_figure
@@ -221,12 +219,12 @@ def _draw(
         return [str(path) for row in outcome.rows for path in save_row_figures(row, folder)]
     assert outcome.whole is not None
     paths = save_model_figures(outcome.whole, folder)
-    layout = column_layout(predictor)
+    layout = column_layout(loaded)
     if len(layout.names) == 2 and layout.original:
-        named = hasattr(predictor.info.preparation, "transform_reporting")
+        named = hasattr(loaded.preparation, "transform_reporting")
         try:
-            rows = frame if named else numeric_rows(predictor, as_table(frame))
-            figure = plane_figure(predictor, rows, _known_labels(predictor, frame))
+            rows = frame if named else numeric_rows(loaded, as_table(frame))
+            figure = plane_figure(loaded, rows, _known_labels(loaded, frame))
         except ValueError as error:
             outcome.notices.append(f"no figure of the plane: {error}")
         else:
@@ -234,6 +232,6 @@ def _draw(
     return list(map(str, paths))
 
 
-def _known_labels(predictor: Predictor, frame: "polars.DataFrame") -> NDArray[Any] | None:
-    codes = _codes(predictor, frame)
-    return None if codes is None or codes.min() < 0 else predictor.info.labels.decode(codes)
+def _known_labels(loaded: Model, frame: "polars.DataFrame") -> NDArray[Any] | None:
+    codes = _codes(loaded, frame)
+    return None if codes is None or codes.min() < 0 else loaded.labels.decode(codes)

@@ -3,10 +3,11 @@
 import tempfile
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -14,7 +15,6 @@ from sklearn.base import clone
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.wording import filled, percent
-from abnet.certificates.fingerprint import BACKGROUND
 from abnet.cli.console import certificate_text
 from abnet.cli.jobs.inputs import (
     Labelled,
@@ -30,8 +30,9 @@ from abnet.estimators.classifier import take_rows
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.recipe import prior_share
-from abnet.files import save
 from abnet.labels import counted
+from abnet.model.card import Card, Rival
+from abnet.model.file import save
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.tables.reading import Learning, TableSource, without
 
@@ -50,34 +51,6 @@ LOGISTIC_ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class Rival:
-    """Another model, judged by its errors on rows that had no part in it.
-
-    Attributes
-    ----------
-    name : str
-    bound : float
-        Test-set (Clopper-Pearson) bound on its error.
-    errors, n_examples : int
-        Errors counted, and the rows they were counted on.
-    same_network : bool
-        Whether it is the certified network itself, before it saw these rows.
-    base_rate : float or None
-        Share of these rows on which always answering their commonest class errs.
-    n_candidates : int
-        Models among which one may choose by means of these rows: as many as the fit was told of.
-    """
-
-    name: str
-    bound: float
-    errors: int
-    n_examples: int
-    same_network: bool = False
-    base_rate: float | None = None
-    n_candidates: int = 1
-
-
-@dataclass(frozen=True)
 class FitOutcome:
     """What came out of a fit."""
 
@@ -89,7 +62,7 @@ class FitOutcome:
     bound_estimate: float | None
     rivals: tuple[Rival, ...]
     notices: tuple[str, ...]
-    details: dict[str, Any]
+    card: Card
     output: Path
     size: int
     replaced: bool
@@ -97,7 +70,7 @@ class FitOutcome:
     @property
     def n_background(self) -> int:
         """Rows of the table that the model keeps for explanations."""
-        return len(self.details.get(BACKGROUND, {"rows": ()})["rows"])
+        return len(self.card.background)
 
     @property
     def vote_bound(self) -> float | None:
@@ -134,14 +107,12 @@ class FitOutcome:
     @property
     def decisions(self) -> list[str]:
         """What is promised of answers by a threshold, in words."""
-        if not {"abstention", "decision"} & self.details.keys():
-            return []
         from abnet.decisions.answers import decision_texts
 
-        return decision_texts(self.details)
+        return decision_texts(self.card)
 
     def _no_certificate_text(self) -> str:
-        settings = ", ".join(f"{name} {self.details[name]!r}" for name in ("objective", "prior", "aggregation"))
+        settings = ", ".join(f"{name} {getattr(self.card, name)!r}" for name in ("objective", "prior", "aggregation"))
         figure = (
             "" if self.bound_estimate is None else f" The Gibbs bound would be {self.bound_estimate:.3f}, an estimate."
         )
@@ -156,9 +127,9 @@ class FitOutcome:
         return {
             **{name: getattr(self, name) for name in ("target", "classes", "n_rows", "n_columns", "bound_estimate")},
             "certificate": certificate,
-            "test_set_bounds": [asdict(rival) for rival in self.rivals],
+            "test_set_bounds": [msgspec.structs.asdict(rival) for rival in self.rivals],
             "headline": self.headline,
-            "details": self.details,
+            "card": self.card.to_dict(),
             "n_background": self.n_background,
             "model": {"path": str(self.output), "bytes": self.size, "replaced": self.replaced},
         }
@@ -218,20 +189,16 @@ def fit_table(
             rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), prepared)
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
-    predictor = classifier.compact()
-    about: dict[str, Any] = {"target": target, "rivals": [asdict(rival) for rival in rivals]}
-    details = {**predictor.info.details, **about, **({} if command is None else {"command": command})}
-    details |= {} if group is None else {"group": group}
-    if not background:
-        details.pop(BACKGROUND, None)
-    info = replace(predictor.info, details=details)
+    made = classifier.compact()
+    card = msgspec.structs.replace(made.card, target=target, rivals=rivals, command=command, group=group)
+    made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
     replaced = output.exists()
-    save(replace(predictor, info=info), output)
+    save(made, output)
     notes = (*part.notes, *classifier.preprocessor_.notes_)
     return FitOutcome(
         target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, n_columns,
         classifier.certificate_, classifier.bound_estimate_, rivals,
-        tuple(map(in_options, notes)), info.details, output, output.stat().st_size, replaced,
+        tuple(map(in_options, notes)), made.card, output, output.stat().st_size, replaced,
     )  # fmt: skip
 
 
@@ -250,10 +217,9 @@ def _fit_whole(
     own = None if groups is None else groups[rest]
     classifier.fit(preparation.transform(take_rows(part.X, rest)), part.y[rest], groups=own)
     classifier.preprocessor_ = preparation
-    info = replace(
-        classifier.predictor_.info, preparation=preparation.map_, feature_names=tuple(part.X.columns)
+    classifier.model_ = replace(
+        classifier.model_, preparation=preparation.map_, feature_names=tuple(part.X.columns)
     )  # fmt: skip
-    classifier.predictor_ = replace(classifier.predictor_, info=info)
     return None
 
 
@@ -269,14 +235,15 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     logistic = _learned_logistic(prepared, classifier._labels.encode(part.y[np.sort(first)]))
     name = _logistic_name(len(first), len(part.y))
     tally = count_rows(
-        classifier.predictor_, frames, target, part.learns, exact=scores_are_exact(classifier),
+        classifier.model_, frames, target, part.learns, exact=scores_are_exact(classifier),
         others={name: logistic.predict},
     )  # fmt: skip
     settle(classifier, tally)
     errors = tally.other_errors[name]
     base, K = 1 - float(tally.rows[:-1].max() / tally.n_rows), classifier.n_candidates
     bound = clopper_pearson_bound(errors, tally.n_rows, classifier.delta, n_candidates=K)
-    return (Rival(name, bound, errors, tally.n_rows, base_rate=base, n_candidates=K),)
+    rival = Rival(name=name, bound=bound, errors=errors, n_examples=tally.n_rows, base_rate=base, n_candidates=K)
+    return (rival,)
 
 
 def rivals_of(
@@ -287,7 +254,7 @@ def rivals_of(
     Where the classifier kept no rows from the bound, logistic regression has two random halves instead. `prepared` are
     the rows of both parts as the fit has prepared them, which spares doing so again.
     """
-    split = classifier.predictor_.info.details["prior"] == "split"
+    split = classifier.model_.card.prior == "split"
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
     if not split:
         first, second = two_random_parts(data, 0.5, classifier.random_state)
@@ -306,7 +273,7 @@ def rivals_of(
     wrong = model.predict(judge) != labels
     base = 1 - float(counted(labels)[1].max() / len(second))
     found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier, groups))
-    return tuple(replace(rival, base_rate=base) for rival in found)
+    return tuple(msgspec.structs.replace(rival, base_rate=base) for rival in found)
 
 
 def _logistic_name(learned: int, other: int) -> str:
@@ -317,15 +284,11 @@ def frozen_network(
     classifier: Any, prepared: NDArray[Any], labels: NDArray[Any], groups: NDArray[Any] | None = None
 ) -> tuple[Rival, ...]:
     """The network as it was before the bound rows trained it, judged on them; none if frozen or sampled."""
-    from abnet.predictors.compact import CompactABNet
-    from abnet.predictors.mean_field_network import MeanFieldNetwork
-    from abnet.predictors.predictor import ModelInfo
-
-    kind: Any = type(classifier.predictor_)
-    if classifier.predictor_.info.details["posterior"] == "frozen" or kind not in (CompactABNet, MeanFieldNetwork):
+    mixture = hasattr(classifier, "priors_")
+    if mixture or classifier.model_.card.posterior == "frozen" or classifier.aggregation_ != "exact":
         return ()
-    before = kind.from_network(classifier.prior_, ModelInfo(classifier.classes_))
-    wrong = before.predict(prepared) != labels
+    before = classifier._way().deploy(classifier.prior_, np.random.default_rng(0), 1)
+    wrong = classifier.model_.labels.decode(before.votes(prepared)) != labels
     return (_judged("the same network before it saw these rows", wrong, classifier, groups, same_network=True),)
 
 
@@ -339,7 +302,9 @@ def _judged(
     else:
         order = np.arange(len(wrong))  # that of the split
         bound = group_averaged_bound(wrong, groups, delta, n_candidates=K, order=order)
-    return Rival(name, bound, errors, len(wrong), same_network, n_candidates=K)
+    return Rival(
+        name=name, bound=bound, errors=errors, n_examples=len(wrong), same_network=same_network, n_candidates=K
+    )
 
 
 def _learned_logistic(X: NDArray[Any], y: NDArray[Any]) -> Any:

@@ -21,8 +21,8 @@ from abnet.decisions.answers import sureness
 from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.decisions.training_rows import filter_of, label_marks
-from abnet.files import load
-from abnet.predictors.predictor import Predictor
+from abnet.model.file import load
+from abnet.model.model import Model
 from abnet.preparation.columns import numbers
 from abnet.preparation.unseen import Unseen, merge
 from abnet.tables import TableError, batches
@@ -125,11 +125,11 @@ class JudgedTable:
             )
         return [*map(str, self.unseen), *notes, *self.said]
 
-    def check_alone(self, predictor: Predictor) -> None:
+    def check_alone(self, loaded: Model) -> None:
         """Refuse to count rows one by one where those of one group stand together; say it where nobody can tell."""
-        if not predictor.info.details.get("n_training_groups"):
+        if not loaded.card.n_training_groups:
             return
-        group = predictor.info.details.get("group")
+        group = loaded.card.group
         shared = len(self.together) - len(set(self.together)) if None not in self.together else 1
         if shared:
             raise TableError(
@@ -181,7 +181,7 @@ def judge_model_file(
     truth: str | None = None,
     columns: tuple[str, ...] = (),
     scored: str | None = None,
-) -> tuple[Predictor, JudgedTable]:
+) -> tuple[Model, JudgedTable]:
     """Predict the rows of a table that have a label, and keep both.
 
     Parameters
@@ -194,14 +194,14 @@ def judge_model_file(
     scored : str, optional
         The label that scores are to speak for; an empty text asks how sure the model is of its answers.
     """
-    predictor = load(model)
-    target = truth or predictor.info.details.get("target")
+    loaded = load(model)
+    target = truth or loaded.card.target
     if not isinstance(target, str):
         raise UsageError(f"{model} does not say which column it predicts: name it with --truth COLUMN.")
-    names = predictor.info.labels.names
+    names = loaded.labels.names
     result = JudgedTable(columns={name: [] for name in columns}, known=tuple(map(label_text, names)))
-    result.seen = filter_of(predictor)
-    before, group = 0, predictor.info.details.get("group")
+    result.seen = filter_of(loaded)
+    before, group = 0, loaded.card.group
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
         before += frame.n_rows
@@ -209,24 +209,24 @@ def judge_model_file(
         result.total = (result.total + _row_sum(frame)) % 2**128
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
-        rows, reports = prepared(predictor, frame, written=False)
-        answers = predictor.info.labels.decode(predictor.votes(rows)).tolist()
+        rows, reports = prepared(loaded, frame, written=False)
+        answers = loaded.labels.decode(loaded.predictor.votes(rows)).tolist()
         if scored is not None:
-            result.scores += _model_scores(predictor, rows, scored)[labelled].tolist()
+            result.scores += _model_scores(loaded, rows, scored)[labelled].tolist()
         result.answers += [label_text(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
         result.unseen = merge([*result.unseen, *reports])
         if result.seen is not None:
             known = {name: code for code, name in enumerate(result.known)}
             new = result.truth[len(result.truth) - int(labelled.sum()) :]
             codes = np.array([known.get(label, -1) for label in new], np.intp)
-            written: Any = prepared(predictor, frame)[0]
+            written: Any = prepared(loaded, frame)[0]
             result.seen.add(written[labelled], label_marks(codes, len(names)))
-    return predictor, result
+    return loaded, result
 
 
-def _model_scores(predictor: Predictor, rows: Any, label: str) -> NDArray[np.float64]:
+def _model_scores(loaded: Model, rows: Any, label: str) -> NDArray[np.float64]:
     """How sure a model is of its answers, or, of two classes, how much speaks for one."""
-    scores, names = predictor.score_prepared(rows), [label_text(name) for name in predictor.info.labels.names]
+    scores, names = loaded.predictor.scores(rows), [label_text(name) for name in loaded.labels.names]
     if not label:
         return sureness(scores)
     if len(names) > 2:
@@ -341,8 +341,8 @@ def watch_model(
     for path in (state, *([picture] if picture else [])):
         check_writable(path)
     watched = hashlib.sha256(model.read_bytes()).hexdigest()
-    predictor, rows = judge_model_file(model, table, truth=truth)
-    monitor = _opened(state, predictor, watched, error, alpha)
+    loaded, rows = judge_model_file(model, table, truth=truth)
+    monitor = _opened(state, loaded, watched, error, alpha)
     wrong: Any = rows.judged().wrong if rows.truth else []
     before = {"n": monitor.n, "errors": monitor.errors}
     monitor.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
@@ -358,9 +358,9 @@ def watch_model(
     return WatchOutcome(monitor, len(rows.truth), int(sum(wrong)), rows.unlabelled, tuple(notices))
 
 
-def _opened(state: Path, predictor: Predictor, watched: str, error: float | None, alpha: float | None) -> Monitor:
+def _opened(state: Path, loaded: Model, watched: str, error: float | None, alpha: float | None) -> Monitor:
     if not state.exists():
-        return Monitor(_promised(predictor, error), _ALPHA if alpha is None else alpha, watched=watched)
+        return Monitor(_promised(loaded, error), _ALPHA if alpha is None else alpha, watched=watched)
     monitor = Monitor.load(state)
     if monitor.watched not in (None, watched):
         raise ValueError(f"{state} belongs to another model: a new model needs a state of its own, with its own alpha.")
@@ -370,10 +370,10 @@ def _opened(state: Path, predictor: Predictor, watched: str, error: float | None
     return monitor
 
 
-def _promised(predictor: Predictor, error: float | None) -> float:
+def _promised(loaded: Model, error: float | None) -> float:
     if error is not None:
         return error
-    certificate = predictor.certificate_
+    certificate = loaded.certificate_
     bound = certificate.vote_error_bound if isinstance(certificate, Certificate) else None
     if isinstance(certificate, Certificate) and certificate.groups is not None:
         raise ValueError("the certificate is about new groups, and a monitor counts single rows: name an --error.")

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
-from abnet.files import load
-from abnet.files.model_file import kind_of
 from abnet.labels import winners
-from abnet.predictors.predictor import Predictor
+from abnet.model.file import load
+from abnet.model.model import Model
+from abnet.predictors.kinds import kind_of
 from abnet.preparation.columns import numbers
 from abnet.preparation.unseen import Unseen, merge, refuse_unseen
 from abnet.tables import batches
@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 
-def prepared(model: Predictor, frame: Table, *, written: bool = True) -> tuple[Any, list[Unseen]]:
+def prepared(model: Model, frame: Table, *, written: bool = True) -> tuple[Any, list[Unseen]]:
     """Inputs of the network for every row, and the values that training never saw; codes need not be `written` out."""
-    preparation: Any = model.info.preparation
+    preparation: Any = model.preparation
     if hasattr(preparation, "transform_reporting"):  # a table's own
         as_rows = not written and hasattr(preparation, "rows_reporting")
         read = preparation.rows_reporting if as_rows else preparation.transform_reporting
@@ -48,13 +48,13 @@ def prepared(model: Predictor, frame: Table, *, written: bool = True) -> tuple[A
     return (rows if preparation is None else preparation.transform(rows)), []
 
 
-def numeric_rows(model: Predictor, frame: Table) -> NDArray[np.float64]:
+def numeric_rows(model: Model, frame: Table) -> NDArray[np.float64]:
     """Columns as numbers, for a model that was learned from an array."""
     names = model.feature_names_in_ or tuple(frame.columns)
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise TableError(f"the table lacks {listed(absent)}, which the model was trained on.")
-    preparation = model.info.preparation
+    preparation = model.preparation
     taken = model.n_inputs if preparation is None else preparation.n_features_in
     if len(names) != taken:
         raise TableError(
@@ -69,17 +69,16 @@ def numeric_rows(model: Predictor, frame: Table) -> NDArray[np.float64]:
     return matrix
 
 
-def unused_columns(model: Predictor, frame: Table) -> list[str]:
+def unused_columns(model: Model, frame: Table) -> list[str]:
     """Columns that the model does not use, but for its target."""
-    preparation: Any = model.info.preparation
+    preparation: Any = model.preparation
     extra = preparation.extra_columns(frame) if hasattr(preparation, "extra_columns") else []
-    known = [model.info.details.get(name) for name in ("target", "group")]
-    return [name for name in extra if name not in known]
+    return [name for name in extra if name not in (model.card.target, model.card.group)]
 
 
-def _empty_columns(model: Predictor, frame: Table, outcome: "PredictOutcome") -> list[str]:
+def _empty_columns(model: Model, frame: Table, outcome: "PredictOutcome") -> list[str]:
     """Columns that held no value so far, and hold none in these rows."""
-    preparation: Any = model.info.preparation
+    preparation: Any = model.preparation
     if (outcome.n_rows and not outcome.empty) or not hasattr(preparation, "empty_columns"):
         return []
     found: list[str] = preparation.empty_columns(frame, outcome.empty if outcome.n_rows else None)
@@ -161,33 +160,33 @@ def predict_to_file(
     model: Path, table: Path, output: Path, wanted: Wanted, *, progress: Callable[[float], None] | None = None
 ) -> PredictOutcome:
     """Predict into a CSV file, which has its name only when it is complete."""
-    predictor = _loaded(model, wanted.proba)
+    loaded = _loaded(model, wanted.proba)
     replaced = output.exists()
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        outcome = _write(predictor, table, wanted, _csv(stream), progress)
+        outcome = _write(loaded, table, wanted, _csv(stream), progress)
     outcome.output, outcome.replaced = str(output), replaced
     return outcome
 
 
 def predict_to_stream(model: Path, table: Path, wanted: Wanted, *, json_lines: bool = False) -> PredictOutcome:
     """Predict to stdout, as CSV or as one JSON object per row; a failure may come after some rows."""
-    predictor = _loaded(model, wanted.proba)
-    return _write(predictor, table, wanted, _json(sys.stdout) if json_lines else _csv(sys.stdout), None)
+    loaded = _loaded(model, wanted.proba)
+    return _write(loaded, table, wanted, _json(sys.stdout) if json_lines else _csv(sys.stdout), None)
 
 
-def _loaded(model: Path, proba: bool) -> Predictor:
-    """The predictor in a file; a ValueError before anything is written if it has no probabilities to give."""
-    predictor = load(model)
-    if proba and not predictor.shares:
+def _loaded(model: Path, proba: bool) -> Model:
+    """The model in a file; a ValueError before anything is written if it has no probabilities to give."""
+    loaded = load(model)
+    if proba and not loaded.predictor.shares:
         raise ValueError(
-            f"{model} holds a {kind_of(predictor)}, whose scores are not shares of a vote, so it gives no "
-            "probabilities: leave out --proba."
+            f"{model} holds a model of kind {kind_of(loaded.predictor)!r}, whose scores are not shares of a vote, so "
+            "it gives no probabilities: leave out --proba."
         )
-    return predictor
+    return loaded
 
 
 def _write(
-    model: Predictor,
+    model: Model,
     table: Path,
     wanted: Wanted,
     writer: "Writer",
@@ -210,38 +209,38 @@ def _write(
     return outcome
 
 
-def _silence(model: Predictor) -> str:
+def _silence(model: Model) -> str:
     """Why a model that may abstain answers no row at all; nothing where it does answer."""
     from abnet.decisions.abstain import Abstention
     from abnet.decisions.answers import threshold_of
 
-    if threshold_of(model.info.details) is not None:
+    if threshold_of(model.card) is not None or model.card.abstention is None:
         return ""
-    made = Abstention.from_dict(model.info.details["abstention"])
+    made = Abstention.from_dict(model.card.abstention)
     return (
         f"no row is answered: when the model was fitted, an error of at most {made.target:g} among answered rows could "
         "not be certified (`abnet inspect` says why); without --abstain every row is answered"
     )
 
 
-def _answers(model: Predictor, rows: Any, wanted: Wanted) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
+def _answers(model: Model, rows: Any, wanted: Wanted) -> tuple[NDArray[np.float64] | None, NDArray[np.intp]]:
     """Probabilities, if wanted, and codes of the labels, -1 for no answer; often single precision does."""
     if not (wanted.proba or wanted.abstain or wanted.decide):
-        return None, model.votes(rows, threads=cores())
-    scores = model.score_prepared(rows, threads=cores())
+        return None, model.predictor.votes(rows, threads=cores())
+    scores = model.predictor.scores(rows, threads=cores())
     codes = winners(scores)
     if wanted.abstain:
         from abnet.decisions.answers import answered, threshold_of
 
-        codes = np.where(answered(scores, threshold_of(model.info.details)), codes, -1)
+        codes = np.where(answered(scores, threshold_of(model.card)), codes, -1)
     if wanted.decide:
         from abnet.decisions.answers import decided_codes
 
-        codes = decided_codes(model.info.details, scores, codes)
+        codes = decided_codes(model.card, scores, codes)
     return (model.probabilities_from_scores(scores) if wanted.proba else None), codes
 
 
-Writer = Callable[["polars.DataFrame", Predictor, NDArray[np.intp], "NDArray[np.float64] | None"], None]
+Writer = Callable[["polars.DataFrame", Model, NDArray[np.intp], "NDArray[np.float64] | None"], None]
 
 
 def _csv(stream: TextIO) -> Writer:
@@ -251,9 +250,9 @@ def _csv(stream: TextIO) -> Writer:
     header = [True]
 
     def write(
-        kept: "polars.DataFrame", model: Predictor, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
+        kept: "polars.DataFrame", model: Model, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
     ) -> None:
-        names = model.info.labels.names
+        names = model.labels.names
         columns: dict[str, Any] = {"prediction": _labels(pl.Series(names), codes)}
         if shares is not None:
             columns |= {f"probability_{name}": shares[:, place] for place, name in enumerate(names)}
@@ -270,11 +269,11 @@ def _json(stream: TextIO) -> Writer:
     import polars as pl
 
     def write(
-        kept: "polars.DataFrame", model: Predictor, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
+        kept: "polars.DataFrame", model: Model, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
     ) -> None:
         columns: dict[str, Any] = {"prediction": _labels(pl.Series(model.classes_.tolist()), codes)}
         if shares is not None:
-            named = {name: shares[:, place] for place, name in enumerate(model.info.labels.names)}
+            named = {name: shares[:, place] for place, name in enumerate(model.labels.names)}
             columns["probability"] = pl.DataFrame(named).to_struct()
         stream.write(_beside(kept, pl.DataFrame(columns)).write_ndjson())
 

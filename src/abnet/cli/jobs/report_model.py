@@ -12,8 +12,8 @@ from abnet.atomic import atomic_path
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.predict_table import ROWS, prepared
 from abnet.decisions.training_rows import filter_of, label_marks
-from abnet.files import load
-from abnet.predictors.predictor import Predictor
+from abnet.model.file import load
+from abnet.model.model import Model
 from abnet.preparation.unseen import Unseen, merge
 from abnet.report.evidence import LOCATED
 from abnet.report.measures import GivenRows, measure_scores
@@ -69,9 +69,9 @@ def report_file(
     title : str, optional
     form : bool
     """
-    predictor, peers = load(model), () if compared is None else _peers(compared)
-    given, notices = (None, []) if table is None else _gathered(predictor, table, _target(model, predictor, truth))
-    page = report_page(predictor, given, title=title, rivals=peers, form=form)
+    loaded, peers = load(model), () if compared is None else _peers(compared)
+    given, notices = (None, []) if table is None else _gathered(loaded, table, _target(model, loaded, truth))
+    page = report_page(loaded, given, title=title, rivals=peers, form=form)
     replaced = output.exists()
     with atomic_path(output) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
@@ -95,38 +95,36 @@ def _peers(path: Path) -> tuple[Peer, ...]:
     return found
 
 
-def _target(model: Path, predictor: Predictor, truth: str | None) -> str:
-    target = truth or predictor.info.details.get("target")
+def _target(model: Path, loaded: Model, truth: str | None) -> str:
+    target = truth or loaded.card.target
     if not isinstance(target, str):
         raise UsageError(f"{model} does not say which column it predicts: name it with --truth COLUMN.")
     return target
 
 
-def _gathered(predictor: Predictor, table: Path, target: str) -> tuple[GivenRows, list[str]]:
+def _gathered(loaded: Model, table: Path, target: str) -> tuple[GivenRows, list[str]]:
     """Scores of all rows with a label, and some of the rows: a random choice, however long the table is."""
-    known = {_label(name): code for code, name in enumerate(predictor.info.labels.names)}
+    known = {_label(name): code for code, name in enumerate(loaded.labels.names)}
     rng, before, unlabelled, unseen = np.random.default_rng(0), 0, 0, list[Unseen]()
-    scores, codes, seen = [], [], filter_of(predictor)
+    scores, codes, seen = [], [], filter_of(loaded)
     some: tuple[NDArray[Any], ...] = ()
     for batch in batches(table, rows=ROWS):
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labels = _codes(frame, target, known)
-        rows, reports = prepared(predictor, frame)
+        rows, reports = prepared(loaded, frame)
         unseen = merge([*unseen, *reports])
         here = labels > _UNLABELLED
         unlabelled += int((~here).sum())
         rows, labels = np.asarray(rows)[here], labels[here]
-        scores.append(predictor.score_prepared(rows))
+        scores.append(loaded.predictor.scores(rows))
         codes.append(labels)
         if seen is not None:
-            seen.add(rows, label_marks(labels, predictor.n_classes))
+            seen.add(rows, label_marks(labels, loaded.n_classes))
         some = _fewer(some, rng.random(len(labels)), rows, labels)
     if not codes or not sum(map(len, codes)):
         raise TableError(f"no row of {table} has a label in the column {target!r}.")
-    measures = measure_scores(
-        predictor, np.concatenate(scores), np.concatenate(codes), seen=seen, n_unlabelled=unlabelled
-    )
+    measures = measure_scores(loaded, np.concatenate(scores), np.concatenate(codes), seen=seen, n_unlabelled=unlabelled)
     return GivenRows(measures, some[1], some[2]), [*map(str, unseen)]
 
 

@@ -9,9 +9,9 @@ from abnet.cli.jobs.inputs import EXPORTED, check_output, described
 from abnet.decisions.certify_model import AnyCertificate, load_certificate, not_recomputed
 from abnet.decisions.training_rows import ErrorEstimate
 from abnet.export import c_files, to_c, to_onnx
-from abnet.files import load
-from abnet.files.model_file import certificate_record, kind_of
-from abnet.predictors.predictor import Predictor
+from abnet.model.file import certificate_record, load
+from abnet.model.model import Model
+from abnet.predictors.kinds import kind_of
 from abnet.preparation.coded import CodedMap
 
 __all__ = ["export_model", "inspect_certificate", "inspect_file"]
@@ -33,16 +33,16 @@ def export_model(
     target = output or model.with_suffix(SUFFIXES[to])
     for file in c_files(target, example=example) if to == "c" else (target,):
         check_output(file, EXPORTED[to], inputs=[model], overwrite=overwrite)
-    predictor = load(model)
+    loaded = load(model)
     replaced = target.exists()
     if to == "c":
-        source = to_c(predictor, target, prefix=prefix, example=example)
+        source = to_c(loaded, target, prefix=prefix, example=example)
         about = {
             "files": [str(file) for file in c_files(target, example=example)], "flash_bytes": source.flash_bytes,
             "ram_bytes": source.ram_bytes, "libm": source.libm, "columns": list(source.members),
         }  # fmt: skip
     else:
-        graph = to_onnx(predictor, target).graph
+        graph = to_onnx(loaded, target).graph
         about = {"inputs": [given.name for given in graph.input], "outputs": [made.name for made in graph.output]}
     return {"model": str(model), "to": to, "output": str(target), "replaced": replaced, **about} | {
         "bytes": target.stat().st_size
@@ -56,19 +56,18 @@ KINDS = {"standard": "standard scaling", "minmax": "minmax scaling", "thermomete
 def inspect_file(path: Path, *, details: bool = False) -> tuple[dict[str, Any], str]:
     """A record of everything but the numbers in the arrays, and the certificate in words."""
     model = load(path)
-    info = model.info
     record = {
         "path": str(path),
         "bytes": path.stat().st_size,
-        "kind": kind_of(model),
+        "kind": kind_of(model.predictor),
         "n_inputs": model.n_inputs,
-        "arrays": {name: list(array.shape) for name, array in model.arrays().items()},
-        "classes": info.classes.tolist(),
-        "feature_names": info.feature_names,
+        "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
+        "classes": model.classes_.tolist(),
+        "feature_names": model.feature_names,
         "columns": _columns(model),
-        "preparation": None if info.preparation is None else info.preparation.to_dict(),
-        "certificate": certificate_record(info.certificate),
-        "details": info.details,
+        "preparation": None if model.preparation is None else model.preparation.to_dict(),
+        "certificate": certificate_record(model.certificate),
+        "card": model.card.to_dict(),
     }
     return record, _promise(model, details)
 
@@ -83,9 +82,9 @@ def inspect_certificate(path: Path) -> AnyCertificate | ErrorEstimate | None:
     return found
 
 
-def _columns(model: Predictor) -> list[str]:
+def _columns(model: Model) -> list[str]:
     """A line per column of the tables that the model takes."""
-    preparation, names = model.info.preparation, model.info.feature_names
+    preparation, names = model.preparation, model.feature_names
     coded = isinstance(preparation, CodedMap)
     base = preparation.base if isinstance(preparation, CodedMap) else preparation
     codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
@@ -96,7 +95,7 @@ def _columns(model: Predictor) -> list[str]:
     return [*(f"{name}{scaled}" for name in names or ()), *codes]
 
 
-def _promise(model: Predictor, details: bool) -> str:
+def _promise(model: Model, details: bool) -> str:
     if model.certificate_ is None:
         return "There is no certificate in this file: no theorem covered the way the model was learned."
     return certificate_text(model.certificate_, details=details)

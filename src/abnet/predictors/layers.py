@@ -1,6 +1,6 @@
-"""BinaryConnect and BNN as deployed predictors: binary weights, and units with batch normalisation folded in."""
+"""`Layers`: one deterministic network, layer by layer: a MAP or drawn network, BinaryConnect or BNN."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.arrays import check_array, check_names
-from abnet.bam import sgn
-from abnet.predictors.predictor import ModelInfo, Predictor, check_chain, check_matrix
+from abnet.bam import BAM, contiguous, sgn
+from abnet.codebook import nearest_word
+from abnet.features import CodedLayer, CodedRows
+from abnet.predictors.checks import check_words
+from abnet.predictors.predictor import Arrays, Predictor
 
-__all__ = ["Affine", "BinaryNetwork", "Ramp", "Step", "first_nonnegative"]
+__all__ = ["Affine", "Layers", "Ramp", "Step", "first_nonnegative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class Ramp:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """+1 where ``flip · a ≥ threshold``, else -1: BNN's hidden units, without a multiplication."""
+    """+1 where ``flip · a ≥ threshold``, else -1: BNN's hidden units and all units of a sign network."""
 
     flips: NDArray[np.int8]
     thresholds: NDArray[np.float64]
@@ -110,38 +113,75 @@ _UNITS: dict[type, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class BinaryNetwork(Predictor):
-    """BinaryConnect or BNN with batch normalisation folded into each unit; scores, no probabilities.
+class Layers(Predictor):
+    """A deterministic network: scores, no probabilities. Any width and depth.
 
-    One output, whose sign is the label of two classes, or one for each of several, of which the largest wins.
+    A network of steps (`from_network`) outputs signs: its score is ±1, or 1 for the class that it decodes to of several
+    and 0 for the others. With an affine output layer (BinaryConnect, BNN) the score is real: its sign is the label of
+    two classes, and of several the largest wins.
 
     Parameters
     ----------
     weights : tuple of arrays (d_k, d_{k-1})
-        In {-1, +1} and int8; real weights only for stochastic BinaryConnect. Anything binary is stored as int8.
+        Anything binary is stored as int8.
     units : tuple of Affine, Ramp or Step
-        What each layer does with ``W_k h``: `Ramp` or `Step` in the hidden layers, `Affine` at the output.
+        What each layer does with ``W_k h``: `Ramp` or `Step` in the hidden layers, `Step` or `Affine` at the output.
+    words : int8 array (K, c), optional
+        Code word of each of several classes, for steps at the output.
 
     Examples
     --------
-    >>> step = Step(np.array([1, -1], np.int8), np.array([0.5, 0.5]))
-    >>> output = Affine(np.zeros(1), np.array([0.5]), np.zeros(1))
-    >>> network = BinaryNetwork((np.array([[1, 1], [1, 1]]), np.array([[1, 1]])), (step, output))
-    >>> network.decision_function([[1.0, 1.0], [0.0, 0.0]])
-    array([ 0., -1.])
-    >>> network.predict([[1.0, 1.0], [0.0, 0.0]])
-    array([ 1, -1])
+    >>> W_1, W_2 = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([[1.0, 1.0]])
+    >>> xor = Layers.from_network(BAM((W_1, W_2), (np.array([-0.5, 1.5]), np.array([-1.0]))))
+    >>> xor.scores([[0, 0], [0, 1], [1, 0], [1, 1]])
+    array([-1.,  1.,  1., -1.])
     """
 
     weights: tuple[NDArray[Any], ...]
     units: tuple[Affine | Ramp | Step, ...]
+    words: NDArray[np.int8] | None = None
     shares: ClassVar[bool] = False
+    coded_block: ClassVar[int] = 4096
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if len(self.weights) != len(self.units):
             raise ValueError(f"each weight matrix needs its units; got {len(self.weights)} and {len(self.units)}.")
         object.__setattr__(self, "weights", tuple(map(_compact, self.weights)))
+        if isinstance(self.units[-1], Step):
+            check_words(self.words, len(self.weights[-1]))
+        elif self.words is not None or len(self.weights[-1]) == 2:
+            raise ValueError("an affine output layer has one output for two classes, or one for each of several.")
+
+    @staticmethod
+    def from_network(network: BAM, words: NDArray[np.int8] | None = None) -> "Layers":
+        """The sign network ``F_B``, in float64: the MAP network of an aggregation, or one drawn from it.
+
+        ``W h + b ≥ 0`` exactly where ``W h ≥ -b``: rounding never moves a sum to the other side of zero.
+        """
+        exact = contiguous(network)
+        units = tuple(Step(np.ones(len(b), np.int8), -b) for b in exact.biases)
+        return Layers(exact.weights, units, words)
+
+    @staticmethod
+    def from_arrays(arrays: Arrays) -> "Layers":
+        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
+        depth = sum(name.startswith("weights_") for name in arrays)
+        kinds: list[Any] = [
+            Step if f"flips_{k}" in arrays else Ramp if k < depth else Affine for k in range(1, depth + 1)
+        ]
+        names = [
+            name
+            for k, kind in enumerate(kinds, start=1)
+            for name in (f"weights_{k}", *(f"{u}_{k}" for u in _UNITS[kind]))
+        ]
+        words = arrays.get("words")
+        check_names(arrays, (*names, *(() if words is None else ("words",))))
+        weights = tuple(_checked_weights(arrays, f"weights_{k}") for k in range(1, depth + 1))
+        shapes = [W.shape for W in weights]
+        if not shapes or [rows for rows, _ in shapes[:-1]] != [columns for _, columns in shapes[1:]]:
+            raise ValueError(f"the arrays of the layers do not fit together: (outputs, inputs) are {shapes}.")
+        units = tuple(_checked_units(arrays, kind, k, len(weights[k - 1])) for k, kind in enumerate(kinds, start=1))
+        return Layers(weights, units, words)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -156,42 +196,45 @@ class BinaryNetwork(Predictor):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return max(len(self.weights[-1]), 2)
+        return max(len(self.weights[-1]), 2) if self.words is None else len(self.words)
+
+    @property
+    def network(self) -> BAM | None:
+        """The sign network; None where units are not plain signs."""
+        biases = [-u.thresholds for u in self.units if isinstance(u, Step) and (u.flips > 0).all()]
+        if len(biases) < len(self.units) or not all(np.isfinite(b).all() for b in biases):
+            return None
+        return BAM(tuple(W.astype(np.float64) for W in self.weights), tuple(biases))
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The real-valued outputs, (rows,) or (rows, K)."""
-        h = X
-        for W, units in zip(self.weights, self.units, strict=True):
+        """The outputs, or a one for the class of the nearest code word."""
+        return self._above(X @ self.weights[0].astype(np.float64).T, np.isfinite(X).all(axis=1))
+
+    def coded_scorer(self, counts: tuple[int, ...]) -> Callable[[CodedRows], NDArray[np.float64]]:
+        """`score_rows` of coded rows; what the codes add to the first layer's sums is looked up."""
+        W = self.weights[0].astype(np.float64)
+        layer = CodedLayer(W, np.zeros(len(W)), counts)
+        return lambda rows: self._above(layer.sums(rows), np.isfinite(rows.features).all(axis=1))
+
+    def _above(self, sums: NDArray[np.float64], finite: Any) -> NDArray[np.float64]:
+        """Scores from the first layer's sums."""
+        h = self.units[0](sums)
+        for W, units in zip(self.weights[1:], self.units[1:], strict=True):
             h = units(h @ W.astype(np.float64).T)
+        if self.words is not None:
+            h = np.eye(len(self.words))[nearest_word(self.words, h)]
         # A step would hide a NaN of the input from the caller.
-        finite = np.isfinite(X).all(axis=1, keepdims=True)
-        scores = np.where(finite, h, np.nan)
+        scores = np.where(finite[:, None], h, np.nan)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Weights and unit constants by layer; hidden units with thresholds are BNN's, with centres BinaryConnect's."""
-        found = {}
+        """Weights and unit constants by layer, and the words; steps have thresholds, the others centres."""
+        found: dict[str, NDArray[Any]] = {} if self.words is None else {"words": self.words}
         for k, (W, units) in enumerate(zip(self.weights, self.units, strict=True), start=1):
             found[f"weights_{k}"] = W
             constants = units.affine if isinstance(units, Ramp) else units
             found |= {f"{name}_{k}": np.asarray(getattr(constants, name)) for name in _UNITS[type(units)]}
         return found
-
-    @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]], info: ModelInfo) -> "BinaryNetwork":
-        """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
-        depth = sum(name.startswith("weights_") for name in arrays)
-        kinds: list[Any] = [Step if f"flips_{k}" in arrays else Ramp for k in range(1, depth)] + [Affine] * (depth > 0)
-        names = [
-            name
-            for k, kind in enumerate(kinds, start=1)
-            for name in (f"weights_{k}", *(f"{u}_{k}" for u in _UNITS[kind]))
-        ]
-        check_names(arrays, tuple(names))
-        weights = tuple(_checked_weights(arrays, f"weights_{k}") for k in range(1, depth + 1))
-        check_chain([(W.shape[0], W.shape[1]) for W in weights], info.labels.n_classes)
-        units = tuple(_checked_units(arrays, kind, k, len(weights[k - 1])) for k, kind in enumerate(kinds, start=1))
-        return BinaryNetwork(weights, units, info=info)
 
 
 def _compact(W: NDArray[Any]) -> NDArray[Any]:
@@ -199,14 +242,17 @@ def _compact(W: NDArray[Any]) -> NDArray[Any]:
     return W.astype(np.int8) if np.all(np.abs(W) == 1) else W.astype(np.float64)
 
 
-def _checked_weights(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    W = check_matrix(arrays, name, (np.float64, np.int8))
+def _checked_weights(arrays: Arrays, name: str) -> NDArray[Any]:
+    W = arrays[name]
+    if W.ndim != 2 or 0 in W.shape:
+        raise ValueError(f"the array {name} must be a matrix, but has the shape {W.shape}.")
+    check_array(arrays, name, W.shape, np.int8 if W.dtype == np.int8 else np.float64)
     if W.dtype == np.int8 and not np.all(np.abs(W) == 1):
         raise ValueError(f"the array {name} holds values other than -1 and +1.")
     return W
 
 
-def _checked_units(arrays: Mapping[str, NDArray[Any]], kind: Any, k: int, width: int) -> Any:
+def _checked_units(arrays: Arrays, kind: Any, k: int, width: int) -> Any:
     constants = [arrays[f"{name}_{k}"] for name in _UNITS[kind]]
     for name, array in zip(_UNITS[kind], constants, strict=True):
         if name == "thresholds":  # infinite for a unit that is constant

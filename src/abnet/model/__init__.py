@@ -1,21 +1,23 @@
-"""Model files: one safetensors file per predictor, with everything it needs and nothing that could run.
+"""A fitted model: predictor, labels, preparation, calibration, certificate, decision and card, and its file.
 
 ====================  ========================================================================================
 part of the file      content
 ====================  ========================================================================================
 tensors               ``Predictor.arrays()``: little-endian, C order
 metadata ``format``   ``abnet``
-metadata              ``1``; a reader refuses versions it does not know
+metadata              ``2``; a reader refuses versions it does not know
 ``format_version``
-metadata ``config``   one JSON text: kind of predictor, class labels, feature names, preparation, certificate,
-                      details
+metadata ``config``   one JSON text: kind of predictor, class labels, feature names, preparation, calibration,
+                      certificate, decision, card
 metadata ``sha256``   digest of the config and the tensors: a flipped bit is noticed. It is no signature: who can
                       write the file can write the digest
 ====================  ========================================================================================
 
-Loading needs NumPy and SciPy alone.
+Loading needs NumPy, SciPy and msgspec alone.
 """
 
-from abnet.files.model_file import load, register, save
+from abnet.model.card import Card, Curve, Rival
+from abnet.model.file import load, save
+from abnet.model.model import Model
 
-__all__ = ["load", "register", "save"]
+__all__ = ["Card", "Curve", "Model", "Rival", "load", "save"]

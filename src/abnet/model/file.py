@@ -1,13 +1,13 @@
-"""One predictor in one file: its arrays and one JSON text, strict when read, with a digest of everything."""
+"""One model in one file: its arrays and one JSON text, strict when read, with a digest of everything."""
 
 import hashlib
 import json
 import math
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,84 +15,14 @@ from abnet.atomic import atomic_path
 from abnet.bounds.certificate import Certificate
 from abnet.bounds.certify import verify_certificate
 from abnet.bounds.vote import DrawnCertificate
+from abnet.calibration import Calibration
+from abnet.certificates.decision import Decision
 from abnet.labels import Labels
-from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
+from abnet.model.card import Card
+from abnet.model.model import Model
+from abnet.predictors.kinds import kind_of, predictor_class
 
-__all__ = [
-    "FORMAT",
-    "VERSION",
-    "certificate_record",
-    "config_text",
-    "digest",
-    "info_from_config",
-    "kind_of",
-    "load",
-    "pack",
-    "parse_config",
-    "predictor_class",
-    "register",
-    "save",
-    "unpack",
-]
-
-
-_HOMES = {
-    "compact ABNet": "abnet.predictors.compact:CompactABNet",
-    "compact MAP": "abnet.predictors.compact:CompactMAP",
-    "mean field": "abnet.predictors.mean_field_network:MeanFieldNetwork",
-    "paths": "abnet.predictors.paths:PathPredictor",
-    "compact stochastic ABNet": "abnet.predictors.paths:CompactUniform",
-    "stochastic mean field": "abnet.predictors.mean_field_network:SampledMeanField",
-    "posterior average": "abnet.predictors.drawn_network:PosteriorAverage",
-    "binary network": "abnet.predictors.binary_network:BinaryNetwork",
-    "drawn network": "abnet.predictors.drawn_network:DrawnNetwork",
-    "compact mixture": "abnet.predictors.mixture:CompactMixture",
-    "mixture of paths": "abnet.predictors.mixture:PathMixture",
-}
-"""From the name in the file to the class. A file chooses among these, so it cannot have anything else imported."""
-
-
-def register(kind: str, home: str) -> None:
-    """Let files hold a further class of predictor.
-
-    Parameters
-    ----------
-    kind : str
-        Name in the file; it stays for ever.
-    home : str
-        ``module:class`` of a `Predictor`, whose ``from_arrays`` builds it from what ``arrays()`` gave, and raises
-        ValueError for anything else.
-    """
-    if _HOMES.setdefault(kind, home) != home:
-        raise ValueError(f"the kind {kind!r} is taken by {_HOMES[kind]}.")
-
-
-def kind_of(predictor: Predictor) -> str:
-    """The name under which a predictor is stored.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> kind_of(CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0])))
-    'compact ABNet'
-    """
-    cls = type(predictor)
-    home = f"{cls.__module__}:{cls.__qualname__}"
-    for kind, known in _HOMES.items():
-        if known == home:
-            return kind
-    raise ValueError(f"a {cls.__name__} cannot be stored in a model file; the kinds are {', '.join(_HOMES)}.")
-
-
-def predictor_class(kind: object) -> type[Predictor]:
-    """The class of a kind, imported now."""
-    home = _HOMES.get(kind) if isinstance(kind, str) else None
-    if home is None:
-        raise ValueError(f"unknown kind of model {str(kind)[:60]!r}; this release reads {', '.join(_HOMES)}.")
-    module, name = home.split(":")
-    found: type[Predictor] = getattr(import_module(module), name)
-    return found
+__all__ = ["FORMAT", "VERSION", "certificate_record", "config_text", "digest", "load", "pack", "save", "unpack"]
 
 
 HEADER = 2**26
@@ -180,29 +110,27 @@ def _add(total: Any, content: bytes) -> None:
     total.update(content)
 
 
-_KEYS = {"kind", "classes", "feature_names", "preparation", "certificate", "details"}
-_LATER_KEYS = {"calibration"}
-"""Written since version 0.2 where there is something to write; a file without them is read as ever."""
+_KEYS = {"kind", "labels", "feature_names", "preparation", "calibration", "certificate", "decision", "card"}
 _DRAWN = "drawn network"
 """Kind of a certificate that is a `DrawnCertificate`; a record without a kind is a `Certificate`."""
 
 
-def config_text(kind: str, info: ModelInfo) -> str:
-    """The JSON text of a predictor's kind and `ModelInfo`."""
+def config_text(model: Model) -> str:
+    """The JSON text of everything but the arrays."""
     config = {
-        "kind": kind,
-        "classes": info.labels.to_dict(),
-        "feature_names": None if info.feature_names is None else list(info.feature_names),
-        "preparation": _stored(info.preparation),
-        "certificate": certificate_record(info.certificate),
-        "details": info.details,
-    } | ({} if info.calibration is None else {"calibration": info.calibration.to_dict()})
+        "kind": kind_of(model.predictor),
+        "labels": model.labels.to_dict(),
+        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "preparation": _stored(model.preparation),
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        "certificate": certificate_record(model.certificate),
+        "decision": msgspec.to_builtins(model.decision),
+        "card": model.card.to_dict(),
+    }
     try:
         return json.dumps(config, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"a model file holds plain finite numbers and text only, but its details do not: {error}."
-        ) from error
+        raise ValueError(f"a model file holds plain finite numbers and text only: {error}.") from error
 
 
 def certificate_record(certificate: Certificate | DrawnCertificate | None) -> dict[str, Any] | None:
@@ -233,9 +161,9 @@ def parse_config(text: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parse_config('{"kind": "compact ABNet"}')
+    >>> parse_config('{"kind": "table"}')
     Traceback (most recent call last):
-    ValueError: its config lacks certificate, classes, details, feature_names, preparation.
+    ValueError: its config lacks calibration, card, certificate, decision, feature_names, labels, preparation.
     """
     try:
         config = json.loads(text, parse_constant=_finite, parse_float=_finite)
@@ -243,7 +171,7 @@ def parse_config(text: str) -> dict[str, Any]:
         raise ValueError(f"its config is not valid JSON ({error}).") from error
     if not isinstance(config, dict):
         raise ValueError("its config is not a JSON object.")
-    missing, unknown = sorted(_KEYS - set(config)), sorted(set(config) - _KEYS - _LATER_KEYS)
+    missing, unknown = sorted(_KEYS - set(config)), sorted(set(config) - _KEYS)
     if missing:
         raise ValueError(f"its config lacks {', '.join(missing)}.")
     if unknown:
@@ -258,19 +186,26 @@ def _finite(text: str) -> float:
     return number
 
 
-def info_from_config(config: dict[str, Any]) -> ModelInfo:
-    """The `ModelInfo` in a parsed config, every part of it checked."""
-    details = config["details"]
-    if not isinstance(details, dict):
-        raise ValueError("its details are not a JSON object.")
-    return ModelInfo(
-        labels=Labels.from_dict(config["classes"]),
-        feature_names=_names(config["feature_names"]),
-        preparation=_preparation(config["preparation"]),
-        certificate=_certificate(config["certificate"]),
-        details=details,
-        calibration=Calibration.from_dict(config["calibration"]) if "calibration" in config else None,
+def _model(config: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+    """The model of a parsed config and arrays, every part of it checked."""
+    calibration = config["calibration"]
+    return Model(
+        predictor_class(config["kind"]).from_arrays(arrays),
+        Labels.from_dict(config["labels"]),
+        _preparation(config["preparation"]),
+        _names(config["feature_names"]),
+        None if calibration is None else Calibration.from_dict(calibration),
+        _certificate(config["certificate"]),
+        _decision(config["decision"]),
+        Card.from_dict(config["card"]),
     )
+
+
+def _decision(record: Any) -> Decision:
+    try:
+        return msgspec.convert(record, Decision)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"its decision is damaged: {error}.") from error
 
 
 def _names(value: Any) -> tuple[str, ...] | None:
@@ -310,15 +245,15 @@ def _drawn_certificate(record: dict[str, Any]) -> DrawnCertificate:
     return certificate
 
 
-FORMAT, VERSION = "abnet", "1"
+FORMAT, VERSION = "abnet", "2"
 
 
-def save(predictor: Predictor, path: str | os.PathLike[str]) -> None:
-    """Write a fitted predictor, with its certificate and preparation, to one file, atomically.
+def save(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model, with its certificate and preparation, to one file, atomically.
 
     Parameters
     ----------
-    predictor : Predictor
+    model : Model
         ``clf.compact()`` of a fitted classifier.
     path : path
         A file of that name is replaced in one step.
@@ -326,7 +261,7 @@ def save(predictor: Predictor, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If something in the predictor is not plain numbers or text: a preprocessor of another kind, labels that are
+        If something in the model is not plain numbers or text: a preprocessor of another kind, labels that are
         dates.
     OSError
         If the file cannot be written there.
@@ -334,22 +269,22 @@ def save(predictor: Predictor, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.predictors.compact import CompactABNet
-    >>> net = CompactABNet(np.ones((1, 2)), np.zeros(1), np.array([-1.0, 1.0]))
+    >>> from abnet.predictors.table import Table
+    >>> model = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> path = Path(tempfile.mkdtemp()) / "model.abnet"
-    >>> save(net, path)
+    >>> save(model, path)
     >>> load(path).predict([[1.0, 2.0], [-1.0, 0.5]])
     array([ 1, -1])
     """
-    arrays, config = predictor.arrays(), config_text(kind_of(predictor), predictor.info)
+    arrays, config = model.predictor.arrays(), config_text(model)
     texts = {"format": FORMAT, "format_version": VERSION, "config": config, "sha256": digest(arrays, VERSION, config)}
     content = pack(arrays, texts)
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
 
 
-def load(path: str | os.PathLike[str]) -> Predictor:
-    """Read a predictor from a file that `save` wrote; it gives the same predictions, bit for bit.
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model from a file that `save` wrote; it gives the same predictions, bit for bit.
 
     Runs no code from the file, and imports neither JAX nor scikit-learn. The bounds of a certificate are computed again
     from what was observed, so that a file cannot claim a better one than its own record earns.
@@ -376,13 +311,11 @@ def load(path: str | os.PathLike[str]) -> Predictor:
         raise ValueError(f"{path} is not a valid model file: {error}") from error
 
 
-def _load(file: Path) -> Predictor:
+def _load(file: Path) -> Model:
     arrays, texts = unpack(file)
-    config = _checked_config(arrays, texts)
-    info = info_from_config(config)
-    predictor = predictor_class(config["kind"]).from_arrays(arrays, info)
-    _check_width(predictor)
-    return predictor
+    model = _model(_checked_config(arrays, texts), arrays)
+    _check_width(model)
+    return model
 
 
 def _checked_config(arrays: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
@@ -400,14 +333,15 @@ def _checked_config(arrays: dict[str, Any], texts: dict[str, str]) -> dict[str, 
     return parse_config(texts["config"])
 
 
-def _check_width(predictor: Predictor) -> None:
-    """Refuse a preparation or feature names that do not fit the network."""
-    info, expected = predictor.info, predictor.n_inputs
-    if info.preparation is not None:
-        found, what = info.preparation.n_features_out, "its preparation makes"
-    elif info.feature_names is not None:
-        found, what = len(info.feature_names), "it names"
+def _check_width(model: Model) -> None:
+    """Refuse a preparation, feature names or a decision that do not fit the predictor."""
+    if model.preparation is not None:
+        found, what = model.preparation.n_features_out, "its preparation makes"
+    elif model.feature_names is not None:
+        found, what = len(model.feature_names), "it names"
     else:
-        return
-    if found != expected:
-        raise ValueError(f"{what} {found} features, its network takes {expected}.")
+        found, what = model.n_inputs, "it takes"
+    if found != model.n_inputs:
+        raise ValueError(f"{what} {found} features, its network takes {model.n_inputs}.")
+    if model.decision.kind == "cut" and (model.n_classes != 2 or model.decision.positive not in (0, 1)):
+        raise ValueError("its decision is a cut, which is for two classes.")

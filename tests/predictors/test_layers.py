@@ -1,5 +1,4 @@
 from fractions import Fraction
-from typing import Any
 
 import hypothesis.strategies as st
 import jax
@@ -10,12 +9,9 @@ from hypothesis import given, settings
 from abnet.baselines.binary_weights import BinaryParameters, BinaryState, Statistics
 from abnet.baselines.binaryconnect import BinaryConnect
 from abnet.baselines.bnn import BNN
-from abnet.predictors.binary_network import (
-    Affine,
-    BinaryNetwork,
-    Step,
-    first_nonnegative,
-)
+from abnet.codebook import code_words, nearest_word
+from abnet.predictors.layers import Affine, Layers, Step, first_nonnegative
+from conftest import random_network
 
 KEY = jax.random.key(0)
 SIZES = (6, 5, 4, 1)
@@ -51,8 +47,8 @@ def test_folding_gives_the_labels_of_evaluation_mode_ties_included(name: str) ->
         state = random_state(seed)
         scores = np.asarray(output(state, X, KEY))
         network = learner.fold(state)
-        np.testing.assert_array_equal(network.predict(X), np.where(scores >= 0, 1, -1))
-        np.testing.assert_allclose(network.decision_function(X), scores, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(network.votes(X), scores >= 0)
+        np.testing.assert_allclose(network.scores(X), scores, rtol=1e-12, atol=1e-12)
         a = X @ network.weights[0].T
         ties += np.sum(a == np.asarray(state.running[0].mean))
     assert ties > 0 or name.startswith("stochastic")  # real weights meet no ties
@@ -104,11 +100,38 @@ def test_binary_weights_are_int8_and_real_ones_stay_real() -> None:
 def test_rows_do_not_depend_on_their_batch() -> None:
     network = BinaryConnect().fold(random_state(2))
     X = np.random.default_rng(3).normal(size=(9, 6))
-    one_by_one = np.concatenate([network.decision_function(X[i : i + 1]) for i in range(9)])
-    np.testing.assert_allclose(network.decision_function(X), one_by_one, rtol=1e-12, atol=1e-12)
+    one_by_one = np.concatenate([network.scores(X[i : i + 1]) for i in range(9)])
+    np.testing.assert_allclose(network.scores(X), one_by_one, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("arguments", [((np.ones((1, 2)),), ())])
-def test_layers_without_units_are_refused(arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(ValueError, match="each weight matrix needs its units"):
-        BinaryNetwork(*arguments)
+def test_layers_without_units_are_refused() -> None:
+    with pytest.raises(ValueError, match="needs its units"):
+        Layers((np.ones((1, 2)),), ())
+
+
+@pytest.mark.parametrize("sizes", [(3, 1), (3, 4, 1), (3, 50, 40, 30, 1), (3, 6, 4)], ids=str)
+def test_a_sign_network_of_any_depth_and_width(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
+    network, X = random_network(rng, sizes), rng.normal(size=(2000, 3)).astype(np.float32)
+    words = None if sizes[-1] == 1 else code_words(5, sizes[-1])
+    layers = Layers.from_network(network, words)
+    signal = X.astype(np.float64)
+    for W, b in zip(network.weights, network.biases, strict=True):
+        signal = np.where(signal @ W.T + b >= 0, 1.0, -1.0)
+    expected = signal[:, 0] if words is None else np.eye(5)[nearest_word(words, signal)]
+    np.testing.assert_array_equal(layers.scores(X), expected)
+    assert layers.network is not None
+    for mine, theirs in zip(
+        (*layers.network.weights, *layers.network.biases), (*network.weights, *network.biases), strict=True
+    ):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_a_zero_activation_is_plus_one(rng: np.random.Generator) -> None:
+    network = random_network(rng, (2, 3, 1))
+    zero = type(network)(network.weights, (np.zeros(3), network.biases[1]))
+    x = np.zeros((1, 2))
+    assert Layers.from_network(zero).scores(x)[0] == zero.predict(x)[0]
+
+
+def test_other_units_are_no_sign_network() -> None:
+    assert BNN().fold(random_state(0)).network is None

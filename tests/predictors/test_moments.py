@@ -8,9 +8,8 @@ from scipy.special import erf, ndtr
 
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
-from abnet.labels import Labels
-from abnet.predictors.drawn_network import PosteriorAverage, layer_moments, posterior_average
-from abnet.predictors.predictor import ModelInfo
+from abnet.codebook import code_words, decode_table
+from abnet.predictors.moments import Moments, layer_moments, posterior_average
 
 
 def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> BAM:
@@ -65,7 +64,7 @@ def test_the_predictor_computes_in_float64_from_single_precision_means_of_either
     network, X = random_network(rng, (5, 4, 1)).astype(np.float32), rng.normal(size=(9, 5)).astype(np.float32)
     expected = posterior_average(network.astype(np.float64), X.astype(np.float64), e=1.0)
     for means in (network, jax.tree.map(jax.numpy.asarray, network)):
-        scores = PosteriorAverage(means, 1.0).decision_function(X)
+        scores = Moments.from_networks([means], e=1.0).scores(X)
         assert scores.dtype == np.float64
         np.testing.assert_allclose(scores, expected, rtol=1e-13)
 
@@ -74,22 +73,41 @@ def test_shares_of_several_classes_are_the_posterior_of_the_labels_that_can_be()
     """Bayes' rule over all K labels, each a vector with one +1, with the probit likelihood of every output."""
     rng = np.random.default_rng(7)
     network, X = random_network(rng, (5, 4, 3)), rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)
-    predictor = PosteriorAverage(network, 1.0, info=ModelInfo(Labels(np.array(["a", "b", "c"]))))
+    predictor = Moments.from_networks([network], e=1.0)
     z = layer_moments(network, X, e=1.0)[-1].z
     likelihood = np.array(
         [[np.prod([ndtr(zk if k == j else -zk) for k, zk in enumerate(row)]) for j in range(3)] for row in z]
     )
     expected = likelihood / likelihood.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(predictor.predict_proba(X), expected, rtol=1e-10)
-    np.testing.assert_array_equal(predictor.predict(X), np.array(["a", "b", "c"])[z.argmax(axis=1)])
-    far = PosteriorAverage(random_network(rng, (5, 3)), 1.0, info=predictor.info)
-    far.network.weights[0][...] *= 1e4
-    shares = far.predict_proba(X)
+    np.testing.assert_allclose(predictor.scores(X), expected, rtol=1e-10)
+    np.testing.assert_array_equal(predictor.votes(X), z.argmax(axis=1))
+    far = random_network(rng, (5, 4, 3))
+    far.weights[1][...] *= 1e4
+    shares = Moments.from_networks([far], e=1.0).scores(X)
     assert np.isfinite(shares).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-12)
 
 
-def test_labels_must_be_as_many_as_the_outputs_tell_apart() -> None:
-    network = random_network(np.random.default_rng(0), (5, 4, 3))
-    with pytest.raises(ValueError, match="3 classes apart, but there are 2 labels"):
-        PosteriorAverage(network, 1.0)
+@pytest.mark.parametrize("K", [2, 3])
+def test_wide_members_are_the_formulas_by_hand(K: int) -> None:
+    """``o_b = erf((W_b m + c_b)/√(2(d + 1 + v_b)))``, and the code table's multilinear extension at o."""
+    rng, c = np.random.default_rng(1), 1 if K == 2 else 4
+    networks = [random_network(rng, (5, 7, c)) for _ in range(3)]
+    words = None if K == 2 else code_words(K, c)
+    X = rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)
+    expected = []
+    for x in X:
+        shares = []
+        for (V_1, W), (b_1, b_2) in networks:
+            m = erf((V_1 @ x + b_1) / np.sqrt(2 * (x @ x + 1)))
+            o = erf((W @ m + b_2) / np.sqrt(2 * (7 + 1 + W**2 @ (1 - m**2))))
+            corners = itertools.product([-1.0, 1.0], repeat=c)
+            chances = np.array([np.prod(0.5 + 0.5 * np.array(s) * o) for s in corners])
+            shares.append(o[0] if words is None else chances @ decode_table(words))
+        expected.append(np.mean(shares, axis=0))
+    np.testing.assert_allclose(Moments.from_networks(networks, words).scores(X), expected, atol=1e-13)
+
+
+def test_two_outputs_without_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="one output for two classes"):
+        Moments.from_networks([random_network(np.random.default_rng(0), (5, 4, 2))])

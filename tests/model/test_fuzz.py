@@ -15,9 +15,10 @@ from hypothesis import given, settings
 
 import abnet
 from abnet import preparation
-from abnet.files import save
-from abnet.predictors.predictor import Predictor
-from files.predictors import parts, predictor, rewrite, rows
+from abnet.model.file import save
+from abnet.model.model import Model
+from model import every_kind
+from model.every_kind import parts, rewrite, rows
 
 RUNNERS = ("builtins.eval", "builtins.exec", "pickle.load", "pickle.loads", "os.system", "subprocess.Popen")
 """What could run code from a file."""
@@ -59,7 +60,7 @@ damages = st.lists(
 
 
 json_values = st.dictionaries(
-    st.sampled_from(["kind", "classes", "feature_names", "preparation", "certificate", "details", "further"]),
+    st.sampled_from(["kind", "labels", "feature_names", "preparation", "certificate", "decision", "card", "further"]),
     st.recursive(
         st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
         lambda inner: st.one_of(
@@ -74,17 +75,17 @@ json_values = st.dictionaries(
 """Entries of a config, of any type and depth."""
 
 
-@pytest.fixture(scope="module", params=["compact ABNet", "drawn network"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Predictor]:
+@pytest.fixture(scope="module", params=["table", "layers"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Model]:
     """A place for damaged files, the bytes of a valid one, and what it holds."""
     for module in walk_packages(preparation.__path__, "abnet.preparation."):
         import_module(module.name)  # an import runs code, that of the package
     path = tmp_path_factory.mktemp("fuzz") / "model.abnet"
-    save(predictor(request.param), path)
+    save(every_kind.model(request.param), path)
     return path, path.read_bytes(), abnet.load(path)
 
 
-def load(path: Path, content: bytes) -> Predictor | str:
+def load(path: Path, content: bytes) -> Model | str:
     """The predictor in a file with that content, or why it is refused; what could run code must not be called."""
     path.write_bytes(content)
     with ExitStack() as stack:
@@ -99,7 +100,7 @@ def load(path: Path, content: bytes) -> Predictor | str:
 @settings(max_examples=150, deadline=None)
 @given(damage=damages)
 def test_a_damaged_file_is_refused_by_name_or_means_the_same(
-    model: tuple[Path, bytes, Predictor], damage: list[Damage]
+    model: tuple[Path, bytes, Model], damage: list[Damage]
 ) -> None:
     path, content, intact = model
     for each in damage:
@@ -110,12 +111,12 @@ def test_a_damaged_file_is_refused_by_name_or_means_the_same(
     else:
         assert found.decision_function(rows()[:20]).tobytes() == intact.decision_function(rows()[:20]).tobytes()
         assert found.certificate_ == intact.certificate_
-        assert found.info.labels == intact.info.labels
+        assert found.labels == intact.labels
 
 
 @settings(max_examples=100, deadline=None)
 @given(noise=st.binary(max_size=300))
-def test_noise_is_refused_by_name(model: tuple[Path, bytes, Predictor], noise: bytes) -> None:
+def test_noise_is_refused_by_name(model: tuple[Path, bytes, Model], noise: bytes) -> None:
     found = load(model[0], noise)
     assert isinstance(found, str)
     assert f"{model[0]} is not a valid model file" in found
@@ -124,7 +125,7 @@ def test_noise_is_refused_by_name(model: tuple[Path, bytes, Predictor], noise: b
 @settings(max_examples=150, deadline=None)
 @given(config=st.text(max_size=60), values=json_values)
 def test_a_signed_config_of_any_content_is_refused_or_read(
-    model: tuple[Path, bytes, Predictor], config: str, values: dict[str, Any]
+    model: tuple[Path, bytes, Model], config: str, values: dict[str, Any]
 ) -> None:
     path, content, _ = model
     path.write_bytes(content)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abnet.predictors.predictor import PENALTY, Calibration
+from abnet.calibration import PENALTY, Calibration
 
 maps = st.builds(Calibration, st.floats(0.05, 20), st.floats(0, 1))
 

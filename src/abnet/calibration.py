@@ -1,0 +1,101 @@
+"""Calibration: a map of two numbers from shares of the vote to probabilities that leaves every vote as it is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Calibration"]
+
+MOST_POWER, MOST_FLOOR = 20.0, 1.0
+LEAST_POWER, LEAST_FLOOR = 0.05, 1e-5
+PENALTY = 2.0
+"""Nats that a power of e (or 1/e) costs, over all rows."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities ``p_j ∝ (P_j + floor)^power`` from shares of the vote P_j.
+
+    Rising in P_j, so that the class with the largest share keeps the largest probability, and with two classes a share
+    of one half stays one half: `predict` and its certificate do not notice.
+
+    Parameters
+    ----------
+    power : float
+        Above 1 for a vote that is too timid, below for one that is too sure: the inverse of a temperature.
+    floor : float
+        Keeps probabilities off 0 and 1.
+
+    Examples
+    --------
+    >>> Calibration(2.0, 0.0).apply(np.array([[0.25, 0.75], [0.5, 0.5]]))
+    array([[0.1, 0.9],
+           [0.5, 0.5]])
+    """
+
+    power: float
+    floor: float
+
+    def __post_init__(self) -> None:
+        if not (LEAST_POWER <= self.power <= MOST_POWER and 0 <= self.floor <= MOST_FLOOR):
+            raise ValueError(
+                f"a calibration needs a power between {LEAST_POWER} and {MOST_POWER} and a floor between 0 and "
+                f"{MOST_FLOOR}; got {self.power!r} and {self.floor!r}."
+            )
+
+    def apply(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities (n, K) from shares (n, K)."""
+        with np.errstate(divide="ignore"):
+            logits = self.power * np.log(shares + self.floor)
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    @staticmethod
+    def fitted(shares: NDArray[np.float64], targets: NDArray[np.float64]) -> "Calibration":
+        """The map of least log loss on rows that the network did not learn from.
+
+        Parameters
+        ----------
+        shares : array (n, K)
+        targets : array (n, K)
+            A distribution over the classes for each row: its label, or what a teacher says.
+
+        Examples
+        --------
+        >>> shares = np.array([[0.4, 0.6]] * 1000)
+        >>> sure = np.array([[0.0, 1.0]] * 900 + [[1.0, 0.0]] * 100)
+        >>> Calibration.fitted(shares, sure).apply(shares)[0].round(2)
+        array([0.1, 0.9])
+        """
+        from scipy.optimize import minimize
+
+        def loss(logs: NDArray[np.float64]) -> float:
+            power, floor = np.exp(logs)
+            with np.errstate(divide="ignore"):
+                logits = power * np.log(shares + floor)
+            top = logits.max(axis=1, keepdims=True)
+            normalised = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+            # A power far from 1 has to earn it: on few rows the least loss would follow chance.
+            return float(PENALTY * logs[0] ** 2 - np.sum(targets * normalised)) / len(shares)
+
+        bounds = [(np.log(LEAST_POWER), np.log(MOST_POWER)), (np.log(LEAST_FLOOR), np.log(MOST_FLOOR))]
+        starts = [np.array([0.0, np.log(floor)]) for floor in (1e-3, 3e-2)]
+        found: list[Any] = [minimize(loss, start, method="L-BFGS-B", bounds=bounds) for start in starts]
+        best = min(found, key=lambda result: float(result.fun))
+        power, floor = (float(value) for value in np.exp(best.x))
+        return Calibration(min(max(power, LEAST_POWER), MOST_POWER), min(floor, MOST_FLOOR))
+
+    def to_dict(self) -> dict[str, float]:
+        """Plain values, ready for JSON."""
+        return {"power": self.power, "floor": self.floor}
+
+    @staticmethod
+    def from_dict(record: Any) -> "Calibration":
+        """The map stored in a record; ValueError for anything that `to_dict` would not have written."""
+        if not isinstance(record, dict) or set(record) != {"power", "floor"}:
+            raise ValueError("a calibration must have the keys 'power' and 'floor'.")
+        if not all(type(value) in (int, float) for value in record.values()):
+            raise ValueError(f"a calibration must hold numbers; got {str(record)[:80]}.")
+        return Calibration(float(record["power"]), float(record["floor"]))

@@ -1,0 +1,141 @@
+"""The card of a model: how it was made, in typed fields, for `abnet inspect`, reports and explanations."""
+
+from typing import Any
+
+import msgspec
+
+from abnet.certificates.fitted_rows import RowFilter
+
+__all__ = ["Card", "Curve", "Rival"]
+
+
+class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a stage of training monitored: the value at the start and after every so many epochs."""
+
+    name: str
+    every: int
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise ValueError(f"the points of a curve must be 1 epoch apart or more; got {self.every}.")
+
+
+class Rival(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Another model, judged by its errors on rows that had no part in it.
+
+    Attributes
+    ----------
+    name : str
+    bound : float
+        Test-set (Clopper-Pearson) bound on its error.
+    errors, n_examples : int
+        Errors counted, and the rows they were counted on.
+    same_network : bool
+        Whether it is the certified network itself, before it saw these rows.
+    base_rate : float or None
+        Share of these rows on which always answering their commonest class errs.
+    n_candidates : int
+        Models among which one may choose by means of these rows: as many as the fit was told of.
+    """
+
+    name: str
+    bound: float
+    errors: int
+    n_examples: int
+    same_network: bool = False
+    base_rate: float | None = None
+    n_candidates: int = 1
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a model was made; what is not known is None or empty.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the classifier's class.
+    version : str
+        Of abnet.
+    command : str
+        What was typed to fit it.
+    settings : dict
+        Parameters that were set otherwise than by default, each as the text that sets it again.
+    seed : int
+        As ``random_state`` it repeats the fit.
+    recipe : str
+        How a mixture was made, in words.
+    parameters : dict
+        What "auto" stood for, of a mixture.
+    sizes : tuple of int
+        ``(d_0, d_1, …, d_L)`` of the network, or of each member.
+    aggregation, objective, prior, posterior : str
+    curves : tuple of Curve
+    target, group : str
+        Columns of the labels and of the groups.
+    n_training_rows, n_training_groups : int
+        Rows, and groups of rows, given to `fit`.
+    n_counted_rows : int
+        Further rows of a large table that were counted only.
+    data_fingerprint : str
+        Of the prepared rows with their labels.
+    row_filter : RowFilter
+        Finds rows that the model learned from.
+    background : tuple of tuples of float
+        Some prepared rows of the first part, for explanations to compare with.
+    bound_estimate : float
+        The Gibbs bound where it is only an estimate.
+    rivals : tuple of Rival
+    abstention, decision : dict
+        Records of certified thresholds.
+    """
+
+    estimator: str | None = None
+    version: str | None = None
+    command: str | None = None
+    settings: dict[str, str] | None = None
+    seed: int | None = None
+    recipe: str | None = None
+    parameters: dict[str, Any] | None = None
+    sizes: tuple[int, ...] = ()
+    aggregation: str | None = None
+    objective: str | None = None
+    prior: str | None = None
+    posterior: str | None = None
+    curves: tuple[Curve, ...] = ()
+    target: str | None = None
+    group: str | None = None
+    n_training_rows: int | None = None
+    n_training_groups: int | None = None
+    n_counted_rows: int | None = None
+    data_fingerprint: str | None = None
+    row_filter: RowFilter | None = None
+    background: tuple[tuple[int | float, ...], ...] = ()
+    bound_estimate: float | None = None
+    rivals: tuple[Rival, ...] = ()
+    abstention: dict[str, Any] | None = None
+    decision: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values of what is known, ready for JSON; ValueError for anything that `from_dict` would refuse.
+
+        Examples
+        --------
+        >>> Card(estimator="ABNetClassifier", sizes=(4, 2, 1)).to_dict()
+        {'estimator': 'ABNetClassifier', 'sizes': [4, 2, 1]}
+        """
+        try:
+            record: dict[str, Any] = msgspec.to_builtins(self)
+        except TypeError as error:
+            raise ValueError(f"a card holds plain numbers and text only: {error}.") from error
+        record = {name: list(value) if isinstance(value, tuple) else value for name, value in record.items()}
+        Card.from_dict(record)
+        return record
+
+    @staticmethod
+    def from_dict(record: Any) -> "Card":
+        """The card that `to_dict` was called on; ValueError for anything that it would not have written."""
+        try:
+            return msgspec.convert(record, Card)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"the card of the model is damaged: {error}.") from error

@@ -1,0 +1,213 @@
+"""`Model`: what `fit` makes, `save` writes, `load` reads, and everything that is done with a model takes."""
+
+import os
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.bounds.certificate import Certificate
+from abnet.bounds.vote import DrawnCertificate
+from abnet.calibration import Calibration
+from abnet.certificates.decision import ARGMAX, Decision
+from abnet.features import CodedRows
+from abnet.labels import Labels
+from abnet.model.card import Card
+from abnet.predictors.predictor import Predictor, shares_of
+
+if TYPE_CHECKING:
+    from abnet.explanation.row_explanation import Explanation
+
+__all__ = ["Model", "in_order"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """A fitted classifier that needs no training library.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        Scores of prepared rows.
+    labels : Labels or array of labels
+        Of two labels the first stands for -1, the second for +1.
+    preparation : object with ``transform``, optional
+        Fitted map from the caller's rows to the network's inputs.
+    feature_names : tuple of str, optional
+        Columns in the order of training.
+    calibration : Calibration, optional
+        From shares of the vote to probabilities; without it they are the same.
+    certificate : Certificate or DrawnCertificate, optional
+        The latter for one network drawn from the posterior.
+    decision : Decision
+        From scores to answers; the plain vote by default.
+    card : Card
+        How the model was made.
+
+    Examples
+    --------
+    >>> from abnet.predictors.table import Table
+    >>> table = Table(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> model = Model(table, labels=["no", "yes"])
+    >>> model.predict([[1.0, 2.0], [-1.0, 0.5]])
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    predictor: Predictor
+    labels: Labels = field(default_factory=lambda: Labels(np.array([-1, 1])))
+    preparation: Any = None
+    feature_names: tuple[str, ...] | None = None
+    calibration: Calibration | None = None
+    certificate: Certificate | DrawnCertificate | None = None
+    decision: Decision = ARGMAX
+    card: Card = field(default_factory=Card)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.labels, Labels):
+            object.__setattr__(self, "labels", Labels(self.labels))
+        if self.labels.n_classes != self.predictor.n_classes:
+            told, labels = self.predictor.n_classes, self.labels.n_classes
+            raise ValueError(f"the scores tell {told} classes apart, but there are {labels} labels.")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.labels.n_classes
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs of the network, after preparation."""
+        return self.predictor.n_inputs
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels; of two the one of -1 first."""
+        return self.labels.classes
+
+    @property
+    def certificate_(self) -> Certificate | DrawnCertificate | None:
+        """The certificate that came out of training, if any."""
+        return self.certificate
+
+    @property
+    def feature_names_in_(self) -> tuple[str, ...] | None:
+        """Names of the columns, if training knew them."""
+        return self.feature_names
+
+    def features(self, X: Any) -> Any:
+        """The network's inputs for the caller's rows; codes are not written out."""
+        X, preparation = in_order(X, self.feature_names, self.preparation), self.preparation
+        if preparation is None:
+            return X
+        return preparation.coded_rows(X) if hasattr(preparation, "coded_rows") else preparation.transform(X)
+
+    def prepare(self, X: Any) -> Any:
+        """`features` with codes written out."""
+        return np.asarray(made) if isinstance(made := self.features(X), CodedRows) else made
+
+    def scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The score ``F(x)`` of every row; positive for ``classes_[1]``. Several classes: their shares of the vote."""
+        return self.predictor.scores(self.features(X))
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """`scores`, as scikit-learn names them."""
+        return self.scores(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The answer to every row: by default the vote's label, ``sgn(F(x))`` or the class with the largest share.
+
+        None for a row that a decision to abstain leaves without an answer.
+        """
+        features = self.features(X)
+        if self.decision == ARGMAX:
+            return self.labels.decode(self.predictor.votes(features))
+        codes = self.decision(self.predictor.scores(features))
+        if self.decision.kind != "abstain":
+            return self.labels.decode(codes)
+        return np.array([*self.classes_.tolist(), None], object)[codes]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Probabilities of the classes, shape (n, K): the shares of the vote, calibrated if the model knows how."""
+        self.check_shares()
+        return self.probabilities_from_scores(self.scores(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def vote_share(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Share of the aggregation's networks that vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``."""
+        self.check_shares()
+        return self.shares_from_scores(self.scores(X))
+
+    def probabilities_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`predict_proba` of rows with these scores."""
+        shares = self.shares_from_scores(scores)
+        return shares if self.calibration is None else self.calibration.apply(shares)
+
+    def shares_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`vote_share` of rows with these scores; ValueError where a score is no share of votes."""
+        self.check_shares()
+        return shares_of(scores)
+
+    def check_shares(self) -> None:
+        """ValueError if this model has scores but no probabilities."""
+        if not self.predictor.shares:
+            raise ValueError(
+                f"a model of kind {type(self.predictor).__name__} gives no probabilities, because its scores are not "
+                "shares of a vote: ask for labels (predict) or scores (decision_function)."
+            )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one safetensors file, atomically; `abnet.load` reads it back."""
+        from abnet.model.file import save
+
+        save(self, path)
+
+    def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":
+        """The columns that moved what is said of each row, and the regions that it falls in: see `abnet.explain`."""
+        from abnet.explanation.row_explanation import explain
+
+        return explain(self, X, background=background, seed=seed)
+
+    def to_c(self, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False) -> Any:
+        """Write this model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
+        from abnet.export import to_c
+
+        return to_c(self, path, prefix=prefix, example=example)
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> Any:
+        """Write this model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
+        from abnet.export import to_onnx
+
+        return to_onnx(self, path)
+
+    def _about(self) -> str:
+        names = ", ".join(self.labels.names[:8]) + (", …" if self.n_classes > 8 else "")
+        return f"{type(self.predictor).__name__} of {self.n_inputs:,} inputs; classes: {names}"
+
+    def __repr__(self) -> str:
+        return f"Model({self._about()})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, and its certificate; its arrays are long, and nothing to read."""
+        from abnet.bounds.wording import fitted_html
+
+        return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
+
+
+def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
+    """A frame's columns in the order of training, unless a table's preparation sees to it; one missing is an error."""
+    by_name = hasattr(preparation, "extra_columns") or hasattr(preparation, "map_")
+    if names is None or not hasattr(X, "columns") or by_name:
+        return X
+    found = [str(column) for column in X.columns]
+    if found == list(names):
+        return X
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError(f"X lacks the column {missing[0]!r} that the model was trained on.")
+    return X[[X.columns[found.index(name)] for name in names]]
