@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
-from abnet.bounds import confidence
+from abnet.bounds import rounding
 from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_lower
 from abnet.bounds.rounding import exact_sum
 from abnet.bounds.shares import shares_by_count
@@ -141,7 +141,7 @@ def test_exact_sum_is_the_sum_rounded_once(rng: np.random.Generator, scale: int)
 
 
 def test_exact_sum_of_more_than_are_added_together(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confidence, "_TOGETHER", 7)
+    monkeypatch.setattr(rounding, "_TOGETHER", 7)
     values = rng.random(100)
     assert exact_sum(values) == math.fsum(values)
     assert exact_sum(np.zeros(0)) == 0.0

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
-from abnet.bounds import confidence
+from abnet.bounds import shares
 
 deltas = st.floats(1e-300, 1.0, exclude_max=True)
 
@@ -16,20 +16,20 @@ deltas = st.floats(1e-300, 1.0, exclude_max=True)
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(deltas, st.integers(1, 50))
 def test_shares_add_up_to_delta(delta: float, n_classes: int) -> None:
-    assert 2 * confidence.share_of_an_order(delta) == pytest.approx(delta)
-    assert sum(confidence.shares_of_classes(delta, [7] * n_classes)) == pytest.approx(delta)
-    for spent, left in (confidence.share_for_sampling(delta), confidence.share_for_fixed_paths(delta)):
+    assert 2 * shares.share_of_an_order(delta) == pytest.approx(delta)
+    assert sum(shares.shares_of_classes(delta, [7] * n_classes)) == pytest.approx(delta)
+    for spent, left in (shares.share_for_sampling(delta), shares.share_for_fixed_paths(delta)):
         assert spent == pytest.approx(delta / 10)
         assert spent + left == pytest.approx(delta)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, float("nan"), "0.05", True])
 def test_what_is_no_delta_has_no_shares(delta: float) -> None:
-    for share in (confidence.share_of_an_order, confidence.share_for_sampling, confidence.share_for_fixed_paths):
+    for share in (shares.share_of_an_order, shares.share_for_sampling, shares.share_for_fixed_paths):
         with pytest.raises(ValueError, match=r"^delta must"):
             share(delta)
     with pytest.raises(ValueError, match=r"^delta must"):
-        confidence.shares_of_classes(delta, [3, 4])
+        shares.shares_of_classes(delta, [3, 4])
 
 
 def _is_delta(node: ast.expr) -> bool:
@@ -50,8 +50,8 @@ def _divisions(path: Path) -> list[str]:
 
 
 def test_no_other_module_divides_delta_by_a_number() -> None:
-    found = {path.name: _divisions(path) for path in Path(confidence.__file__).parent.glob("*.py")}
-    assert found.pop("confidence.py") == ["level('delta', delta) / 2.0"]
+    found = {path.name: _divisions(path) for path in Path(shares.__file__).parent.glob("*.py")}
+    assert found.pop("shares.py") == ["level('delta', delta) / 2.0"]
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
@@ -63,6 +63,6 @@ def test_the_vote_bound_is_the_smaller_of_two_at_half_of_delta() -> None:
 
 def test_a_class_without_rows_gets_no_share() -> None:
     """Of three classes with rows in two, each has half of δ as if the third were not there."""
-    assert confidence.shares_of_classes(0.05, [40, 0, 40])[1] == 0.0
-    assert confidence.shares_of_classes(0.05, [40, 0, 40])[0] == pytest.approx(0.025)
-    assert confidence.shares_of_classes(0.05, [0, 30]) == pytest.approx([0.0, 0.05])
+    assert shares.shares_of_classes(0.05, [40, 0, 40])[1] == 0.0
+    assert shares.shares_of_classes(0.05, [40, 0, 40])[0] == pytest.approx(0.025)
+    assert shares.shares_of_classes(0.05, [0, 30]) == pytest.approx([0.0, 0.05])

@@ -25,7 +25,7 @@ def test_the_record_is_that_of_the_model_file(fitted: dict[str, Any], model: Pat
     assert (fitted["n_rows"], fitted["n_columns"]) == (ROWS, 5)
     assert fitted["model"]["bytes"] == model.stat().st_size
     assert loaded.info.details["target"] == "mood today"
-    assert loaded.certificate_.prior == "split"
+    assert loaded.certificate_.facts.source == "split"
 
 
 def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table: Path) -> None:

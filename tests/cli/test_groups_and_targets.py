@@ -103,10 +103,10 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
     record = json.loads(result.stdout)
     certificate = abnet.load_certificate(saved)
     assert isinstance(certificate, abnet.Certificate)
-    assert certificate.n_candidates == record["n_candidates"] == len(record["contenders"])
+    assert certificate.facts.n_candidates == record["n_candidates"] == len(record["contenders"])
     bounds = [contender["bound"] for contender in record["contenders"] if contender["bound"] is not None]
     assert certificate.vote_error_bound == min(bounds)
-    assert certificate.n_groups == 16  # half of the 32 patients that were not kept for the test
+    assert certificate.facts.n_groups == 16  # half of the 32 patients that were not kept for the test
     assert "The choice among 7 candidates" in " ".join(run("inspect", saved).stdout.split())
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abnet.decisions.abstain import abstention
 
 import abnet
-from abnet.decisions.abstain import abstention
 from abnet.files import save
 from cli.tables import Failure, Run
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abnet.decisions.answers import decision_of
 
 import abnet
 from abnet.decisions import CostCertificate, TargetThreshold
-from abnet.decisions.answers import decision_of
 from estimators.worlds import classifier
 
 RNG = np.random.default_rng(3)

@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 import abnet
-from abnet.bounds import verify_certificate
-from abnet.bounds.certificate import Certificate
 from abnet.certificates import row_hashes, row_order
+from abnet.certificates.certificate import Certificate
 from abnet.estimators.mixture_fit import _last_groups
 from abnet.groups import held_rows
 from abnet.training.trainer import prior_spans
@@ -52,9 +51,9 @@ def test_no_group_is_on_both_sides(fitted: Any) -> None:
 def test_the_certificate_counts_groups(fitted: Any) -> None:
     certificate, bound = fitted.certificate_, fitted.bound_rows_
     assert isinstance(certificate, Certificate)
-    verify_certificate(certificate)
-    assert certificate.n_examples == len(bound)
-    assert certificate.n_groups == len(set(GROUPS[bound]))
+    certificate.check()
+    assert certificate.facts.n_rows == len(bound)
+    assert certificate.facts.n_groups == len(set(GROUPS[bound]))
     assert certificate.per_class == ()
     wrong = fitted.predict(X[bound]) != Y[bound]
     rates = [wrong[GROUPS[bound] == g].mean() for g in dict.fromkeys(GROUPS[bound])]
@@ -155,7 +154,7 @@ def test_a_search_keeps_groups_together() -> None:
     assert not set(GROUPS[best.other_rows_]) & set(GROUPS[best.bound_rows_])
     assert search.certificate_ is best.certificate_
     assert search.certificate_ is not None
-    assert search.certificate_.n_groups == len(set(GROUPS[best.bound_rows_]))
+    assert search.certificate_.facts.n_groups == len(set(GROUPS[best.bound_rows_]))
     assert search.certify(X + 0.01, Y, groups=GROUPS).n_groups == 40
 
 
@@ -164,7 +163,7 @@ def test_copies_of_rows_are_groups() -> None:
     X, y = SIGNAL.draw(np.random.default_rng(3))
     groups = np.repeat(np.arange(len(y)), 4)
     clf = classifier(0, posterior="frozen", max_iter=1).fit(np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=groups)
-    assert clf.certificate_.n_groups == len(y) // 2
+    assert clf.certificate_.facts.n_groups == len(y) // 2
     assert set(clf.certificate_.groups.rows) == {4}
     assert set(clf.certificate_.groups.errors) <= {0, 4}
 

@@ -60,7 +60,7 @@ def test_settings_of_one_prior_cost_nothing_and_train_the_same_prior() -> None:
     alone = classifier(0, **search.best_params_).fit(X, Y)
     assert search.certificate_ == alone.certificate_
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == 1
+    assert search.certificate_.facts.n_candidates == 1
     assert search.cv_results_["prior"] == [0, 0, 0]
     priors = [classifier(0, learning_rate_init=rate).fit(X, Y).prior_ for rate in RATES["learning_rate_init"]]
     assert same(priors[0], priors[1])
@@ -106,7 +106,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]], int]] = {
 def test_what_is_paid_for(settings: dict[str, Any], grid: dict[str, list[Any]], paid: int) -> None:
     search = ABNetSearch(classifier(0, **{"max_iter": 2, **settings}), grid).fit(X, Y)
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == paid
+    assert search.certificate_.facts.n_candidates == paid
     drawn = search.draw_network().certificate
     assert drawn is not None
     apart = "validation_error" in search.cv_results_
@@ -116,7 +116,7 @@ def test_what_is_paid_for(settings: dict[str, Any], grid: dict[str, list[Any]], 
 def test_an_outer_choice_is_paid_for_too() -> None:
     search = ABNetSearch(classifier(0, n_candidates=5), {"random_state": [1, 2]}).fit(X, Y)
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == 10
+    assert search.certificate_.facts.n_candidates == 10
 
 
 @pytest.mark.parametrize("by", ["vote", "gibbs"])
@@ -206,14 +206,14 @@ def test_several_classes_are_chosen_among_without_a_bound_row(split_as: Any) -> 
     search = ABNetSearch(frozen, THREE).fit(rows, labels)
     assert search.best_params_ == {"hidden_layer_sizes": (4,)}
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == 1
+    assert search.certificate_.facts.n_candidates == 1
     assert search.predict_proba(rows).shape == (240, 3)
     assert np.mean(search.predict(rows) != labels) < 0.1
     best = search.best_estimator_
     nested = abnet.ABNetClassifier((4,), max_iter=30, code_length=3, random_state=0, classes=best.classes_)
     nested.fit(rows[best.other_rows_], labels[best.other_rows_])
     assert nested.certificate_ is not None
-    error = (nested.certificate_.vote_errors or 0) / nested.certificate_.n_examples
+    error = (sum(nested.certificate_.facts.class_errors) or 0) / nested.certificate_.facts.n_rows
     assert search.cv_results_["validation_error"][1] == error
     turned = labels.copy()
     turned[best.bound_rows_] = np.roll(labels[best.bound_rows_], 1)
@@ -230,7 +230,7 @@ def test_rates_of_a_trained_mixture_are_paid_for_where_it_is_sampled(hidden: tup
     search = ABNetSearch(trained, {"learning_rate_init": [0.1, 0.01]}).fit(rows, labels)
     assert search.best_estimator_.aggregation_ == ("exact" if paid == 1 else "ancestral")
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == paid
+    assert search.certificate_.facts.n_candidates == paid
 
 
 def test_declared_classes_decide_what_is_sampled() -> None:

@@ -128,7 +128,7 @@ def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
         c.vote_error_bound < vote,
         min(c.twice_gibbs_bound, c.tandem_bound) < vote,
         any(part.vote_error_bound < error for part, error in classes),
-        drawn.certificate.error_bound < world.vote_error(h),
+        drawn.certificate.vote_error_bound < world.vote_error(h),
     ]
     return np.array(broken).astype(int)
 

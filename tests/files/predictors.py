@@ -10,7 +10,9 @@ from safetensors import safe_open
 from safetensors.numpy import save as pack
 
 from abnet.bam import BAM
-from abnet.bounds import DrawnCertificate, certify_trained
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify, certify_drawn
+from abnet.certificates.evidence import observe
 from abnet.files.model_file import digest
 from abnet.predictors.binary_network import Affine, BinaryNetwork, Ramp, Step
 from abnet.predictors.compact import CompactABNet, CompactMAP
@@ -61,12 +63,14 @@ ALL: dict[str, Make] = {
 """A predictor of every kind, from a network of any depth of at least two layers."""
 
 
-def drawn_certificate() -> DrawnCertificate:
-    return DrawnCertificate(3, 50, -1.5, delta=0.05, prior="split", posterior="train", n_candidates=2)
+def drawn_certificate() -> Certificate:
+    seen = observe([0] * 47 + [1] * 3, [0] * 50, ("no", "yes"))
+    return certify_drawn(seen, Terms(trained=True, n_candidates=2), -1.5)
 
 
-def certificate() -> Any:
-    return certify_trained([0.1, 0.3] * 40, [1, -1] * 40, 2.5, delta=0.05, prior="split")
+def certificate(classes: tuple[str, str] = ("no", "yes")) -> Certificate:
+    seen = observe([1, 0] * 40, [1, 0] * 40, classes, losses=[0.1, 0.3] * 40)
+    return certify(seen, Terms(trained=True, kl=2.5))
 
 
 def information(**changes: Any) -> ModelInfo:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abnet.bounds.wording import percent_up, sentences
 
 import abnet
-from abnet.bounds.wording import percent_up, sentences
 from abnet.certificates.fingerprint import background_detail
 from abnet.certificates.fitted_rows import row_filter
 from abnet.decisions import abstention

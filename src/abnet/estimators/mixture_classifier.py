@@ -12,21 +12,28 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bam import BAM
-from abnet.bounds import gibbs_bound
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.decision import decided
 from abnet.certificates.fingerprint import background_detail, fingerprint, warn_of_copies
 from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
 from abnet.codebook import code_words, words_to_text
-from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import Streams, one_thread, warn_of_no_certificate, without_groups
+from abnet.estimators.certification import (
+    Losses,
+    Streams,
+    estimated_bound,
+    one_thread,
+    warn_of_no_certificate,
+    without_groups,
+)
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
 from abnet.estimators.refit import fitting_anew
-from abnet.labels import Labels, signs_of, winners, with_unknown
+from abnet.labels import Labels, signs_of, with_unknown
 from abnet.parameters import check_choice, check_hidden, check_positive
 from abnet.predictors.drawn_network import DrawnNetwork, Posterior, draw_network
 from abnet.predictors.predictor import ModelInfo, Predictor
@@ -89,33 +96,28 @@ class MixtureClassifier(AggregatedClassifier):
     def predict_or_abstain(self, X: Any) -> NDArray[Any]:
         """Labels, None for rows that the model is not sure enough of to keep the promise of ``abstention_``."""
         check_is_fitted(self, "predictor_")
-        threshold = threshold_of(self.predictor_.info.details)
-        scores = self.decision_function(X)
-        return labels_or_none(self._labels.from_scores(scores), scores, threshold)
+        codes = decided(self.predictor_.info.details, "abstention", self.decision_function(X))
+        return np.array([*self.classes_.tolist(), None], dtype=object)[codes]
 
     def predict_decided(self, X: Any) -> NDArray[Any]:
         """Labels by the threshold of ``decision_``; ValueError where the target could not be certified."""
         check_is_fitted(self, "predictor_")
-        scores = self.decision_function(X)
-        codes = decided_codes(self.predictor_.info.details, scores, winners(scores))
+        codes = decided(self.predictor_.info.details, "decision", self.decision_function(X))
         return self._labels.decode(codes)
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
         """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
         return self.predictor_.shares_from_scores(self.decision_function(X))
 
-    def _test_losses(
-        self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any
-    ) -> Any:
+    def _test_losses(self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp]) -> Losses:
         """What one draw of the posterior loses on rows of a test set that have these scores."""
         if not hasattr(self, "networks_"):
-            return super()._test_losses(prepared, scores, codes, n_codes, groups)
+            return super()._test_losses(prepared, scores, codes)
         rng, rows = np.random.default_rng(self._certify_seed), np.asarray(prepared, np.float32)
         with training_bar(self.verbose) as report:
             return mixture_fit.member_losses(
-                self.predictor_, self.networks_, rows, scores, codes, n_codes, rng, frozen=True, report=report,
-                groups=groups,
-            )  # fmt: skip
+                self.predictor_, self.networks_, rows, scores, codes, rng, frozen=True, report=report
+            )
 
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
@@ -235,7 +237,6 @@ class MixtureClassifier(AggregatedClassifier):
         self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, streams: Streams
     ) -> Predictor:
         K = len(self.classes_)
-        n_codes = max(K, int(codes.max()) + 1)
         first, bound = self.other_rows_, self.bound_rows_
         order = np.concatenate([first, bound])
         base, prepared = self._prepare(X, self._marked(codes), first, order)
@@ -270,30 +271,25 @@ class MixtureClassifier(AggregatedClassifier):
                     recipe, self, self.priors_, inputs, known, K, streams.train, None, draws, own
                 )
             scorer = mixture_fit.deploy(recipe, self.networks_, self._labels, streams.deploy, self.n_samples)
-            terms = self._terms()
-            if not self._is_frozen():
-                terms["expected"] = members.held.expected()
+            terms = replace(self._terms(), expected=None if self._is_frozen() else members.held.expected())
             self.certificate_, self.bound_estimate_ = None, None
-            certificate = None
             try:
-                certificate = mixture_fit.certify_mixture(
-                    scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, streams.paths,
-                    frozen=self._is_frozen(), report=report, groups=groups, **terms,
+                seen, terms = mixture_fit.observe_mixture(
+                    scorer, self.networks_, self.priors_, inputs, codes[bound], streams.paths, terms, report=report,
+                    groups=groups,
                 )  # fmt: skip
+                if covered:
+                    self.certificate_ = certify(seen, terms)
+                else:
+                    self.bound_estimate_ = estimated_bound(seen, terms)
             except KeyboardInterrupt:
                 warn_of_no_certificate()
-        if covered and certificate is not None:
-            self.certificate_ = self._named(certificate, n_codes)
-        elif certificate is not None:
-            self.bound_estimate_ = gibbs_bound(
-                certificate.empirical_gibbs_risk, certificate.kl, draws, self.delta, n_candidates=self.n_candidates
-            )
         self._keep(members, recipe)
         preparation = base if coded is None else coded
         info = self._mixture_info(recipe, members, preparation, prepared, ordered, name.result())
         self.drawn_network_ = _draw_member(
             self.networks_, self.priors_, inputs, codes[bound], info, streams.single,
-            covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
+            self._terms(), covered=covered and groups is None,
         )  # fmt: skip
         return replace(scorer, info=info)
 
@@ -369,7 +365,7 @@ class MixtureClassifier(AggregatedClassifier):
         if self._groups is not None:
             details["n_training_groups"] = len(np.unique(self._groups))
         if self.bound_estimate_ is not None:
-            details["bound_estimate"] = self.bound_estimate_
+            details["bound_estimate"] = self.bound_estimate_.value
         details |= background_detail(prepared[: len(self.other_rows_)])
         learned = self._n_learned(len(self.other_rows_), len(codes))
         if learned <= MOST_ROWS:
@@ -392,9 +388,9 @@ def _draw_member(
     codes: NDArray[np.intp],
     info: ModelInfo,
     rng: np.random.Generator,
+    terms: Terms,
     *,
     covered: bool,
-    **terms: Any,
 ) -> DrawnNetwork:
     """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
     m = int(rng.integers(len(networks)))

@@ -12,16 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.certify import verify_certificate
-from abnet.bounds.vote import DrawnCertificate
+from abnet.certificates.certificate import Certificate
 from abnet.labels import Labels
 from abnet.predictors.predictor import Calibration, ModelInfo, Predictor
 
 __all__ = [
     "FORMAT",
     "VERSION",
-    "certificate_record",
     "config_text",
     "digest",
     "info_from_config",
@@ -183,8 +180,6 @@ def _add(total: Any, content: bytes) -> None:
 _KEYS = {"kind", "classes", "feature_names", "preparation", "certificate", "details"}
 _LATER_KEYS = {"calibration"}
 """Written since version 0.2 where there is something to write; a file without them is read as ever."""
-_DRAWN = "drawn network"
-"""Kind of a certificate that is a `DrawnCertificate`; a record without a kind is a `Certificate`."""
 
 
 def config_text(kind: str, info: ModelInfo) -> str:
@@ -194,7 +189,7 @@ def config_text(kind: str, info: ModelInfo) -> str:
         "classes": info.labels.to_dict(),
         "feature_names": None if info.feature_names is None else list(info.feature_names),
         "preparation": _stored(info.preparation),
-        "certificate": certificate_record(info.certificate),
+        "certificate": None if info.certificate is None else info.certificate.to_dict(),
         "details": info.details,
     } | ({} if info.calibration is None else {"calibration": info.calibration.to_dict()})
     try:
@@ -203,21 +198,6 @@ def config_text(kind: str, info: ModelInfo) -> str:
         raise ValueError(
             f"a model file holds plain finite numbers and text only, but its details do not: {error}."
         ) from error
-
-
-def certificate_record(certificate: Certificate | DrawnCertificate | None) -> dict[str, Any] | None:
-    """A certificate as a model file holds it: what was observed, and the bounds that follow from it.
-
-    Examples
-    --------
-    >>> drawn = DrawnCertificate(0, 50, 0.0, delta=0.05, prior="split", posterior="frozen")
-    >>> record = certificate_record(drawn)
-    >>> record["kind"], record["errors"], round(record["error_bound"], 3)
-    ('drawn network', 0, 0.058)
-    """
-    if isinstance(certificate, DrawnCertificate):
-        return {"kind": _DRAWN, **certificate.to_dict(), "error_bound": certificate.error_bound}
-    return None if certificate is None else certificate.to_dict()
 
 
 def _stored(preparation: Any) -> dict[str, Any] | None:
@@ -267,7 +247,7 @@ def info_from_config(config: dict[str, Any]) -> ModelInfo:
         labels=Labels.from_dict(config["classes"]),
         feature_names=_names(config["feature_names"]),
         preparation=_preparation(config["preparation"]),
-        certificate=_certificate(config["certificate"]),
+        certificate=None if config["certificate"] is None else Certificate.from_dict(config["certificate"]),
         details=details,
         calibration=Calibration.from_dict(config["calibration"]) if "calibration" in config else None,
     )
@@ -287,27 +267,6 @@ def _preparation(record: Any) -> Any:
     from abnet.preparation import preparation_from_dict
 
     return preparation_from_dict(record)
-
-
-def _certificate(record: Any) -> Certificate | DrawnCertificate | None:
-    if record is None:
-        return None
-    if isinstance(record, dict) and "kind" in record:
-        return _drawn_certificate(record)
-    certificate = Certificate.from_dict(record)
-    verify_certificate(certificate)
-    return certificate
-
-
-def _drawn_certificate(record: dict[str, Any]) -> DrawnCertificate:
-    kind, claimed = record["kind"], record.get("error_bound")
-    if kind != _DRAWN:
-        raise ValueError(f"its certificate is of the unknown kind {str(kind)[:40]!r}.")
-    observed = {name: value for name, value in record.items() if name not in ("kind", "error_bound")}
-    certificate = DrawnCertificate.from_dict(observed)
-    if type(claimed) is not float or not math.isclose(claimed, certificate.error_bound, rel_tol=1e-9):
-        raise ValueError("the certificate does not follow from its own observations: error_bound")
-    return certificate
 
 
 FORMAT, VERSION = "abnet", "1"

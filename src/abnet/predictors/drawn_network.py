@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from abnet.arrays import check_array, check_names
 from abnet.bam import BAM, contiguous, sgn
-from abnet.bounds.vote import DrawnCertificate
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify_drawn
+from abnet.certificates.evidence import observe
 from abnet.codebook import nearest_word
 from abnet.cube import erf, namespace
 from abnet.features import CodedLayer, CodedRows
@@ -69,12 +71,11 @@ class DrawnNetwork(Predictor):
         return self.info.labels.n_classes
 
     @property
-    def certificate(self) -> DrawnCertificate | None:
+    def certificate(self) -> Certificate | None:
         """What is promised for this network; None where no theorem covers what was done."""
-        certificate = self.info.certificate
-        return certificate if isinstance(certificate, DrawnCertificate) else None
+        return self.info.certificate
 
-    def with_certificate(self, certificate: DrawnCertificate | None) -> "DrawnNetwork":
+    def with_certificate(self, certificate: Certificate | None) -> "DrawnNetwork":
         """The same network with another certificate."""
         return replace(self, info=replace(self.info, certificate=certificate))
 
@@ -241,23 +242,22 @@ class PosteriorAverage(Predictor):
 
 @dataclass(frozen=True)
 class Posterior:
-    """N(centre, I) with its prior N(prior, I), and the terms of a certificate (see `DrawnCertificate`).
+    """N(centre, I) with its prior N(prior, I), and the terms of a certificate.
 
     Attributes
     ----------
     centre, prior : BAM
-    terms : dict
-        ``delta``, ``prior``, ``posterior`` and ``n_candidates``.
+    terms : Terms
     """
 
     centre: BAM
     prior: BAM
-    terms: dict[str, Any]
+    terms: Terms
 
     def draw(self, rng: np.random.Generator) -> tuple[BAM, float]:
         """A network ``h = w + ε`` and ``ln dQ/dP(h) = ‖w - v‖²/2 + (w - v)·ε``, in float64.
 
-        The sum of squares of `DrawnCertificate.log_density_ratio` expanded: nothing large cancels.
+        ``(‖w + ε - v‖² - ‖ε‖²)/2`` expanded: nothing large cancels.
         """
         w, v = self.centre.astype(np.float64), self.prior.astype(np.float64)
         noise = [rng.standard_normal(leaf.shape) for leaf in (*w.weights, *w.biases)]
@@ -275,7 +275,7 @@ def draw_network(
     labels: Labels | None = None,
     *,
     threads: int = 1,
-) -> tuple[DrawnNetwork, DrawnCertificate]:
+) -> tuple[DrawnNetwork, Certificate]:
     """Draw once, count the errors on the prepared bound rows, certify.
 
     Parameters
@@ -296,13 +296,14 @@ def draw_network(
     Examples
     --------
     >>> one = BAM((np.ones((1, 1)),), (np.zeros(1),))
-    >>> terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
+    >>> terms = Terms(source="init", trained=True)
     >>> X, y = np.float32([[-3], [-2], [2], [3]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> network, certificate = draw_network(Posterior(one, one, terms), X, y, np.random.default_rng(0))
-    >>> certificate.log_density_ratio, certificate.n_examples
+    >>> certificate.statements[0].counted["log_density_ratio"], certificate.facts.n_rows
     (0.0, 4)
     """
     drawn, ratio = posterior.draw(rng)
     network = DrawnNetwork(drawn, info=ModelInfo() if labels is None else ModelInfo(labels))
-    errors = int(np.sum(network.votes(X, threads=threads) != np.maximum(codes, 0)))
-    return network, DrawnCertificate(errors, len(codes), ratio, **posterior.terms)
+    truth = np.maximum(np.asarray(codes), 0).astype(np.intp)
+    seen = observe(network.votes(X, threads=threads), truth, network.info.labels.names)
+    return network, certify_drawn(seen, posterior.terms, ratio)

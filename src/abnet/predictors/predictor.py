@@ -17,8 +17,7 @@ from scipy.special import erf
 
 from abnet.arrays import check_array
 from abnet.bam import BAM
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.vote import DrawnCertificate
+from abnet.certificates.certificate import Certificate
 from abnet.codebook import code_words, words_from_text
 from abnet.features import MANY_CODED, CodedRows, over_norms
 from abnet.labels import Labels, winners
@@ -225,7 +224,7 @@ class ModelInfo:
         Columns in the order of training.
     preparation : object with ``transform``, optional
         Fitted map from the caller's rows to the network's inputs.
-    certificate : Certificate or DrawnCertificate, optional
+    certificate : Certificate, optional
         The latter for one network drawn from the posterior.
     details : dict
         Plain values for `abnet inspect`: settings, sizes, data fingerprint.
@@ -236,7 +235,7 @@ class ModelInfo:
     labels: Labels = field(default_factory=lambda: Labels(np.array([-1, 1])))
     feature_names: tuple[str, ...] | None = None
     preparation: Any = None
-    certificate: Certificate | DrawnCertificate | None = None
+    certificate: Certificate | None = None
     details: dict[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
 
@@ -312,7 +311,7 @@ class Predictor(ABC):
         return self.info.classes
 
     @property
-    def certificate_(self) -> Certificate | DrawnCertificate | None:
+    def certificate_(self) -> Certificate | None:
         """The certificate that came out of training, if any."""
         return self.info.certificate
 
@@ -407,7 +406,7 @@ class Predictor(ABC):
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and its certificate; its arrays are long, and nothing to read."""
-        from abnet.bounds.wording import fitted_html
+        from abnet.certificates.sentences import fitted_html
 
         names = ", ".join(self.info.labels.names[:8]) + (", …" if self.n_classes > 8 else "")
         about = f"<p>{type(self).__name__} of {self.n_inputs:,} inputs; classes: {escape(names)}.</p>"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from abnet import __version__
 from abnet.atomic import atomic_path
-from abnet.decisions.answers import threshold_of
+from abnet.certificates.decision import stored_decision
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.labels import Labels
@@ -250,9 +250,10 @@ def _form(predictor: Predictor, plan: ExplanationPlan | None) -> _Form:
     threshold = None
     if "abstention" in predictor.info.details:
         try:
-            threshold = threshold_of(predictor.info.details)
-        except (ValueError, TypeError):
-            threshold = None
+            decision = stored_decision(predictor.info.details, "abstention")
+        except ValueError:
+            decision = None
+        threshold = None if decision is None else decision.threshold
     page = {
         "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
         "fields": _fields(predictor), "threshold": threshold,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abnet.bounds.certify import certify_test_set
 from numpy.typing import NDArray
 
 from abnet.bounds.betting import anytime_upper_limit, betting_bound, log_evidence, row_weighted_betting_bound
-from abnet.bounds.certify import certify_test_set
 from abnet.decisions import (
     Monitor,
     abstention,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
+from abnet.certificates.decision import decided, stored_decision
 from abnet.cli.console import UsageError
 from abnet.files import load
 from abnet.files.model_file import kind_of
@@ -212,15 +213,11 @@ def _write(
 
 def _silence(model: Predictor) -> str:
     """Why a model that may abstain answers no row at all; nothing where it does answer."""
-    from abnet.decisions.abstain import Abstention
-    from abnet.decisions.answers import threshold_of
-
-    if threshold_of(model.info.details) is not None:
+    if stored_decision(model.info.details, "abstention") is not None:
         return ""
-    made = Abstention.from_dict(model.info.details["abstention"])
     return (
-        f"no row is answered: when the model was fitted, an error of at most {made.target:g} among answered rows could "
-        "not be certified (`abnet inspect` says why); without --abstain every row is answered"
+        "no row is answered: when the model was fitted, the target error among answered rows could not be certified "
+        "(`abnet inspect` says why); without --abstain every row is answered"
     )
 
 
@@ -231,13 +228,10 @@ def _answers(model: Predictor, rows: Any, wanted: Wanted) -> tuple[NDArray[np.fl
     scores = model.score_prepared(rows, threads=cores())
     codes = winners(scores)
     if wanted.abstain:
-        from abnet.decisions.answers import answered, threshold_of
-
-        codes = np.where(answered(scores, threshold_of(model.info.details)), codes, -1)
+        codes = decided(model.info.details, "abstention", scores)
+        codes = np.where(codes < len(model.classes_), codes, -1)
     if wanted.decide:
-        from abnet.decisions.answers import decided_codes
-
-        codes = decided_codes(model.info.details, scores, codes)
+        codes = decided(model.info.details, "decision", scores)
     return (model.probabilities_from_scores(scores) if wanted.proba else None), codes
 
 
