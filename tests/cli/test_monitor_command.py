@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from abnet.bounds.wording import percent_up
 
 import abnet
+from abnet.words import percent_up
 from cli.tables import Failure, Run, cells
 
 

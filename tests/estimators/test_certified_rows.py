@@ -135,11 +135,11 @@ def test_certify_counts_candidates_and_groups() -> None:
     assert isinstance(alone, abnet.Certificate)
     assert isinstance(chosen, abnet.Certificate)
     assert chosen.vote_error_bound == pytest.approx(
-        abnet.bounds.clopper_pearson_bound(alone.vote_errors or 0, 80, 0.1, n_candidates=4)
+        abnet.bounds.clopper_pearson_bound(sum(alone.facts.class_errors), 80, 0.1, n_candidates=4)
     )
     grouped = clf.certify(X + 0.01, Y, groups=np.arange(80) // 4)
     assert isinstance(grouped, abnet.Certificate)
-    assert grouped.n_groups == 20
+    assert grouped.facts.n_groups == 20
 
 
 @pytest.mark.parametrize("fitted_before", [False, True])

@@ -37,7 +37,7 @@ def test_the_certificate_counts_the_errors_of_predict(
         assert certificate.empirical_gibbs_risk == pytest.approx(risk, abs=1e-15)
     drawn = clf.draw_network()
     assert drawn.certificate is not None
-    assert drawn.certificate.errors == np.sum(drawn.predict(X[bound]) != y[bound])
+    assert sum(drawn.certificate.facts.class_errors) == np.sum(drawn.predict(X[bound]) != y[bound])
 
 
 def test_weights_of_the_bound_rows_do_not_reach_the_prior(rng: np.random.Generator) -> None:

@@ -72,13 +72,13 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     search = ABNetSearch(classifier(0), {"prior_fraction": [0.3, 0.5, 0.7], **RATES}).fit(X, Y)
     c = search.certificate_
     assert c is not None
-    assert c.n_candidates == 3
+    assert c.facts.n_candidates == 3
     assert search.cv_results_["prior"] == [0, 1, 2] * 3
     alone = classifier(0, **search.best_params_).fit(X, Y).certificate_
     assert c.gibbs_risk_bound > alone.gibbs_risk_bound
-    assert c.expected is not None  # the figures of the first part, from which C is chosen
-    C = choose_C(c.expected.risk, c.expected.kl, c.n_examples, c.delta, n_candidates=3)
-    paid = 1 - np.exp(-C * c.empirical_gibbs_risk - (c.kl + np.log(3 / c.delta)) / c.n_examples)
+    seen, facts = c.find("Gibbs risk", "draw").counted, c.facts
+    C = choose_C(seen["expected_risk"], seen["expected_kl"], facts.n_rows, facts.delta, n_candidates=3)
+    paid = 1 - np.exp(-C * c.empirical_gibbs_risk - (facts.kl + np.log(3 / facts.delta)) / facts.n_rows)
     assert c.gibbs_risk_bound == pytest.approx(paid / (1 - np.exp(-C)), abs=1e-10)
 
 
@@ -110,7 +110,7 @@ def test_what_is_paid_for(settings: dict[str, Any], grid: dict[str, list[Any]], 
     drawn = search.draw_network().certificate
     assert drawn is not None
     apart = "validation_error" in search.cv_results_
-    assert drawn.n_candidates == (1 if apart else len(search.cv_results_["params"]))
+    assert drawn.facts.n_candidates == (1 if apart else len(search.cv_results_["params"]))
 
 
 def test_an_outer_choice_is_paid_for_too() -> None:
@@ -185,7 +185,7 @@ def test_frozen_settings_are_chosen_without_a_bound_row(split_as: Any) -> None:
     assert shown == [i == search.best_index_ for i in range(3)]
     drawn = search.draw_network().certificate
     assert drawn is not None
-    assert drawn.n_candidates == 1
+    assert drawn.facts.n_candidates == 1
 
 
 THREE = {"hidden_layer_sizes": [(1,), (4,)]}
