@@ -303,7 +303,8 @@ def test_reading_is_strict(change: dict[str, object]) -> None:
     assert Certificate.from_dict(record).to_dict() == record
     with pytest.raises(ValueError, match="not a certificate"):
         Certificate.from_dict({**record, **change})
-    for other in (None, [], "certificate", 3):
+    others: list[object] = [None, [], "certificate", 3]
+    for other in others:
         with pytest.raises(ValueError, match="not a certificate"):
             Certificate.from_dict(other)
 

@@ -249,6 +249,7 @@ def test_a_stored_decision_is_applied_in_one_place() -> None:
         decided(details, "decision", shares)
     with pytest.raises(ValueError, match="without target_error"):
         decided({}, "abstention", shares)
-    for damaged in ({"kind": "cut"}, {"kind": "abstain", "threshold": "<b>"}, [], {"threshold": 0.1}):
+    damages: list[object] = [{"kind": "cut"}, {"kind": "abstain", "threshold": "<b>"}, [], {"threshold": 0.1}]
+    for damaged in damages:
         with pytest.raises(ValueError, match="damaged"):
             decided({"abstention": damaged}, "abstention", shares)

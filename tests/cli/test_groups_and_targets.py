@@ -78,8 +78,8 @@ def test_a_group_promise_is_not_taken_for_one_about_rows(
     page = tmp_path / "page.html"
     run("report", model, visits, "-o", page)
     text = page.read_text()
-    assert "the error of its answers on a new group, averaged over its rows" in text
-    assert "certified limit for a new group" in text
+    assert "error rate (upper bound) on a new group, averaged over its rows" in text
+    assert "upper bound for a new group" in text
     assert "the error of its answers on new data" not in text
     assert "They count every row by itself" in text
 
@@ -94,7 +94,7 @@ def test_a_row_without_a_group_is_no_group(run: Run, failure: Failure, fresh: Pa
     assert wanted in failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
     assert wanted in failure("compare", path, "--target", "state", "--group", "patient", *SMALL)
     text = run("certify", path, "--truth", "state", "--prediction", "patient", "--by", "patient").stdout
-    assert "(missing): " in text  # a population may be that of rows without a cell
+    assert "(missing) " in text  # a population may be that of rows without a cell
 
 
 def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
     bounds = [contender["bound"] for contender in record["contenders"] if contender["bound"] is not None]
     assert certificate.vote_error_bound == min(bounds)
     assert certificate.facts.n_groups == 16  # half of the 32 patients that were not kept for the test
-    assert "The choice among 7 candidates" in " ".join(run("inspect", saved).stdout.split())
+    assert "the choice among 7 candidates" in " ".join(run("inspect", saved).stdout.split())
 
 
 @pytest.mark.parametrize(

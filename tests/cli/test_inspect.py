@@ -18,7 +18,7 @@ def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> N
     assert "size, cm: numeric, " in text
     assert "country: left out, constant (Norway)" in text
     assert f"data fingerprint: {fitted['details']['data_fingerprint']}" in text
-    assert "With 95 % confidence" in text
+    assert "With 95% confidence" in text
     assert "target: mood today" in text
 
 

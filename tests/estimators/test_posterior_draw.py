@@ -28,7 +28,7 @@ def flat(network: BAM) -> np.ndarray:
 
 def test_log_density_ratio_is_that_of_two_gaussians(rng: np.random.Generator) -> None:
     w, v = random_network(rng, (3, 2, 1)), random_network(rng, (3, 2, 1))
-    h, ratio = Posterior(w, v, {}).draw(rng)
+    h, ratio = Posterior(w, v, Terms()).draw(rng)
     with mpmath.workdps(40):
         squares = [
             mpmath.fsum((mpmath.mpf(a) - mpmath.mpf(b)) ** 2 for a, b in zip(flat(h), flat(centre), strict=True))
@@ -39,7 +39,7 @@ def test_log_density_ratio_is_that_of_two_gaussians(rng: np.random.Generator) ->
 
 def test_draws_are_standard_normal_around_the_posterior(rng: np.random.Generator) -> None:
     centre = random_network(rng, (3, 2, 1))
-    noise = np.array([flat(Posterior(centre, centre, {}).draw(rng)[0]) - flat(centre) for _ in range(2000)])
+    noise = np.array([flat(Posterior(centre, centre, Terms()).draw(rng)[0]) - flat(centre) for _ in range(2000)])
     m = noise.size
     assert abs(noise.mean()) < 4 / m**0.5
     assert abs(np.mean(noise**2) - 1) < 4 * (2 / m) ** 0.5

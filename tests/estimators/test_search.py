@@ -76,7 +76,9 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     assert search.cv_results_["prior"] == [0, 1, 2] * 3
     alone = classifier(0, **search.best_params_).fit(X, Y).certificate_
     assert c.gibbs_risk_bound > alone.gibbs_risk_bound
-    seen, facts = c.find("Gibbs risk", "draw").counted, c.facts
+    seen, facts = dict[str, Any](c.statements[1].counted), c.facts
+    assert c.gibbs_risk_bound == c.statements[1].value is not None
+    assert c.empirical_gibbs_risk is not None
     C = choose_C(seen["expected_risk"], seen["expected_kl"], facts.n_rows, facts.delta, n_candidates=3)
     paid = 1 - np.exp(-C * c.empirical_gibbs_risk - (facts.kl + np.log(3 / facts.delta)) / facts.n_rows)
     assert c.gibbs_risk_bound == pytest.approx(paid / (1 - np.exp(-C)), abs=1e-10)
@@ -142,7 +144,7 @@ def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> Non
     np.testing.assert_array_equal(search.predict_proba(X), best.predict_proba(X))
     search.save(tmp_path / "model.abnet")
     assert abnet.load(tmp_path / "model.abnet").certificate_ == search.certificate_
-    assert search.certify(*SIGNAL.draw(np.random.default_rng(1))).prior == "test set"
+    assert search.certify(*SIGNAL.draw(np.random.default_rng(1))).facts.source == "test set"
     assert search.compact() is best.predictor_
     assert cross_val_score(ABNetSearch(classifier(0), RATES), X, Y, cv=2).mean() > 0.5
 

@@ -112,7 +112,7 @@ def repetition(world: World, seed: int, **settings: Any) -> Any:
 
 
 def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
-    """Which of the bounds of a fitted classifier or search lie below the truth, as 0 or 1, in the order of `PROMISES`."""
+    """Which bounds of a fitted classifier or search lie below the truth, as 0 or 1, in the order of `PROMISES`."""
     c, drawn = fitted.certificate_, fitted.draw_network()
     chosen = fitted.best_estimator_ if isinstance(fitted, ABNetSearch) else fitted
     members = getattr(chosen, "networks_", (chosen.network_,))

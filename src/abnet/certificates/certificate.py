@@ -192,7 +192,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: the main bounds by name, then statements and facts."""
-        return {**self._main(), **msgspec.to_builtins(self)}
+        return {**self._main(), **msgspec.json.decode(msgspec.json.encode(self))}
 
     def _main(self) -> dict[str, float | None]:
         names = ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")

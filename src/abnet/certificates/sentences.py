@@ -317,8 +317,8 @@ def _joint(c: Certificate) -> list[str]:
         )
     if any(s.jointly == "confusion" for s in c.statements):
         made.append(
-            "The table counts the rows of each class by answer; in brackets are limits of their share on new rows, which "
-            f"hold jointly with {confidence(c.facts.delta)} confidence."
+            "The table counts the rows of each class by answer. In brackets are limits of their share on new rows, "
+            f"which hold jointly with {confidence(c.facts.delta)} confidence."
         )
     populations = [s for s in c.statements if s.jointly == "populations"]
     if populations:

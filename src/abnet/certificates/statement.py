@@ -205,7 +205,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return dict(msgspec.to_builtins(self))
+        return dict(msgspec.json.decode(msgspec.json.encode(self)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a JSON file: `load_certificate` refuses it, `abnet inspect` shows it."""

@@ -1,4 +1,4 @@
-"""The first part of a report: what is promised, beside the majority-class error and other models, and how to make it again."""
+"""The first part of a report: what is promised, beside other models, and how to make it again."""
 
 import hashlib
 import json

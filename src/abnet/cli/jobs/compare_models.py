@@ -300,7 +300,7 @@ LEAST_ROWS = 20
 
 @dataclass(frozen=True)
 class CompareOutcome:
-    """All contenders, the numbers of rows and of threads that they had, and the majority-class error on the test rows."""
+    """All contenders, the numbers of rows and threads that they had, and the majority-class error on the test rows."""
 
     n_learn: int
     n_test: int
