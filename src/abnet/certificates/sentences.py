@@ -193,6 +193,10 @@ def assumptions(certificate: Certificate) -> str:
         f"This assumes that the {units} counted and the new data are independent draws from the same source.",
         f"{_PREMISES[f.source, f.trained]}.",
     ]
+    if any("threshold" in s.rule for s in certificate.statements):
+        parts.append("The thresholds were fixed on other rows.")
+    if certificate.find("difference", "two models") is not None:
+        parts.append("Which of the two models was to be the better one was decided before looking.")
     if certificate.find("error", "drawn network") is not None:
         parts.append("The network was drawn once, not picked among several draws.")
     if f.n_groups is not None:
@@ -251,7 +255,9 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
     """
     c = certificate
     rates = [s for s in c.statements if s.quantity == "rate"]
-    tables = [table(c, details=details)] if any(s.quantity in ("error", "Gibbs risk") for s in c.statements) else []
+    of_model = ("predict", "draw", "class", "drawn network")
+    whole = any(s.quantity in ("error", "Gibbs risk") and s.of in of_model for s in c.statements)
+    tables = [table(c, details=details)] if whole else []
     tables += [_confusion(rates)] if rates else []
     words = paragraphs(" ".join(said(c, details=details)), assumptions(c))
     return "\n\n".join([*map(aligned, tables), words])
