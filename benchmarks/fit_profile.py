@@ -29,7 +29,7 @@ STEPS = (
     ("    training", "mixture_fit.py", "learn_prior_members"),
     ("    codes of the rows, not written out", "coded.py", "rows"),
     ("    check that rows are prepared one by one", "classifier.py", "allows_certificate"),
-    ("    certificate", "mixture_fit.py", "certify_mixture"),
+    ("    certificate", "mixture_fit.py", "observe_mixture"),
     ("    one network drawn from the posterior", "mixture_classifier.py", "_draw_member"),
     ("  logistic regression beside it", "fit_table.py", "rivals_of"),
     ("  write the model", "model_file.py", "save"),

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from abnet import TargetPrecision, TargetRecall, certify_scores
 from abnet.atomic import atomic_path
-from abnet.decisions import certify_scores
 
 ROWS, DELTA = 1_000, 0.1
 COLUMNS = (
@@ -54,8 +54,9 @@ def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 def ours(p: np.ndarray, positive: np.ndarray, target: str, level: float, split: int) -> float | None:
     """The certified threshold of abnet, None if there is none."""
-    wanted: Any = {f"target_{target}": level}
-    return certify_scores(p, positive, positive=True, delta=DELTA, random_state=split, **wanted).threshold
+    goal = (TargetRecall if target == "recall" else TargetPrecision)(level, positive=True)
+    made = certify_scores(p, positive, goal, delta=DELTA, random_state=split).statements[0]
+    return None if made.value is None else float(made.rule["threshold"])
 
 
 def mapie(method: str) -> Callable[..., float | None]:

@@ -138,7 +138,7 @@ def large_rows(path: Path, folder: Path) -> Iterator[Row]:
             shutil.copyfileobj(source, target, 1 << 24)
     options = ["--target", "label", "-o", folder / "large.abnet", "--quiet", "--max-iter", "2", "--json"]
     seconds, peak, text = command("fit", large, *options)
-    counted = json.loads(text)["certificate"]["n_examples"]
+    counted = json.loads(text)["certificate"]["facts"]["n_rows"]
     size = f"{10 * N:,} × 19, {large.stat().st_size / 1e9:.2f} GB; {counted:,} rows counted, {seconds:.0f} s"
     yield at_most("tables: peak of abnet fit of ten times the rows in GB", peak, 2.5, size)
     large.unlink()

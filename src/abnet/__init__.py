@@ -14,10 +14,12 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 if TYPE_CHECKING:
     from abnet import aggregation, bounds, data, explanation, export, paper
     from abnet.bam import BAM
-    from abnet.bounds.certificate import Certificate
-    from abnet.decisions.answers import certify_scores
-    from abnet.decisions.certify_model import certify, compare_errors, load_certificate
+    from abnet.certificates.certificate import Certificate, load_certificate
+    from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
+    from abnet.decisions.certify_model import certify
+    from abnet.decisions.compare_errors import compare_errors
     from abnet.decisions.monitor import Monitor
+    from abnet.decisions.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.large_tables import fit_table
@@ -36,10 +38,14 @@ __all__ = [
     "BNNClassifier",
     "BinaryConnectClassifier",
     "Certificate",
+    "Costs",
     "EBPClassifier",
     "Model",
     "Monitor",
     "PBGNetClassifier",
+    "TargetError",
+    "TargetPrecision",
+    "TargetRecall",
     "aggregation",
     "bounds",
     "certify",
@@ -67,9 +73,11 @@ __getattr__, __dir__ = lazy_names(
         "abnet.export": [],
         "abnet.paper": [],
         "abnet.bam": ["BAM"],
-        "abnet.bounds.certificate": ["Certificate"],
-        "abnet.decisions.answers": ["certify_scores"],
-        "abnet.decisions.certify_model": ["certify", "compare_errors", "load_certificate"],
+        "abnet.certificates.certificate": ["Certificate", "load_certificate"],
+        "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
+        "abnet.decisions.certify_model": ["certify"],
+        "abnet.decisions.compare_errors": ["compare_errors"],
+        "abnet.decisions.scores": ["certify_scores"],
         "abnet.decisions.monitor": ["Monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.large_tables": ["fit_table"],

@@ -1,7 +1,6 @@
 """Votes of paths that are drawn once and kept: the threshold against its definition, the promise in simulation."""
 
 import math
-from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from scipy.stats import binom
 
 from abnet import bounds
-from abnet.bounds import SampledRisk, verify_certificate
 
 
 @pytest.mark.parametrize("paths", [3, 20, 100, 10_000])
@@ -53,28 +51,3 @@ def test_few_paths_promise_nothing_and_many_nearly_twice_gibbs() -> None:
     assert bounds.fixed_paths_vote_bound(0.01, 2, 0.005) == 1.0
     assert bounds.fixed_paths_tandem_bound(0.01, 4, 0.005) == 1.0
     assert 2.0 < bounds.fixed_paths_vote_bound(0.01, 10**6, 0.005) / 0.01 < 2.01
-
-
-def test_certificate_names_it_apart_and_verifies() -> None:
-    sampled = SampledRisk(0.02, 0.004, n_examples=5000, n_paths=20)
-    terms = {"delta": 0.05, "prior": "split"}
-    fixed = bounds.certify_trained_sampled(sampled, 5.0, vote="fixed paths", vote_paths=1000, **terms)  # type: ignore[arg-type]
-    ideal = bounds.certify_trained_sampled(sampled, 5.0, vote="expectation", **terms)  # type: ignore[arg-type]
-    assert fixed.vote_method is not None
-    assert fixed.vote_method.endswith(", fixed paths")
-    assert fixed.gibbs_risk_bound == ideal.gibbs_risk_bound
-    assert ideal.vote_error_bound is not None
-    assert fixed.vote_error_bound is not None
-    assert 1.0 < fixed.vote_error_bound / ideal.vote_error_bound < 1.3
-    verify_certificate(fixed)
-    assert bounds.Certificate.from_dict(fixed.to_dict()) == fixed
-    assert "1,000 sampled paths" in str(fixed)
-    with pytest.raises(ValueError, match="does not follow"):
-        verify_certificate(replace(fixed, vote_error_bound=0.03, twice_gibbs_bound=0.03, tandem_bound=0.03))
-
-
-def test_number_of_paths_goes_with_fixed_paths_only() -> None:
-    sampled = SampledRisk(0.02, 0.004, n_examples=50, n_paths=2)
-    for vote, paths in (("fixed paths", None), ("expectation", 10)):
-        with pytest.raises(ValueError, match="vote_paths"):
-            bounds.certify_trained_sampled(sampled, 1.0, delta=0.05, prior="init", vote=vote, vote_paths=paths)

@@ -9,12 +9,14 @@ import pytest
 
 from abnet import bounds
 from abnet.bounds.betting import betting_bound
+from abnet.bounds.in_advance import drawn_network_bound
+from abnet.bounds.kept_paths_exact import kept_paths_threshold
 from abnet.bounds.methods import METHODS, method
 from abnet.certificates.certificate import Certificate, load_certificate
-from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify
+from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.sentences import sentence
-from abnet.certificates.statement import state
+from abnet.certificates.statement import Estimate, state
 
 CLASSES = ("a", "b", "c")
 
@@ -216,3 +218,111 @@ def test_a_new_bound_needs_no_other_file() -> None:
 
 def test_expected_figures_are_never_zero() -> None:
     assert Expected.from_losses(np.zeros(9)).risk == 0.05
+
+
+N = 1200
+RISKS = np.random.default_rng(11).beta(2.0, 20.0, N)
+TRUTH = (np.random.default_rng(12).random(N) < 0.1).astype(int)
+
+
+def of_losses(losses: np.ndarray, terms: Terms, keys: np.ndarray | None = None, **options: object) -> Certificate:
+    order = np.arange(len(losses)) if keys is None else keys
+    seen = observe(TRUTH[: len(losses)], TRUTH[: len(losses)], ("a", "b"), losses=losses, keys=order, **options)  # type: ignore[arg-type]
+    return certify(seen, terms)
+
+
+def test_expected_figures_give_catonis_bound_and_are_recorded() -> None:
+    plain = of_losses(RISKS, Terms(trained=True, kl=3.0))
+    with_C = of_losses(RISKS, Terms(trained=True, kl=3.0, expected=Expected(0.08, 3.0, 0.01)))
+    assert (with_C.gibbs_risk_bound or 1.0) < (plain.gibbs_risk_bound or 0.0)
+    assert (with_C.vote_error_bound or 1.0) < (plain.vote_error_bound or 0.0)
+    assert with_C.per_class == plain.per_class
+    record = with_C.to_dict()
+    assert Certificate.from_dict(record) == with_C
+    record["statements"][1]["counted"]["expected_risk"] = 0.2
+    with pytest.raises(ValueError, match="does not follow"):
+        Certificate.from_dict(record)
+
+
+def test_sorted_rows_are_bet_on_in_the_order_of_their_keys() -> None:
+    """Sorted by loss, as a file may be: bets in that order would promise less than the mean."""
+    sorted_risks, keys = np.sort(RISKS), np.random.default_rng(0).permutation(N)
+    made = of_losses(sorted_risks, Terms(source="test set"), keys)
+    assert betting_bound(sorted_risks) == pytest.approx(RISKS.mean())
+    assert (made.gibbs_risk_bound or 0.0) > 1.01 * RISKS.mean()
+    statement = made.find("Gibbs risk", "draw")
+    assert statement is not None
+    assert statement.check() == "attainable"
+    assert statement.check(sorted_risks[np.argsort(keys)]) == "recomputed"
+    with pytest.raises(ValueError, match="does not follow"):
+        statement.check(sorted_risks)
+
+
+@pytest.mark.parametrize("paths", [3, 30])
+def test_kept_paths_share_one_threshold(paths: int) -> None:
+    means, pairs = RISKS, RISKS**2
+    terms = Terms(delta=0.5, trained=True, kl=1.0, vote="kept paths", vote_paths=paths)
+    made = of_losses(means, terms, pairs=pairs, n_paths=8)
+    gibbs = bounds.sampled_gibbs_bound(float(means.mean()), 8 * N, 1.0, N, 0.225)
+    first, second = (kept_paths_threshold(paths, 0.05, order=j) for j in (1, 2))
+    assert (second > 0.0) == (paths > 4)  # so few paths have no second-order bound
+    assert (made.vote_error_bound or 1.0) <= min(1.0, gibbs / min(first, second or first)) + 1e-12
+    ideal = of_losses(means, Terms(delta=0.5, trained=True, kl=1.0), pairs=pairs, n_paths=8)
+    assert ideal.gibbs_risk_bound == made.gibbs_risk_bound
+    assert (ideal.vote_error_bound or 1.0) < (made.vote_error_bound or 0.0)
+
+
+def test_fresh_paths_have_no_tandem_bound() -> None:
+    made = of_losses(RISKS, Terms(trained=True, vote="fresh paths"), pairs=RISKS**2, n_paths=2)
+    assert made.statements[0].counted["tandem"] is None
+    ideal = of_losses(RISKS, Terms(trained=True), pairs=RISKS**2, n_paths=2)
+    assert (ideal.vote_error_bound or 1.0) < (made.vote_error_bound or 0.0)
+
+
+def test_a_drawn_network_is_counted_or_charged() -> None:
+    seen = rows(300)
+    frozen, trained = certify_drawn(seen, Terms()), certify_drawn(seen, Terms(trained=True), 12.0)
+    assert frozen.vote_error_bound == bounds.clopper_pearson_bound(seen.errors, 300)
+    assert trained.vote_error_bound == drawn_network_bound(seen.errors, 300, 12.0)
+    assert Certificate.from_dict(trained.to_dict()) == trained
+    more = for_candidates(trained, 5)
+    assert more.vote_error_bound == drawn_network_bound(seen.errors, 300, 12.0, n_candidates=5)
+    assert more.facts.n_candidates == 5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"vote_error_bound": 0.01}, {"delta": 0.5}, {"unknown": 1}, {"statements": []}, {"facts": {}},
+        {"statements": None}, {"gibbs_risk_bound": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_reading_is_strict(change: dict[str, object]) -> None:
+    record = certify(rows(200), Terms()).to_dict()
+    assert Certificate.from_dict(record).to_dict() == record
+    with pytest.raises(ValueError, match="not a certificate"):
+        Certificate.from_dict({**record, **change})
+    others: list[object] = [None, [], "certificate", 3]
+    for other in others:
+        with pytest.raises(ValueError, match="not a certificate"):
+            Certificate.from_dict(other)
+
+
+def test_estimates_and_certificates_do_not_read_each_other(tmp_path: Path) -> None:
+    estimate = Estimate(quantity="error", of="predict", value=0.1, why="It learned from these rows.")
+    estimate.save(tmp_path / "e.json")
+    certify(rows(50), Terms()).save(tmp_path / "c.json")
+    assert Estimate.load(tmp_path / "e.json") == estimate
+    with pytest.raises(ValueError, match="no certificate"):
+        load_certificate(tmp_path / "e.json")
+    with pytest.raises(ValueError, match="no estimate"):
+        Estimate.load(tmp_path / "c.json")
+
+
+def test_notebooks_show_the_words_escaped() -> None:
+    names = ("<b>", "a&b", "c")
+    shown = certify(observe([0, 1, 2], [0, 1, 1], names), Terms())._repr_html_()
+    assert "<b>" not in shown
+    assert "&lt;b&gt;" in shown
+    assert "a&amp;b" in shown

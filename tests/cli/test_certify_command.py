@@ -36,9 +36,10 @@ def test_our_model(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
     truth = ["", "so-so", *("good" if i > 30 else "not so good" for i in range(2, 60))]
     wrong = sum(a != b for a, b in zip(predicted[1:], truth[1:], strict=True))
     certificate = record["certificate"]
-    assert (certificate["vote_errors"], certificate["n_examples"], record["unlabelled"]) == (wrong, 59, 1)
+    facts = certificate["facts"]
+    assert (sum(facts["class_errors"]), facts["n_rows"], record["unlabelled"]) == (wrong, 59, 1)
     assert certificate["vote_error_bound"] == abnet.bounds.clopper_pearson_bound(wrong, 59, 0.05, n_candidates=3)
-    assert certificate["class_names"] == ["good", "not so good", "so-so"]
+    assert facts["classes"] == ["good", "not so good", "so-so"]
     assert "left out: 1 row without a label" in result.stderr
     told = "counted as errors: 1 row with labels that the model does not know ('so-so', not 'good', 'not so good')"
     assert f"note: {told}" in result.stderr.splitlines()
@@ -58,12 +59,12 @@ def test_rows_of_the_fit_are_refused_or_give_an_estimate(
     result = run("certify", model, table, "--allow-training-rows", "--save", saved, "--json")
     record = json.loads(result.stdout)
     assert "certificate" not in record
-    assert record["estimate"]["n_rows"] == 60
-    assert record["estimate"]["n_training_rows"] > 20
+    assert record["estimate"]["counted"]["n"] == 60
+    assert record["estimate"]["counted"]["n_training_rows"] > 20
     assert "bound" not in result.stdout + saved.read_text()
-    with pytest.raises(ValueError, match="an estimate, not a certificate"):
+    with pytest.raises(ValueError, match="no certificate"):
         abnet.load_certificate(saved)
-    assert "An estimate, not a certificate" in run("inspect", saved).stdout
+    assert "not a certificate" in run("inspect", saved).stdout
     assert "confidence" not in run("certify", model, table, "--allow-training-rows").stdout
     failure("certify", model, table, "--allow-training-rows", "--by", "city", code=2)
 
@@ -73,20 +74,24 @@ def test_which_class_is_taken_for_which(run: Run, model: Path, fresh: Path) -> N
     predicted = answers(run, model, fresh)
     truth = ["so-so", *("good" if i > 30 else "not so good" for i in range(2, 60))]
     pairs = list(zip(truth, predicted[1:], strict=True))
-    assert matrix["classes"] == matrix["answers"] == ["good", "not so good", "so-so"]
-    assert matrix["counts"] == [[pairs.count((a, b)) for b in matrix["answers"]] for a in matrix["classes"]]
+    names = ["good", "not so good", "so-so"]
+    assert matrix["facts"]["classes"] == names
+    upper = [s for s in matrix["statements"] if s["side"] == "at most"]
+    counts = {(s["name"], s["rule"]["answer"]): s["counted"]["errors"] for s in upper}
+    assert counts == {(a, b): pairs.count((a, b)) for a in names for b in names}
     assert matrix["delta"] == 0.1
-    text = run("certify", model, fresh, "--confusion").stdout
-    assert "says not so good" in text
-    assert "all of these ranges" in text
+    text = " ".join(run("certify", model, fresh, "--confusion").stdout.split())
+    assert "class good not so good so-so" in text
+    assert "hold jointly" in text
 
 
 def test_populations_and_groups(run: Run, model: Path, fresh: Path) -> None:
-    text = run("certify", model, fresh, "--by", "sold").stdout
-    assert "for all of these populations at once" in " ".join(text.split())
+    assert "jointly" in run("certify", model, fresh, "--by", "sold").stdout
+    parts = json.loads(run("certify", model, fresh, "--by", "city", "--json").stdout)["certificate"]["statements"]
+    assert sum(s["counted"]["n"] for s in parts if s["of"] == "population") == 59
     record = json.loads(run("certify", model, fresh, "--group", "city", "--json").stdout)["certificate"]
-    assert sum(record["groups"]["rows"]) == 59
-    assert len(record["groups"]["rows"]) == 2
+    assert sum(record["statements"][0]["counted"]["rows"]) == record["facts"]["n_rows"] == 59
+    assert record["facts"]["n_groups"] == 2
 
 
 @pytest.mark.parametrize(("number", "wrong"), [("1", 0), ("1.0", 0), ("2", 20)])
@@ -95,7 +100,7 @@ def test_answers_of_another_model(number: str, wrong: int, run: Run, tmp_path: P
     path.write_text("truth,answer\n" + "".join(f"1,{number}\n" for _ in range(20)) + "0,\n" * 5 + "0,0\n" * 15)
     result = run("certify", path, "--truth", "truth", "--prediction", "answer", "--json")
     record = json.loads(result.stdout)["certificate"]
-    assert (record["vote_errors"], record["n_examples"]) == (wrong + 5, 40)
+    assert (sum(record["facts"]["class_errors"]), record["facts"]["n_rows"]) == (wrong + 5, 40)
     assert "counted as errors: 5 rows without an answer" in result.stderr
 
 

@@ -74,7 +74,7 @@ def test_numbers_that_can_be_read_in_two_ways_are_asked_about_once(failure: Fail
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
     methods = [contender["method"] for contender in record["contenders"]]
     assert methods[2:] == ["test set"] * 5
-    assert set(methods[:2]) <= {"twice Gibbs", "tandem"}
+    assert set(methods[:2]) <= {"PAC-Bayes"}
     held = (ROWS - ROWS // 5) // 2
     limits = {clopper_pearson(errors, held, 0.05) for errors in range(held + 1)}
     assert all(contender["bound"] in limits for contender in record["contenders"][2:])
@@ -89,12 +89,12 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
         )
     )
     text = capsys.readouterr().out
-    assert re.search(r"net \(abnet fit\) +25 % +tandem +10 % +12.5 % +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s", text)
-    assert re.search(r"tree +7.1 % +test set +10 % +- +- +- +- +20 kB +0.5 s", text)
+    assert re.search(r"net \(abnet fit\) +25% +tandem +10% +12.5% +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s", text)
+    assert re.search(r"tree +7.1% +test set +10% +- +- +- +- +20 kB +0.5 s", text)
     assert re.search(r"moon( +-){10}\n", text)
     assert "moon could not be learned: it is full" in text
     assert "Tightest certificate: tree. Fewest test errors: a tie of net; tree." in text
-    assert "divide --delta by 3" in text
+    assert "divide --delta by 3" in " ".join(text.split())
     assert "A test error above its certificate (tree) is no contradiction" in text
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 
 import abnet
-from abnet.decisions.abstain import abstention
+from abnet.certificates.decision import Decision
 from abnet.model.file import save
 from cli.tables import Failure, Run
 
@@ -21,11 +20,10 @@ from cli.tables import Failure, Run
 def careful(model: Path, tmp_path: Path) -> tuple[Path, float]:
     """The model with the record of a certified threshold, which some rows of the table pass."""
     predictor: Any = abnet.load(model)
-    made = abstention(np.linspace(0.1, 1.0, 300), np.zeros(300, bool), [0.1], 0.05)
-    assert made.threshold is not None
-    card = msgspec.structs.replace(predictor.card, abstention=made.to_dict())
+    decision = Decision(kind="abstain", threshold=0.3)
+    card = msgspec.structs.replace(predictor.card, decisions={"abstention": decision})
     save(replace(predictor, card=card), tmp_path / "careful.abnet")
-    return tmp_path / "careful.abnet", made.threshold
+    return tmp_path / "careful.abnet", 0.3
 
 
 def test_unsure_rows_are_empty(run: Run, careful: tuple[Path, float], table: Path, tmp_path: Path) -> None:
@@ -49,11 +47,9 @@ def test_a_model_without_a_target_cannot_abstain(failure: Failure, model: Path, 
 def test_silence_is_explained(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
     """Where nothing could be certified no row is answered, and it is said why."""
     predictor: Any = abnet.load(model)
-    made = abstention(np.linspace(0.3, 1.0, 30), np.ones(30, bool), [0.3], 0.05)
-    assert made.threshold is None
-    card = msgspec.structs.replace(predictor.card, abstention=made.to_dict())
+    card = msgspec.structs.replace(predictor.card, decisions={"abstention": None})
     save(replace(predictor, card=card), tmp_path / "silent.abnet")
     result = run("predict", tmp_path / "silent.abnet", table, "--abstain")
     assert set(result.stdout.split("\n")[1:-1]) == {'""'}
-    assert "note: no row is answered: when the model was fitted, an error of at most 0.05" in result.stderr
+    assert "note: no row is answered" in result.stderr
     assert "no row is answered" not in run("predict", tmp_path / "silent.abnet", table).stderr

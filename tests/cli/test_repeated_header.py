@@ -38,5 +38,5 @@ def test_certify(model: Path, run: Run, tmp_path: Path) -> None:
     lines = [",".join(f'"{cell}"' for cell in row) for row in (header, *fresh, header)]
     (tmp_path / "fresh.csv").write_text("\n".join(lines))
     record = json.loads(run("certify", model, tmp_path / "fresh.csv", "--json").stdout)
-    assert record["certificate"]["n_examples"] == ROWS
+    assert record["certificate"]["facts"]["n_rows"] == ROWS
     assert any(f"1 row, first in line {ROWS + 2}" in note for note in record["notes"])

@@ -43,7 +43,7 @@ def test_the_bound_rows_are_those_that_the_preparation_never_saw(
     assert len(seen) == round(fraction * N)
     assert set(clf.bound_rows_) == set(range(N)) - set(seen)
     np.testing.assert_array_equal(clf.other_rows_, seen)
-    assert len(clf.bound_rows_) == clf.certificate_.n_examples
+    assert len(clf.bound_rows_) == clf.certificate_.facts.n_rows
 
 
 @pytest.mark.parametrize("settings", [{}, {"posterior": "frozen"}, {"prior": "init"}, {"objective": "loss"}], ids=str)
@@ -112,15 +112,17 @@ def test_a_label_that_bound_rows_alone_have_is_an_error_and_no_class(
     with pytest.warns(UserWarning, match="The label of 1 bound row occurs in no row of the first part"):
         again = abnet.ABNetClassifier((2,), max_iter=3, random_state=0, **settings).fit(X, y)
     assert again.classes_.tolist() == ["no", "yes"]
-    assert again.certificate_.class_names == ("no", "yes", "labels not known")
+    assert again.certificate_.facts.classes == ("no", "yes", "another label")
     parts = again.certificate_.per_class
     assert [part.n_examples for part in parts] == [*(np.sum(y[clf.bound_rows_] == name) for name in ("no", "yes")), 1]
     if not settings.get("posterior"):
         np.testing.assert_array_equal(again.network_.weights[0], clf.network_.weights[0])
-        assert again.certificate_.vote_errors == np.sum(again.predict(X[clf.bound_rows_]) != y[clf.bound_rows_])
+        assert sum(again.certificate_.facts.class_errors) == np.sum(
+            again.predict(X[clf.bound_rows_]) != y[clf.bound_rows_]
+        )
         assert parts[2].vote_errors == 1
-    assert parts[2].empirical_gibbs_risk == 1.0
-    abnet.bounds.verify_certificate(again.certificate_)
+    assert parts[2].gibbs_risk_bound == 1.0
+    again.certificate_.check()
 
 
 def test_declared_classes_decide_whatever_the_rows_hold(rng: np.random.Generator, split_as: Any) -> None:
@@ -133,6 +135,12 @@ def test_declared_classes_decide_whatever_the_rows_hold(rng: np.random.Generator
         clf.fit(X, y)
 
 
+def paid(clf: Any) -> float:
+    """Costs of all bound rows together."""
+    seen = clf.certificate_.find("cost", "predict").counted
+    return float(seen["mean"] * seen["largest"] * seen["n"])
+
+
 def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Generator, split_as: Any) -> None:
     """A bound row whose label is not known costs as much as anything can; it is no negative row."""
     X, y = labelled(rng)
@@ -140,13 +148,13 @@ def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Ge
     costs = {("yes", "no"): 10.0, ("no", "yes"): 1.0}
     clf = abnet.ABNetClassifier((2,), costs=costs, positive_class="yes", max_iter=2, random_state=0)
     rows = clf.fit(X, y).bound_rows_
-    before = clf.decision_.mean_cost * len(rows)
+    before = paid(clf)
     decided = clf.predict_decided(X[rows])
     right = rows[np.flatnonzero((decided == "no") & (y[rows] == "no"))[0]]
     y[right] = "perhaps"
     with pytest.warns(UserWarning, match="occurs in no row of the first part"):
         clf.fit(X, y)
-    assert clf.decision_.mean_cost * len(rows) == pytest.approx(before + 10.0)
+    assert paid(clf) == pytest.approx(before + 10.0)
 
 
 @pytest.mark.parametrize(("widths", "gap"), [("auto", np.nan), ((2,), np.nan), ((2,), "NA")], ids=str)
@@ -174,7 +182,7 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(
     if widths != "auto":  # whoever shapes the network has its numbers as they are
         by_array = abnet.ABNetClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(X, y)
         np.testing.assert_array_equal(by_array.decision_function(X), clf.decision_function(frame))
-    assert again.certificate_.n_examples == len(clf.bound_rows_)
+    assert again.certificate_.facts.n_rows == len(clf.bound_rows_)
 
 
 @pytest.mark.parametrize("settings", [{"hidden_layer_sizes": (2,)}, {"n_estimators": 2, "teacher": None}], ids=str)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 import abnet
-from abnet.decisions import ErrorEstimate
+from abnet.certificates.statement import Estimate
 from abnet.errors import TrainingRowsError
 from abnet.estimators import certification
 from abnet.estimators.classifier import allows_certificate
@@ -98,15 +98,15 @@ def test_rows_of_the_fit_are_no_test_set(posterior: str) -> None:
         with pytest.raises(TrainingRowsError):
             certify(X[learned], Y[learned])
         estimate = certify(X, Y, allow_training_rows=True)
-        assert isinstance(estimate, ErrorEstimate)
-        assert (estimate.errors, estimate.n_rows) == (int((clf.predict(X) != Y).sum()), 80)
+        assert isinstance(estimate, Estimate)
+        assert (estimate.counted["errors"], estimate.counted["n"]) == (int((clf.predict(X) != Y).sum()), 80)
         assert not any("bound" in name for name in estimate.to_dict())
         with pytest.raises(ValueError, match="leave out"):
             certify(X, Y, allow_training_rows=True, by=Y)
         assert isinstance(certify(X + 0.01, Y), abnet.Certificate)
-        assert isinstance(certify(X + 0.01, Y, allow_training_rows=True), ErrorEstimate)
+        assert isinstance(certify(X + 0.01, Y, allow_training_rows=True), Estimate)
         if posterior == "frozen":  # nothing learned from its bound rows
-            assert isinstance(certify(X[bound], Y[bound], by=Y[bound]), abnet.decisions.PopulationErrors)
+            assert isinstance(certify(X[bound], Y[bound], by=Y[bound]), abnet.Certificate)
         else:
             with pytest.raises(TrainingRowsError):
                 certify(X[bound], Y[bound])
@@ -123,8 +123,8 @@ def test_rows_of_the_fit_are_found_through_pipelines() -> None:
 def test_a_saved_estimate_is_no_certificate(tmp_path: Any) -> None:
     estimate = abnet.certify(classifier(0, max_iter=1).fit(X, Y), X, Y, allow_training_rows=True)
     estimate.save(tmp_path / "e.json")
-    assert ErrorEstimate.load(tmp_path / "e.json") == estimate
-    with pytest.raises(ValueError, match="an estimate, not a certificate"):
+    assert Estimate.load(tmp_path / "e.json") == estimate
+    with pytest.raises(ValueError, match="no certificate"):
         abnet.load_certificate(tmp_path / "e.json")
     assert "bound" not in (tmp_path / "e.json").read_text()
 
@@ -135,11 +135,11 @@ def test_certify_counts_candidates_and_groups() -> None:
     assert isinstance(alone, abnet.Certificate)
     assert isinstance(chosen, abnet.Certificate)
     assert chosen.vote_error_bound == pytest.approx(
-        abnet.bounds.clopper_pearson_bound(alone.vote_errors or 0, 80, 0.1, n_candidates=4)
+        abnet.bounds.clopper_pearson_bound(sum(alone.facts.class_errors), 80, 0.1, n_candidates=4)
     )
     grouped = clf.certify(X + 0.01, Y, groups=np.arange(80) // 4)
     assert isinstance(grouped, abnet.Certificate)
-    assert grouped.n_groups == 20
+    assert grouped.facts.n_groups == 20
 
 
 @pytest.mark.parametrize("fitted_before", [False, True])
@@ -170,7 +170,7 @@ def test_an_interrupted_certificate_is_none(
 def test_an_interrupted_certificate_of_a_mixture_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """The same for a mixture of sampled networks: the model is kept, with no certificate of an earlier fit."""
     clf = classifier(0, aggregation="ancestral", n_estimators=2, posterior="frozen", max_iter=1).fit(X, Y)
-    assert clf.certificate_.monte_carlo.n_paths == 50  # 25 of either member, as they were drawn
+    assert clf.certificate_.facts.n_paths == 50  # 25 of either member, as they were drawn
     outputs, blocks = path_outputs, iter([True, False])
 
     def interrupted(*given: Any) -> Any:

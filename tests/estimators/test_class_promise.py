@@ -7,9 +7,10 @@ import pytest
 
 from abnet import ABNetClassifier
 from abnet.bam import BAM
-from abnet.bounds import Certificate
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify
 from abnet.codebook import code_words
-from abnet.estimators.mixture_fit import certify_mixture
+from abnet.estimators.mixture_fit import observe_mixture
 from abnet.predictors.paths import Paths
 from abnet.predictors.table import Table
 from estimators.worlds import FOUR, POINTS, FourClasses
@@ -26,7 +27,7 @@ def broken(world: FourClasses, certificate: Certificate, exact: Any, voted: Any)
     by_class = any((part.vote_error_bound or 1.0) < error for part, error in errors if part.n_examples)
     vote = 1.0 if certificate.vote_error_bound is None else certificate.vote_error_bound
     return np.array(
-        [certificate.gibbs_risk_bound < world.gibbs_risk(exact), vote < world.vote_error(voted), by_class]
+        [(certificate.gibbs_risk_bound or 0.0) < world.gibbs_risk(exact), vote < world.vote_error(voted), by_class]
     ).astype(int)
 
 
@@ -40,10 +41,12 @@ def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: 
     failures: Any = np.zeros(3, int)
     for seed in range(SAMPLES if kind != "paths" else SAMPLES // 3):
         X, y = world.draw(np.random.default_rng([seed, 9]))
-        certificate = certify_mixture(
-            scorer, NETWORKS, NETWORKS, X.astype(np.float32), y, 4, np.random.default_rng([seed, 2]),
-            frozen=kind != "exact, bound of all posteriors", delta=DELTA, n_candidates=1, prior="split",
-        )  # fmt: skip
+        terms = Terms(delta=DELTA, trained=kind == "exact, bound of all posteriors")
+        certificate = certify(
+            *observe_mixture(
+                scorer, NETWORKS, NETWORKS, X.astype(np.float32), y, np.random.default_rng([seed, 2]), terms
+            )
+        )
         failures += broken(world, certificate, truth, voted)
     for count in failures.tolist():
         assert not breaks(count, SAMPLES if kind != "paths" else SAMPLES // 3, DELTA)

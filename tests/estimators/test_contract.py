@@ -117,7 +117,7 @@ def test_three_classes_are_learned_or_refused_by_name(classifier: Any, tmp_path:
         np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
     outside = abnet.certify(loaded, X + 0.01, named)
     assert isinstance(outside, abnet.Certificate)
-    assert outside.vote_errors == np.sum(fitted.predict(X + 0.01) != named)
+    assert sum(outside.facts.class_errors) == np.sum(fitted.predict(X + 0.01) != named)
 
 
 def test_one_class_is_refused(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:

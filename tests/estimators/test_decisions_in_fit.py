@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.decisions import CostCertificate, TargetThreshold
-from abnet.decisions.answers import decision_of
+from abnet.certificates.decision import ARGMAX, stored_decision
 from estimators.worlds import classifier
 
 RNG = np.random.default_rng(3)
@@ -26,29 +25,28 @@ def fit(labels: Any = Y, **settings: Any) -> Any:
 @pytest.mark.parametrize("kind", ["recall", "precision"])
 def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
     clf = fit(**{f"target_{kind}": 0.8, "positive_class": positive})
-    decision = clf.decision_
-    assert isinstance(decision, TargetThreshold)
-    assert decision.threshold is not None
-    assert (decision.kind, decision.n_rows) == (kind, 400)
+    made = clf.certificate_.find(kind, "class", positive)
+    assert made.value == 0.8
+    assert made.rule == {"threshold": clf.decision_.threshold, "called": positive}
     answers, bound = clf.predict_decided(X), clf.bound_rows_
     called, true = answers[bound] == positive, Y[bound] == positive
     counted = true if kind == "recall" else called
-    assert decision.n_counted == counted.sum()
-    assert decision.n_failures == (counted & ~(true & called)).sum()
+    assert made.counted["trials"] == counted.sum()
+    assert made.counted["failures"] == (counted & ~(true & called)).sum()
     clf.save(tmp_path / "m.abnet")
-    place, stored = decision_of(abnet.load(tmp_path / "m.abnet").card)
-    assert (clf.classes_[place], stored) == (positive, decision)
+    loaded = abnet.load(tmp_path / "m.abnet")
+    assert stored_decision(loaded.card.decisions, "decision") == clf.decision_
+    assert loaded.certificate_ == clf.certificate_
 
 
 @pytest.mark.parametrize("positive", [None, "ill", "well"])
 def test_costs(positive: str | None) -> None:
     clf = fit(costs=COSTS, positive_class=positive)
-    decision, bound = clf.decision_, clf.bound_rows_
-    assert isinstance(decision, CostCertificate)
+    bound, made = clf.bound_rows_, clf.certificate_.find("cost", "predict")
     answers = clf.predict_decided(X[bound])
     each = [COSTS.get(pair, 0.0) for pair in zip(Y[bound], answers, strict=True)]
-    assert decision.mean_cost == pytest.approx(np.mean(each))
-    assert decision.largest_cost == 10.0
+    assert 10.0 * made.counted["mean"] == pytest.approx(np.mean(each))
+    assert made.counted["largest"] == 10.0
     # Missing an ill row is dear, so that more rows are called ill than by `predict`.
     assert np.mean(answers == "ill") > np.mean(clf.predict(X[bound]) == "ill")
 
@@ -60,14 +58,16 @@ def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
     turned[one.bound_rows_] = np.where(Y[one.bound_rows_] == "ill", "well", "ill")
     other = fit(turned, costs=COSTS)
     assert one.decision_.threshold == other.decision_.threshold
-    assert one.decision_.cost_bound < other.decision_.cost_bound
+    assert one.certificate_.find("cost", "predict").value < other.certificate_.find("cost", "predict").value
 
 
 def test_several_classes_have_costs_but_no_threshold() -> None:
     labels = np.array(["a", "b", "c"])[RNG.integers(3, size=800)]
     clf = fit(labels, costs=np.ones((3, 3)) - np.eye(3), max_iter=1, n_estimators=1)
     bound = clf.bound_rows_
-    assert clf.decision_.mean_cost == pytest.approx(np.mean(clf.predict(X[bound]) != labels[bound]))
+    made = clf.certificate_.find("cost", "predict")
+    assert made.counted["mean"] == pytest.approx(np.mean(clf.predict(X[bound]) != labels[bound]))
+    assert clf.decision_ == ARGMAX
     np.testing.assert_array_equal(clf.predict_decided(X), clf.predict(X))
     with pytest.raises(ValueError, match="are for two classes"):
         fit(labels, target_recall=0.9, positive_class="a", max_iter=1, n_estimators=1)
@@ -75,8 +75,11 @@ def test_several_classes_have_costs_but_no_threshold() -> None:
 
 def test_what_was_not_certified_decides_nothing() -> None:
     clf = classifier(0, posterior="frozen", max_iter=1, target_recall=0.99, positive_class="ill").fit(X[:40], Y[:40])
-    assert clf.decision_.threshold is None
-    with pytest.raises(ValueError, match=r"a recall of 0\.99 for ill could not be certified"):
+    assert clf.decision_ is None
+    made = clf.certificate_.find("recall", "class", "ill")
+    assert made.value is None
+    assert made.rows_needed is None or made.rows_needed > 20
+    with pytest.raises(ValueError, match="could not be certified"):
         clf.predict_decided(X)
 
 
@@ -89,7 +92,7 @@ def test_what_was_not_certified_decides_nothing() -> None:
         ({"target_precision": 1.5, "positive_class": "ill"}, "target_precision must lie strictly between 0 and 1"),
         ({"costs": COSTS, "posterior": "train"}, "costs needs rows that nothing learned from"),
         ({"costs": {("ill", "well"): 10.0}}, "costs must say what the answer ill costs where well is true"),
-        ({"costs": {("ill", "sick"): 1.0}}, "is no pair of the labels ill, well"),
+        ({"costs": {("ill", "sick"): 1.0}}, "is not a pair .* of the classes ill, well"),
         ({"costs": np.eye(3)}, "costs must be a table of 2 classes"),
     ],
 )
@@ -98,11 +101,14 @@ def test_targets_that_make_no_sense(settings: dict[str, Any], message: str) -> N
         fit(**{"max_iter": 1, **settings})
 
 
-def test_abstaining_and_its_picture(tmp_path: Path) -> None:
+def test_abstaining() -> None:
     clf = fit(target_error=0.2)
-    clf.risk_coverage_.picture(tmp_path / "curve.png", target=0.2)
-    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert clf.abstention_.threshold is not None
+    answers, bound = clf.predict_or_abstain(X), clf.bound_rows_
+    answered = np.array([answer is not None for answer in answers[bound]])
+    made = clf.certificate_.find("error", "answered rows")
+    assert (made.value, made.counted["trials"]) == (0.2, answered.sum())
+    assert made.counted["failures"] == np.sum(answers[bound][answered] != Y[bound][answered])
     assert not hasattr(clf, "decision_")
     with pytest.raises(ValueError, match="fitted without target_recall, target_precision or costs"):
         clf.predict_decided(X)

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abnet import ABNetClassifier, load
-from abnet.bounds import clopper_pearson_bound, verify_certificate
+from abnet.bounds import clopper_pearson_bound
 from abnet.errors import TrainingRowsError
 from abnet.estimators import mixture_fit
 from abnet.estimators.recipe import recipe_for
@@ -100,7 +100,7 @@ def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(other.model_.predictor.arrays()[name], array)
     assert other.model_.calibration == clf.model_.calibration
-    assert other.certificate_.vote_errors > clf.certificate_.vote_errors
+    assert sum(other.certificate_.facts.class_errors) > sum(clf.certificate_.facts.class_errors)
 
 
 @pytest.mark.parametrize("aggregation", ["exact", "ancestral"])
@@ -113,8 +113,9 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
     certificate, bound = clf.certificate_, clf.bound_rows_
     matrix = clf.confusion(rows, y, fitted=True)
     said = clf.predict(rows[bound])
-    assert matrix.counts == tuple(tuple(int(np.sum(said[y[bound] == a] == b)) for b in "abcd") for a in "abcd")
-    assert len(bound) - sum(matrix.counts[i][i] for i in range(4)) == certificate.vote_errors
+    counts = {(s.name, s.rule["answer"]): s.counted["errors"] for s in matrix.statements if s.side == "at most"}
+    assert counts == {(a, b): int(np.sum(said[y[bound] == a] == b)) for b in "abcd" for a in "abcd"}
+    assert matrix.facts.class_errors == certificate.facts.class_errors
     with pytest.raises(ValueError, match="asks for the 160 rows given to fit"):
         clf.confusion(rows[:10], y[:10], fitted=True)
     turned = np.arange(len(y))[::-1]
@@ -122,17 +123,17 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
         clf.confusion(rows[turned], y[turned], fitted=True)
     with pytest.raises(TrainingRowsError):
         clf.confusion(rows, y)
-    verify_certificate(certificate)
+    certificate.check()
     errors = int(np.sum(clf.predict(rows[bound]) != y[bound]))
-    assert certificate.vote_errors == errors
+    assert sum(certificate.facts.class_errors) == errors
     assert certificate.vote_error_bound == clopper_pearson_bound(errors, len(bound), 0.05)
-    assert certificate.class_names == ("a", "b", "c", "d")
+    assert certificate.facts.classes == ("a", "b", "c", "d")
     clf.save(tmp_path / "m.abnet")
     np.testing.assert_array_equal(load(tmp_path / "m.abnet").predict(rows), clf.predict(rows))
     drawn = clf.draw_network()
     wrong = int(np.sum(drawn.predict(rows[bound]) != y[bound]))
     assert drawn.certificate is not None
-    assert drawn.certificate.errors == wrong
+    assert sum(drawn.certificate.facts.class_errors) == wrong
 
 
 def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, split_as: Callable[..., None]) -> None:
@@ -144,26 +145,26 @@ def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, sp
         clf = ABNetClassifier((3,), **QUICK).fit(rows, y)
     assert clf.classes_.tolist() == ["a", "b", "c", "d"]
     wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
-    assert clf.certificate_.vote_errors == wrong.sum() >= 3
-    assert clf.certificate_.class_names[-1] == "labels not known"
+    assert sum(clf.certificate_.facts.class_errors) == wrong.sum() >= 3
+    assert clf.certificate_.facts.classes[-1] == "another label"
     declared = ABNetClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
     assert len(declared.classes_) == 5
     further = ABNetClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
     assert further.classes_.tolist() == [*"abcd", "never seen before", "nor this"]
-    verify_certificate(further.certificate_)
+    further.certificate_.check()
 
 
 @pytest.mark.parametrize("labels", [two, four])
 def test_posterior_trained_through_the_bound_of_the_mixture(rows: np.ndarray, labels: Any) -> None:
     clf = ABNetClassifier((3,), posterior="train", **QUICK).fit(rows, labels(rows))
-    assert clf.certificate_.posterior == "train"
+    assert clf.certificate_.facts.trained
     moved = [
         0.5 * sum(float(np.sum((a.astype(float) - b) ** 2)) for a, b in zip(w.layers, v.layers, strict=True))
         for w, v in zip(clf.networks_, clf.priors_, strict=True)
     ]
-    assert clf.certificate_.kl == pytest.approx(np.mean(moved), rel=1e-6)
-    assert clf.certificate_.kl > 0
-    verify_certificate(clf.certificate_)
+    assert clf.certificate_.facts.kl == pytest.approx(np.mean(moved), rel=1e-6)
+    assert clf.certificate_.facts.kl > 0
+    clf.certificate_.check()
 
 
 def mixed(rng: np.random.Generator, n: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
@@ -371,7 +372,7 @@ def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
     for one, other in zip(plain.priors_, moved.priors_, strict=True):
         np.testing.assert_array_equal(one.weights[0], other.weights[0])
     assert not np.array_equal(plain.networks_[0].weights[0], moved.networks_[0].weights[0])
-    verify_certificate(moved.certificate_)
+    moved.certificate_.check()
 
 
 def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, split_as: Callable[..., None]) -> None:
@@ -382,7 +383,7 @@ def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, sp
     clf = ABNetClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
     assert "taught" not in clf.recipe_text_
     assert clf.recipe_["teacher"] == "linear"
-    assert clf.certificate_.vote_errors == 20
+    assert sum(clf.certificate_.facts.class_errors) == 20
 
 
 def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

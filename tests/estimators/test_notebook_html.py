@@ -1,5 +1,6 @@
 """Estimators, models and decisions in notebooks: scikit-learn's own display, and below it what came out of the fit."""
 
+from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,32 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abnet
-from abnet.bounds.wording import certificate_html
-from abnet.decisions import abstention, certify_costs, compare_wrong, errors_by
+from abnet.certificates.sentences import as_html
 from abnet.decisions.monitor import Monitor
-from bounds.test_notebook import read
 from export import models
 from report.pages import LABELS
+
+
+class Reader(HTMLParser):
+    """Elements and text of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    return reader
+
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.array(LABELS)[(X[:, 0] > 0).astype(int)]
@@ -27,10 +48,10 @@ def fitted() -> abnet.ABNetClassifier:
 
 def test_a_fitted_classifier_shows_parameters_and_certificate(fitted: abnet.ABNetClassifier) -> None:
     shown = fitted._repr_mimebundle_()
-    assert fitted._repr_html_().endswith(certificate_html(fitted.certificate_))
+    assert fitted._repr_html_().endswith(as_html(fitted.certificate_))
     assert shown["text/plain"] == repr(fitted)
-    assert shown["text/html"].endswith(certificate_html(fitted.certificate_))
-    below = shown["text/html"][-len(certificate_html(fitted.certificate_)) :]
+    assert shown["text/html"].endswith(as_html(fitted.certificate_))
+    below = shown["text/html"][-len(as_html(fitted.certificate_)) :]
     assert set(read(below).tags) <= {"div", "p", "pre"}
     assert "<script>alert" not in shown["text/html"]
     assert "hidden_layer_sizes" in shown["text/html"]
@@ -73,17 +94,15 @@ def test_a_loaded_model_shows_itself_without_its_arrays() -> None:
     assert len(shown) < 5000
 
 
-def test_decisions_show_their_words() -> None:
-    wrong = np.arange(400) > 380
-    records: list[Any] = [
-        abstention(np.linspace(1.0, 0.0, 400), wrong, [0.5, -1.0], target=0.05),
-        compare_wrong(wrong, np.arange(400) > 300),
-        certify_costs(np.where(wrong, 1.0, 0.0), 2.0),
-        errors_by(wrong, np.array(["<script>", "b"] * 200)),
+def test_certificates_and_monitors_show_their_words() -> None:
+    rows, y = np.arange(400.0)[:, None], np.where(np.arange(400) % 2, "a", "b")
+    made: list[Any] = [
+        abnet.certify(lambda X: ["a"] * len(X), rows, y, by=np.array(["<script>", "b"] * 200)),
+        abnet.compare_errors(lambda X: ["a"] * len(X), lambda X: ["b"] * len(X), rows, y),
         Monitor(0.05, 0.01),
     ]
-    for record in records:
+    for record in made:
         shown = record._repr_html_()
-        assert shown == certificate_html(record)
+        assert shown == as_html(record)
         assert "<script>" not in shown
         assert read(shown).text.split() == str(record).split()

@@ -1,6 +1,5 @@
 """One drawn network: what is drawn, what is promised for it, and that it cannot be drawn again."""
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,10 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet.aggregation import Exact
 from abnet.bam import BAM
-from abnet.bounds import DrawnCertificate
+from abnet.certificates.certify import Terms, certify_drawn
+from abnet.certificates.evidence import observe
 from abnet.estimators.drawn_network import draw_network
+from abnet.labels import Labels
 from abnet.model.file import save
 from abnet.posterior import Posterior
 from abnet.predictors.layers import Layers
@@ -35,22 +36,25 @@ def flat(network: BAM) -> np.ndarray:
 
 def test_certificate_counts_the_errors_of_the_network_itself(rng: np.random.Generator) -> None:
     centre = random_network(rng, (20, 2, 1))
-    terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
+    terms = Terms(source="init", trained=True)
     signs = np.where(Y == 1, 1.0, -1.0)
-    drawn, certificate = draw_network(around(centre), X.astype(np.float32), signs, rng, terms=terms)
+    drawn, certificate = draw_network(
+        around(centre), X.astype(np.float32), signs, rng, Labels(np.array([-1, 1])), terms=terms
+    )
     network = drawn.network
     assert network is not None
     layer = np.where(X @ network.weights[0].T + network.biases[0] >= 0, 1, -1)
     output = np.where(layer @ network.weights[1].T + network.biases[1] >= 0, 1, -1)[:, 0]
-    assert certificate.errors == np.sum(output != signs)
-    assert certificate.n_examples == N
+    assert sum(certificate.facts.class_errors) == np.sum(output != signs)
+    assert certificate.facts.n_rows == N
 
 
 def test_bound_is_that_of_section_six_or_of_the_test_set() -> None:
-    trained = DrawnCertificate(3, 50, 2.0, 0.05, prior="split", posterior="train", n_candidates=2)
+    seen = observe([0] * 47 + [1] * 3, [0] * 50, ("a", "b"))
+    trained = certify_drawn(seen, Terms(trained=True, n_candidates=2), 2.0)
     with mpmath.workdps(40):
         n, k = 50, mpmath.mpf(3) / 50
-        p = mpmath.mpf(trained.error_bound)
+        p = mpmath.mpf(trained.vote_error_bound)
         # The terms of at most n p errors, and 1 for all the others.
         last = int(n * p)
         xi = 1 + mpmath.fsum(
@@ -59,41 +63,8 @@ def test_bound_is_that_of_section_six_or_of_the_test_set() -> None:
         )
         kl = k * mpmath.log(k / p) + (1 - k) * mpmath.log((1 - k) / (1 - p))
         assert float(kl) == pytest.approx(float((2 + mpmath.log(2 * xi / mpmath.mpf("0.05"))) / n), rel=1e-6)
-    frozen = DrawnCertificate(0, 50, 0.0, delta=0.05, prior="split", posterior="frozen")
-    assert frozen.error_bound == pytest.approx(1 - 0.05 ** (1 / 50), rel=1e-6)
-    assert (trained.method, frozen.method) == ("disintegrated", "test set")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"errors": 51}, "must not exceed"),
-        ({"errors": -1}, "errors must be"),
-        ({"delta": 0}, "strictly between"),
-        ({"posterior": "frozen"}, "log_density_ratio must be 0"),
-        ({"log_density_ratio": float("nan")}, "NaN"),
-        ({"prior": "test set"}, "prior must be one of"),
-        ({"colour": "red"}, "unknown fields"),
-    ],
-)
-def test_record_is_strict(change: dict[str, Any], message: str) -> None:
-    drawn = DrawnCertificate(3, 50, 2.0, delta=0.05, prior="split", posterior="train")
-    record = json.loads(json.dumps(drawn.to_dict()))
-    assert DrawnCertificate.from_dict(record) == drawn
-    with pytest.raises(ValueError, match=message):
-        DrawnCertificate.from_dict({**record, **change})
-
-
-def test_words_say_what_is_promised_and_when_it_is_nothing() -> None:
-    good = " ".join(str(DrawnCertificate(5, 1000, 2.0, 0.05, "split", "train", 4)).split())
-    assert "With 95 % confidence, the error of this one drawn network on new data from the same source is at" in good
-    assert "5 errors on 1,000 bound rows" in good
-    assert (
-        "drawn once, not picked among several draws. The choice among 4 candidates is accounted for by a union bound"
-        in good
-    )
-    assert "vacuous" not in good
-    assert "This bound is vacuous" in " ".join(str(DrawnCertificate(5, 10, 2.0, 0.05, "init", "train")).split())
+    frozen = certify_drawn(observe([0] * 50, [0] * 50, ("a", "b")), Terms())
+    assert frozen.vote_error_bound == pytest.approx(1 - 0.05 ** (1 / 50), rel=1e-9)
 
 
 WAYS = [{}, {"posterior": "frozen"}, {"prior": "init"}, {"aggregation": "uniform", "n_samples": 4}]
@@ -105,8 +76,8 @@ def test_every_call_returns_the_one_network(settings: dict[str, Any]) -> None:
     drawn = fitted.draw_network()
     assert fitted.draw_network() is drawn
     assert drawn.certificate is not None
-    assert drawn.certificate.error_bound >= drawn.certificate.empirical_error
-    assert drawn.certificate.posterior == fitted.posterior
+    assert drawn.certificate.vote_error_bound >= drawn.certificate.empirical_error
+    assert drawn.certificate.facts.trained == (fitted.posterior != "frozen")
     again = classifier(0, **settings).fit(X, Y).draw_network()
     np.testing.assert_array_equal(flat(drawn.predictor.network), flat(again.predictor.network))
     noise = flat(drawn.predictor.network) - flat(fitted.network_.astype(np.float64))

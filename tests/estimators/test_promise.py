@@ -61,8 +61,8 @@ def test_overfitting_is_paid_for_by_the_divergence() -> None:
 def test_mutant_without_the_divergence_breaks_the_promise() -> None:
     def broken(seed: int) -> list[bool]:
         c, drawn = overfitted(seed).certificate_, overfitted(seed).draw_network().certificate
-        gibbs = bounds.gibbs_bound(c.empirical_gibbs_risk, 0.0, c.n_examples, DELTA)
-        single = bounds.single_network_bound(drawn.empirical_error, 0.0, c.n_examples, DELTA)
+        gibbs = bounds.gibbs_bound(c.empirical_gibbs_risk, 0.0, c.facts.n_rows, DELTA)
+        single = bounds.single_network_bound(drawn.empirical_error, 0.0, c.facts.n_rows, DELTA)
         return [gibbs < 0.5, single < 0.5]
 
     for failures in count(REPETITIONS, broken):
@@ -77,7 +77,7 @@ def test_mutant_without_the_divergence_breaks_the_promise() -> None:
 def test_mutant_without_the_logarithm_breaks_the_promise(settings: dict[str, Any]) -> None:
     def broken(seed: int) -> bool:
         c = repetition(NOISE, seed, **settings).certificate_
-        return bounds.kl_inverse_upper(c.empirical_gibbs_risk, c.kl / c.n_examples) < 0.5
+        return bounds.kl_inverse_upper(c.empirical_gibbs_risk, c.facts.kl / c.facts.n_rows) < 0.5
 
     assert surely_more_than_delta(int(count(REPETITIONS, broken)), REPETITIONS)
 
@@ -86,8 +86,7 @@ def test_a_choice_is_safe_only_if_paid_for() -> None:
     def broken(seed: int) -> list[bool]:
         c = seed_search(seed, 6).fit(*NOISE.draw(np.random.default_rng([seed, 5]))).certificate_
         assert c is not None
-        assert c.vote_errors is not None
-        unpaid = bounds.clopper_pearson_bound(c.vote_errors, c.n_examples, DELTA)
+        unpaid = bounds.clopper_pearson_bound(sum(c.facts.class_errors), c.facts.n_rows, DELTA)
         return [(c.vote_error_bound or 0.0) < 0.5, unpaid < 0.5]
 
     paid, unpaid = count(FEWER, broken)

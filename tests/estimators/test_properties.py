@@ -99,7 +99,7 @@ def test_every_row_is_a_bound_row_or_not(n: int, seed: int, fraction: float, way
     clf = abnet.ABNetClassifier((2,), max_iter=1, prior_fraction=fraction, random_state=seed, **way).fit(rows, y)
     assert sorted([*clf.bound_rows_, *clf.other_rows_]) == list(range(n))
     assert clf.certificate_ is not None
-    assert clf.certificate_.n_examples == len(clf.bound_rows_) > 0
-    if clf.certificate_.vote_errors is not None:
+    assert clf.certificate_.facts.n_rows == len(clf.bound_rows_) > 0
+    if sum(clf.certificate_.facts.class_errors) is not None:
         wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
-        assert clf.certificate_.vote_errors == wrong.sum()
+        assert sum(clf.certificate_.facts.class_errors) == wrong.sum()

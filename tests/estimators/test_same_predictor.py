@@ -30,14 +30,14 @@ def test_the_certificate_counts_the_errors_of_predict(
     certificate = clf.certificate_
     assert certificate is not None
     bound = clf.bound_rows_  # which rows these are: test_bound_rows
-    assert certificate.vote_errors == np.sum(clf.predict(X[bound]) != y[bound])
+    assert sum(certificate.facts.class_errors) == np.sum(clf.predict(X[bound]) != y[bound])
     if aggregation == "exact":
         signs = np.where(y[bound] == 1, 1.0, -1.0)
         risk = np.mean((1 - signs * clf.decision_function(X[bound])) / 2)
         assert certificate.empirical_gibbs_risk == pytest.approx(risk, abs=1e-15)
     drawn = clf.draw_network()
     assert drawn.certificate is not None
-    assert drawn.certificate.errors == np.sum(drawn.predict(X[bound]) != y[bound])
+    assert sum(drawn.certificate.facts.class_errors) == np.sum(drawn.predict(X[bound]) != y[bound])
 
 
 def test_weights_of_the_bound_rows_do_not_reach_the_prior(rng: np.random.Generator) -> None:
@@ -75,7 +75,7 @@ def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
     X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
     certificate = PBGNetClassifier(hidden, **SMALL).fit(X, y).certificate_
     assert certificate is not None
-    assert certificate.drawn == drawn
+    assert certificate.facts.drawn == drawn
     assert ("mean-field tree" in certificate.describe(details=True)) == (drawn == "mean field")
     assert type(certificate).from_dict(certificate.to_dict()) == certificate
 

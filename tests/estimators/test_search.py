@@ -60,7 +60,7 @@ def test_settings_of_one_prior_cost_nothing_and_train_the_same_prior() -> None:
     alone = classifier(0, **search.best_params_).fit(X, Y)
     assert search.certificate_ == alone.certificate_
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == 1
+    assert search.certificate_.facts.n_candidates == 1
     assert search.cv_results_["prior"] == [0, 0, 0]
     priors = [classifier(0, learning_rate_init=rate).fit(X, Y).prior_ for rate in RATES["learning_rate_init"]]
     assert same(priors[0], priors[1])
@@ -72,13 +72,15 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     search = ABNetSearch(classifier(0), {"prior_fraction": [0.3, 0.5, 0.7], **RATES}).fit(X, Y)
     c = search.certificate_
     assert c is not None
-    assert c.n_candidates == 3
+    assert c.facts.n_candidates == 3
     assert search.cv_results_["prior"] == [0, 1, 2] * 3
     alone = classifier(0, **search.best_params_).fit(X, Y).certificate_
     assert c.gibbs_risk_bound > alone.gibbs_risk_bound
-    assert c.expected is not None  # the figures of the first part, from which C is chosen
-    C = choose_C(c.expected.risk, c.expected.kl, c.n_examples, c.delta, n_candidates=3)
-    paid = 1 - np.exp(-C * c.empirical_gibbs_risk - (c.kl + np.log(3 / c.delta)) / c.n_examples)
+    seen, facts = dict[str, Any](c.statements[1].counted), c.facts
+    assert c.gibbs_risk_bound == c.statements[1].value is not None
+    assert c.empirical_gibbs_risk is not None
+    C = choose_C(seen["expected_risk"], seen["expected_kl"], facts.n_rows, facts.delta, n_candidates=3)
+    paid = 1 - np.exp(-C * c.empirical_gibbs_risk - (facts.kl + np.log(3 / facts.delta)) / facts.n_rows)
     assert c.gibbs_risk_bound == pytest.approx(paid / (1 - np.exp(-C)), abs=1e-10)
 
 
@@ -106,17 +108,17 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]], int]] = {
 def test_what_is_paid_for(settings: dict[str, Any], grid: dict[str, list[Any]], paid: int) -> None:
     search = ABNetSearch(classifier(0, **{"max_iter": 2, **settings}), grid).fit(X, Y)
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == paid
+    assert search.certificate_.facts.n_candidates == paid
     drawn = search.draw_network().certificate
     assert drawn is not None
     apart = "validation_error" in search.cv_results_
-    assert drawn.n_candidates == (1 if apart else len(search.cv_results_["params"]))
+    assert drawn.facts.n_candidates == (1 if apart else len(search.cv_results_["params"]))
 
 
 def test_an_outer_choice_is_paid_for_too() -> None:
     search = ABNetSearch(classifier(0, n_candidates=5), {"random_state": [1, 2]}).fit(X, Y)
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == 10
+    assert search.certificate_.facts.n_candidates == 10
 
 
 @pytest.mark.parametrize("by", ["vote", "gibbs"])
@@ -142,7 +144,7 @@ def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> Non
     np.testing.assert_array_equal(search.predict_proba(X), best.predict_proba(X))
     search.save(tmp_path / "model.abnet")
     assert abnet.load(tmp_path / "model.abnet").certificate_ == search.certificate_
-    assert search.certify(*SIGNAL.draw(np.random.default_rng(1))).prior == "test set"
+    assert search.certify(*SIGNAL.draw(np.random.default_rng(1))).facts.source == "test set"
     assert search.compact() is best.model_
     assert cross_val_score(ABNetSearch(classifier(0), RATES), X, Y, cv=2).mean() > 0.5
 
@@ -185,7 +187,7 @@ def test_frozen_settings_are_chosen_without_a_bound_row(split_as: Any) -> None:
     assert shown == [i == search.best_index_ for i in range(3)]
     drawn = search.draw_network().certificate
     assert drawn is not None
-    assert drawn.n_candidates == 1
+    assert drawn.facts.n_candidates == 1
 
 
 THREE = {"hidden_layer_sizes": [(1,), (4,)]}
@@ -206,14 +208,14 @@ def test_several_classes_are_chosen_among_without_a_bound_row(split_as: Any) -> 
     search = ABNetSearch(frozen, THREE).fit(rows, labels)
     assert search.best_params_ == {"hidden_layer_sizes": (4,)}
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == 1
+    assert search.certificate_.facts.n_candidates == 1
     assert search.predict_proba(rows).shape == (240, 3)
     assert np.mean(search.predict(rows) != labels) < 0.1
     best = search.best_estimator_
     nested = abnet.ABNetClassifier((4,), max_iter=30, code_length=3, random_state=0, classes=best.classes_)
     nested.fit(rows[best.other_rows_], labels[best.other_rows_])
     assert nested.certificate_ is not None
-    error = (nested.certificate_.vote_errors or 0) / nested.certificate_.n_examples
+    error = (sum(nested.certificate_.facts.class_errors) or 0) / nested.certificate_.facts.n_rows
     assert search.cv_results_["validation_error"][1] == error
     turned = labels.copy()
     turned[best.bound_rows_] = np.roll(labels[best.bound_rows_], 1)
@@ -230,7 +232,7 @@ def test_rates_of_a_trained_mixture_are_paid_for_where_it_is_sampled(hidden: tup
     search = ABNetSearch(trained, {"learning_rate_init": [0.1, 0.01]}).fit(rows, labels)
     assert search.best_estimator_.aggregation_ == ("exact" if paid == 1 else "ancestral")
     assert search.certificate_ is not None
-    assert search.certificate_.n_candidates == paid
+    assert search.certificate_.facts.n_candidates == paid
 
 
 def test_declared_classes_decide_what_is_sampled() -> None:

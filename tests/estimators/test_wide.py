@@ -8,8 +8,7 @@ import pytest
 
 import abnet
 from abnet import ABNetClassifier, PBGNetClassifier
-from abnet.bounds import verify_certificate
-from abnet.estimators.certification import fresh_path_count, sampled_risk
+from abnet.estimators.certification import fresh_path_count, sampled_losses
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "n_samples": 30, "random_state": 0}
 
@@ -32,12 +31,10 @@ def test_ancestral_network_learns_and_is_certified_from_fresh_paths(ancestral: A
     certificate = ancestral.certificate_
     assert ancestral.score(*data) > 0.8
     assert ancestral.bound_estimate_ is None
-    assert certificate.monte_carlo.n_paths == fresh_path_count(200)
-    assert certificate.monte_carlo.vote == "fixed paths"
-    assert certificate.monte_carlo.vote_paths == 30
-    assert certificate.vote_method.endswith("fixed paths")
+    assert certificate.facts.n_paths == fresh_path_count(200)
+    assert certificate.facts.vote_paths == certificate.statements[0].counted["kept_paths"] == 30
     assert certificate.gibbs_risk_bound < certificate.vote_error_bound
-    verify_certificate(certificate)
+    certificate.check()
 
 
 def test_fit_is_reproducible_and_draws_are_fixed(ancestral: Any, data: tuple[Any, Any], tmp_path: Path) -> None:
@@ -53,9 +50,9 @@ def test_fit_is_reproducible_and_draws_are_fixed(ancestral: Any, data: tuple[Any
 
 def test_frozen_posterior_has_a_test_set_bound_for_the_very_paths_that_vote(data: tuple[Any, Any]) -> None:
     clf = ABNetClassifier((30, 25), aggregation="ancestral", posterior="frozen", **SETTINGS).fit(*data)
-    assert clf.certificate_.vote_method == "test set"
-    assert clf.certificate_.vote_errors is not None
-    assert clf.certificate_.monte_carlo is not None
+    statement = clf.certificate_.find("error", "predict")
+    assert (statement.method, statement.counted["n"]) == ("clopper_pearson_bound", 200)
+    assert clf.certificate_.facts.n_paths is not None
 
 
 @pytest.mark.parametrize("objective", ["bound", "loss"])
@@ -63,7 +60,7 @@ def test_uniform_network_has_an_estimate_only(objective: str, data: tuple[Any, A
     clf = ABNetClassifier((30,), aggregation="uniform", objective=objective, **SETTINGS).fit(*data)
     assert clf.certificate_ is None
     assert clf.bound_estimate_ is not None
-    assert clf.compact().card.bound_estimate == clf.bound_estimate_
+    assert clf.compact().card.bound_estimate == clf.bound_estimate_.value
 
 
 def test_stochastic_pbgnet_has_an_estimate_only(data: tuple[Any, Any]) -> None:
@@ -78,9 +75,9 @@ def test_certify_draws_fresh_paths_for_new_rows(ancestral: Any) -> None:
     X = rng.normal(size=(150, 5))
     y = np.where(X[:, 0] > 0, "yes", "no")
     certificate = ancestral.certify(X, y)
-    assert certificate.prior == "test set"
-    assert certificate.monte_carlo is not None
-    assert certificate.vote_errors == int((ancestral.predict(X) != y).sum())
+    assert certificate.facts.source == "test set"
+    assert certificate.facts.n_paths is not None
+    assert sum(certificate.facts.class_errors) == int((ancestral.predict(X) != y).sum())
     assert certificate == ancestral.certify(X, y)
 
 
@@ -123,11 +120,10 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
     X, codes = data[0], (data[1] == "yes").astype(int)
 
     def sample(seed: int) -> Any:
-        return sampled_risk((ancestral.network_,), X, codes, 2, 2, np.random.default_rng(seed), n_paths=20)
+        return sampled_losses((ancestral.network_,), X, codes, 2, np.random.default_rng(seed), n_paths=20)
 
     whole = sample(0)
     monkeypatch.setattr("abnet.predictors.paths.BLOCK_SIGNS", 20 * 31 * 7)
     pieces = sample(1)
-    assert (pieces.n_examples, pieces.n_paths) == (whole.n_examples, whole.n_paths) == (400, 20)
-    assert abs(pieces.mean - whole.mean) < 5 / np.sqrt(8000)
-    assert [part.n_examples for part in pieces.by_class] == [part.n_examples for part in whole.by_class]
+    assert (len(pieces.losses), pieces.n_paths) == (len(whole.losses), whole.n_paths) == (400, 20)
+    assert abs(pieces.losses.mean() - whole.losses.mean()) < 5 / np.sqrt(8000)

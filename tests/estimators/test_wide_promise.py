@@ -8,7 +8,9 @@ from scipy.stats import binom
 from abnet import bounds
 from abnet.aggregation import exact
 from abnet.bam import BAM
-from abnet.estimators.certification import sampled_risk
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.evidence import observe
+from abnet.estimators.certification import sampled_losses
 from abnet.predictors.paths import Paths
 from abnet.predictors.uniform import Uniform
 
@@ -48,10 +50,13 @@ def repetition(k: int) -> tuple[bool, bool]:
     X, y = POINTS[where], np.where(rng.random(N) < CHANCES[where], 1.0, -1.0)
     network = posterior(X, y)
     vote = Paths.from_networks([network], rng, n_paths=11).scores(POINTS)
-    sampled = sampled_risk((network,), X, (y > 0).astype(int), 2, 2, rng, n_paths=2)
-    certificate = bounds.certify_trained_sampled(
-        sampled, float(exact.kl(network, PRIOR)), delta=DELTA, prior="init", vote="fixed paths", vote_paths=11
+    truth = (y > 0).astype(int)
+    sampled = sampled_losses((network,), X, truth, 2, rng, n_paths=2)
+    terms = Terms(
+        delta=DELTA, source="init", trained=True, kl=float(exact.kl(network, PRIOR)), vote="kept paths", vote_paths=11
     )
+    certificate = certify(observe(truth, truth, ("-1", "1"), **sampled._asdict()), terms)
+    assert certificate.gibbs_risk_bound is not None
     assert certificate.vote_error_bound is not None
     error = risk(np.where(vote >= 0, 1.0, -1.0))
     return (
@@ -74,7 +79,9 @@ def threshold_network(d: int, share: float) -> BAM:
 def test_uniform_estimate_claims_a_risk_of_zero_where_the_truth_is_one() -> None:
     """No uniform draw of 100 units has 80 of them on, nearly all of the aggregation has: the normaliser hides it."""
     network, X, y = threshold_network(100, 0.8), np.ones((500, 1)), -np.ones(500)
-    truth = sampled_risk((network,), X, (y > 0).astype(int), 2, 2, np.random.default_rng(0), n_paths=20).mean
+    truth = float(
+        sampled_losses((network,), X, (y > 0).astype(int), 2, np.random.default_rng(0), n_paths=20).losses.mean()
+    )
     failures = 0
     for k in range(20):
         F = Uniform.from_network(network, np.random.default_rng(k), n_samples=100).scores(X)

@@ -112,10 +112,7 @@ def repetition(world: World, seed: int, **settings: Any) -> Any:
 
 
 def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
-    """Which of the bounds of a fitted classifier or search lie below the truth, as 0 or 1, in the order of `PROMISES`.
-
-    Twice Gibbs and tandem are promised at δ/2 each; both are held to δ here.
-    """
+    """Which bounds of a fitted classifier or search lie below the truth, as 0 or 1, in the order of `PROMISES`."""
     c, drawn = fitted.certificate_, fitted.draw_network()
     chosen = fitted.best_estimator_ if isinstance(fitted, ABNetSearch) else fitted
     members = getattr(chosen, "networks_", (chosen.network_,))
@@ -126,14 +123,13 @@ def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
     broken = [
         c.gibbs_risk_bound < world.gibbs_risk(exact),
         c.vote_error_bound < vote,
-        min(c.twice_gibbs_bound, c.tandem_bound) < vote,
         any(part.vote_error_bound < error for part, error in classes),
-        drawn.certificate.error_bound < world.vote_error(h),
+        drawn.certificate.vote_error_bound < world.vote_error(h),
     ]
     return np.array(broken).astype(int)
 
 
-PROMISES = ("Gibbs", "vote", "twice Gibbs or tandem", "both classes", "drawn network")
+PROMISES = ("Gibbs", "vote", "both classes", "drawn network")
 
 
 def surely_more_than_delta(failures: int, repetitions: int) -> bool:

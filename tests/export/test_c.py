@@ -202,7 +202,7 @@ def test_the_header_file_cannot_be_the_source(tmp_path: Path) -> None:
 
 def test_hostile_classes_in_the_certificate_stay_in_the_comment(tmp_path: Path) -> None:
     labels = np.array(["*/ int main(void) { /*", '??/\n"\\'])
-    promise = replace(certificate(), class_names=tuple(labels.tolist()))
+    promise = certificate(tuple(labels.tolist()))
     model = models.model("compact", 3, labels=labels, certificate=promise)
     build(model, tmp_path)
     text = (tmp_path / "model.c").read_text()

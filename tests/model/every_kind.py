@@ -10,7 +10,9 @@ from safetensors import safe_open
 from safetensors.numpy import save as pack
 
 from abnet.bam import BAM
-from abnet.bounds import DrawnCertificate, certify_trained
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify, certify_drawn
+from abnet.certificates.evidence import observe
 from abnet.codebook import code_words
 from abnet.model.card import Card
 from abnet.model.file import digest
@@ -69,12 +71,14 @@ def words(network: BAM, n_classes: int = 3) -> Any:
     return code_words(n_classes, network.sizes[-1])
 
 
-def drawn_certificate() -> DrawnCertificate:
-    return DrawnCertificate(3, 50, -1.5, delta=0.05, prior="split", posterior="train", n_candidates=2)
+def drawn_certificate() -> Certificate:
+    seen = observe([0] * 47 + [1] * 3, [0] * 50, ("no", "yes"))
+    return certify_drawn(seen, Terms(trained=True, n_candidates=2), -1.5)
 
 
-def certificate() -> Any:
-    return certify_trained([0.1, 0.3] * 40, [1, -1] * 40, 2.5, delta=0.05, prior="split")
+def certificate(classes: tuple[str, ...] = ("no", "yes")) -> Certificate:
+    seen = observe([1, 0] * 40, [1, 0] * 40, classes, losses=[0.1, 0.3] * 40)
+    return certify(seen, Terms(trained=True, kl=2.5))
 
 
 def model_of(predictor: Predictor, **changes: Any) -> Model:

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
+from abnet.certificates.certify import Terms, certify
 from abnet.codebook import code_words
 from abnet.cube import multilinear, summed_multilinear
 from abnet.estimators.large_tables import count_rows
-from abnet.estimators.mixture_fit import certify_mixture
+from abnet.estimators.mixture_fit import observe_mixture
 from abnet.features import MANY_CODED, CodedLayer, CodedRows
 from abnet.labels import Labels
 from abnet.model.model import Model
@@ -175,13 +176,12 @@ def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: Coded
     nets = tuple(networks(5, 1, signs.shape[1]))
     scorer = Table.from_networks(nets)
     codes = (features[:, 0] > 0).astype(np.intp)
-    terms: Any = {"frozen": True, "delta": 0.05, "prior": "split", "n_candidates": 1}
     written, looked_up = (
-        certify_mixture(scorer, nets, nets, X, codes, 2, np.random.default_rng(0), **terms)
+        certify(*observe_mixture(scorer, nets, nets, X, codes, np.random.default_rng(0), Terms()))
         for X in (signs, coded.rows(features))
     )
-    assert (looked_up.vote_errors, looked_up.vote_error_bound) == (written.vote_errors, written.vote_error_bound)
-    for name in ("empirical_gibbs_risk", "gibbs_risk_bound", "twice_gibbs_bound", "tandem_bound"):
+    assert (looked_up.facts, looked_up.vote_error_bound) == (written.facts, written.vote_error_bound)
+    for name in ("empirical_gibbs_risk", "gibbs_risk_bound"):
         assert getattr(looked_up, name) == pytest.approx(getattr(written, name), rel=1e-12)
     assert [part.vote_error_bound for part in looked_up.per_class] == [
         part.vote_error_bound for part in written.per_class
@@ -208,12 +208,12 @@ def test_other_models_have_the_features_alone() -> None:
         return np.zeros(len(rows), np.intp)
 
     learns = rng.random(700) < 0.1
-    tally = count_rows(mixture, [frame], "y", learns, others={"other": other})
+    found = count_rows(mixture, [frame], "y", learns, others={"other": other})
     counted = frame.filter(~learns)
     np.testing.assert_array_equal(np.concatenate(seen), base.transform(counted.drop("y")))
     labels = counted["y"].to_numpy()
-    assert tally.other_errors == {"other": int((labels == "up").sum())}
-    assert tally.errors.sum() == int((mixture.predict(counted.drop("y")) != labels).sum())
+    assert found.other_errors == {"other": int((labels == "up").sum())}
+    assert found.seen.errors == int((mixture.predict(counted.drop("y")) != labels).sum())
 
 
 def test_rows_are_an_array_to_numpy() -> None:

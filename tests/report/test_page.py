@@ -12,18 +12,21 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.bounds.wording import percent_up, sentences
+from abnet.certificates.certify import Terms
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import row_filter
-from abnet.decisions import abstention
+from abnet.certificates.goals import TargetError, meet
+from abnet.certificates.held import Held
+from abnet.certificates.sentences import said
 from abnet.labels import Labels
 from abnet.model import Card, Model, load, save
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
 from abnet.report.promise import peers_of
 from abnet.report.svg import Series, chart, nice_ticks
+from abnet.words import percent_up
 from export import models
-from model.every_kind import ALL
+from model.every_kind import ALL, certificate
 from model.every_kind import model as stored
 from report import pages
 
@@ -96,13 +99,13 @@ def test_the_words_of_the_certificate_are_on_the_page() -> None:
     model = pages.hostile()
     found = read(report_page(model)).text
     assert model.certificate_ is not None
-    for sentence in sentences(model.certificate_):
+    for sentence in said(model.certificate_):
         assert sentence.replace("`", "") in found
-    assert percent_up(model.certificate_.vote_error_bound) in found  # type: ignore[union-attr,arg-type]
+    assert percent_up(model.certificate_.vote_error_bound) in found  # type: ignore[arg-type]
     assert "No labelled rows were given" in found
     assert "In Python" in found.replace("Or in Python", "In Python")
     assert "ABNetClassifier(random_state=0, teacher='<script>alert(3)</script>')" in found
-    assert "<svg onload=alert(4)> at most 25 % (seen: 10 %)" in found
+    assert "<svg onload=alert(4)> at most 25% (seen: 10%)" in found
 
 
 def test_rows_bring_estimates_called_estimates() -> None:
@@ -110,7 +113,7 @@ def test_rows_bring_estimates_called_estimates() -> None:
     found = read(report_page(model, pages.given(model))).text
     for words in ("estimates from the rows", "Calibration", "Risk and coverage", "Confusion matrix", "Importance"):
         assert words in found
-    assert "this model: error on the rows given 15 %, an estimate" in found
+    assert "this model: error on the rows given 15%, an estimate" in found
     assert "does not tell which rows the model was fitted on" in found
 
 
@@ -162,18 +165,24 @@ def test_the_rows_that_a_model_keeps_are_enough_for_importance_and_explanation()
 
 
 def test_abstaining_is_told() -> None:
-    made = abstention(np.linspace(1.0, 0.0, 400), np.arange(400) > 380, [0.5, 0.25, -1.0], target=0.05)
-    model = models.model("mixture", 4, card=Card(abstention=made.to_dict()))
+    scores = np.linspace(-1.0, 1.0, 400)
+    truth = ((scores > 0) ^ (np.abs(scores) < 0.05)).astype(int)
+    decision, made = meet(
+        TargetError(0.05), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+    )
+    assert decision is not None
+    card = Card(decisions={"abstention": decision})
+    model = models.model("mixture", 4, card=card, certificate=certificate().adding(made))
     page = report_page(model)
-    assert "at most 5 % of the answers are wrong" in read(page).text
-    assert '"threshold": 0.25' in page
+    assert "among answered rows of new data is at most 5%" in read(page).text
+    assert f'"threshold": {decision.threshold}' in page
 
 
 def test_no_certificate_is_said_so() -> None:
     model = models.model("compact", 3, certificate=None, card=Card(bound_estimate=0.3))
     found = read(report_page(model)).text
     assert "No certificate." in found
-    assert "30 %; that is an estimate" in found
+    assert "30%; that is an estimate" in found
 
 
 def test_many_classes_show_what_is_confused_most() -> None:
@@ -232,8 +241,8 @@ def test_other_models_may_be_given() -> None:
         [{"name": "forest", "bound": 0.125, "test_error": 0.08}, {"name": "tree", "test_error": 0.2}, {"a": 1}]
     )
     found = read(report_page(model, rivals=peers)).text
-    assert "forest at most 12.5 % (seen: 8 %)" in found
-    assert "tree 20 %, an estimate" in found
+    assert "forest at most 12.5% (seen: 8%)" in found
+    assert "tree 20%, an estimate" in found
     assert "svg onload" not in found
 
 

@@ -103,5 +103,5 @@ def test_pieces_of_pandas_with_gaps_are_the_whole_table() -> None:
     assert {str(piece["n"].dtype) for piece in pieces} == {"int64", "float64"}
     tables: list[Any] = [iter(pieces), pd.concat(pieces)]
     fits = [fit_table(table, "y", estimator=SMALL, max_learn_rows=60).certificate_ for table in tables]
-    assert fits[0].vote_errors == fits[1].vote_errors
+    assert fits[0].facts == fits[1].facts
     assert fits[0].empirical_gibbs_risk == pytest.approx(fits[1].empirical_gibbs_risk, rel=1e-12)

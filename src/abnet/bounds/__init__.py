@@ -1,4 +1,4 @@
-"""PAC-Bayes and test-set bounds, and the certificates made of them.
+"""PAC-Bayes and test-set bounds.
 
 One function per bound, plain float64 numbers in and out, rounded outward; ``catoni_objective`` alone is JAX. Names are
 loaded when they are first used, so that importing this package is cheap.
@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet.bounds.certificate import Certificate, ClassCertificate, Expected, MonteCarlo
-    from abnet.bounds.certify import (
-        certify_frozen,
-        certify_frozen_sampled,
-        certify_test_set,
-        certify_trained,
-        certify_trained_sampled,
-        verify_certificate,
-    )
     from abnet.bounds.clopper_pearson import clopper_pearson_bound
-    from abnet.bounds.confusion import ConfusionMatrix
     from abnet.bounds.gibbs import (
         binary_kl,
         catoni_bound,
@@ -30,7 +20,6 @@ if TYPE_CHECKING:
         kl_inverse_upper,
         xi,
     )
-    from abnet.bounds.rules import SampledRisk
     from abnet.bounds.sampled import (
         fixed_paths_tandem_bound,
         fixed_paths_threshold,
@@ -42,7 +31,6 @@ if TYPE_CHECKING:
         sampled_tandem_bound_frozen,
     )
     from abnet.bounds.vote import (
-        DrawnCertificate,
         single_network_bound,
         tandem_bound,
         tandem_bound_frozen,
@@ -52,21 +40,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Certificate",
-    "ClassCertificate",
-    "ConfusionMatrix",
-    "DrawnCertificate",
-    "Expected",
-    "MonteCarlo",
-    "SampledRisk",
     "binary_kl",
     "catoni_bound",
     "catoni_objective",
-    "certify_frozen",
-    "certify_frozen_sampled",
-    "certify_test_set",
-    "certify_trained",
-    "certify_trained_sampled",
     "clopper_pearson_bound",
     "fixed_paths_tandem_bound",
     "fixed_paths_threshold",
@@ -85,7 +61,6 @@ __all__ = [
     "tandem_bound_frozen",
     "twice_gibbs_bound",
     "twice_gibbs_bound_frozen",
-    "verify_certificate",
     "vote_bound",
     "xi",
 ]
@@ -93,13 +68,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "abnet.bounds.certificate": ["Certificate", "ClassCertificate", "Expected", "MonteCarlo"],
-        "abnet.bounds.certify": [
-            "verify_certificate",
-            *(name for name in __all__ if name.startswith("certify_")),
-        ],
         "abnet.bounds.clopper_pearson": ["clopper_pearson_bound"],
-        "abnet.bounds.confusion": ["ConfusionMatrix"],
         "abnet.bounds.gibbs": [
             *(
                 "binary_kl",
@@ -112,12 +81,9 @@ __getattr__, __dir__ = lazy_names(
                 "xi",
             )
         ],
-        "abnet.bounds.rules": ["SampledRisk"],
         "abnet.bounds.sampled": [name for name in __all__ if name.startswith(("fixed_paths_", "sampled_"))],
         "abnet.bounds.vote": [
-            name
-            for name in __all__
-            if name.startswith(("DrawnCertificate", "single_network", "tandem", "twice_gibbs", "vote_bound"))
+            name for name in __all__ if name.startswith(("single_network", "tandem", "twice_gibbs", "vote_bound"))
         ],
     },
 )

@@ -1,19 +1,13 @@
 """Bounds by a trained posterior on what is deployed: the vote sgn(F), or one network drawn from the posterior."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
 
-from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_upper, xi
-from abnet.bounds.in_advance import drawn_network_bound
 from abnet.bounds.rounding import OUTWARD
 from abnet.bounds.shares import share_of_an_order
-from abnet.checks import Check, apply, count, exactly, level, nonnegative, one_of, probability, real, tally
+from abnet.checks import count, level, nonnegative, probability, real
 
 __all__ = [
-    "DrawnCertificate",
     "single_network_bound",
     "tandem_bound",
     "tandem_bound_frozen",
@@ -188,106 +182,3 @@ def single_network_bound(
     # The two may cancel, so the slack is taken from the larger one, not from the sum.
     nats = ratio + price + (OUTWARD - 1.0) * max(abs(ratio), price)
     return kl_inverse_upper(empirical_error, max(0.0, nats / n))
-
-
-@dataclass(frozen=True)
-class DrawnCertificate:
-    """A bound on the error of one network drawn once from the posterior, and what it was computed from.
-
-    The bound is computed from the recorded observations, never stored beside them: a posterior trained on the bound
-    rows gets `abnet.bounds.in_advance.drawn_network_bound`; a
-    frozen one, whose draw never saw them, the test-set bound.
-
-    Attributes
-    ----------
-    errors : int
-        Number of bound rows that the drawn network gets wrong.
-    n_examples : int
-        Number of bound rows.
-    log_density_ratio : float
-        ``ln dQ/dP`` at the drawn network, ``(‖w + ε - v‖² - ‖ε‖²)/2``; it may be negative. 0 for a frozen posterior.
-    delta : float
-        Probability, over the examples and the draw together, with which the bound may fail.
-    prior : {"init", "split"}
-        How the prior was made.
-    posterior : {"train", "frozen"}
-        Whether the posterior was trained on the bound rows.
-    n_candidates : int
-        Number of settings, or of draws, among which this one was chosen; the bound accounts for every one of them.
-
-    Examples
-    --------
-    >>> drawn = DrawnCertificate(50, 1000, 12.0, delta=0.05, prior="split", posterior="train")
-    >>> round(drawn.error_bound, 4), drawn.method
-    (0.101, 'disintegrated')
-    """
-
-    errors: int
-    n_examples: int
-    log_density_ratio: float
-    delta: float
-    prior: str
-    posterior: str
-    n_candidates: int = 1
-
-    def __post_init__(self) -> None:
-        apply(_CHECKS, self)
-        if self.errors > self.n_examples:
-            raise ValueError(f"errors must not exceed n_examples = {self.n_examples}; got {self.errors}.")
-        if self.posterior == "frozen" and self.log_density_ratio != 0.0:
-            raise ValueError("not a certificate: a frozen posterior is the prior, so log_density_ratio must be 0")
-
-    @property
-    def method(self) -> str:
-        """The bound that is used: "disintegrated" or "test set"."""
-        return "test set" if self.posterior == "frozen" else "disintegrated"
-
-    @property
-    def empirical_error(self) -> float:
-        """Share of the bound rows that the drawn network gets wrong."""
-        return self.errors / self.n_examples
-
-    @property
-    def error_bound(self) -> float:
-        """Bound on the error of the drawn network on new data, rounded up."""
-        n, chosen = self.n_examples, self.n_candidates
-        if self.posterior == "frozen":
-            return clopper_pearson_bound(self.errors, n, self.delta, n_candidates=chosen)
-        return drawn_network_bound(self.errors, n, self.log_density_ratio, self.delta, n_candidates=chosen)
-
-    def describe(self) -> str:
-        """Say in plain English what is promised."""
-        from abnet.bounds.wording import describe
-
-        return describe(self)
-
-    def __str__(self) -> str:
-        return self.describe()
-
-    def _repr_html_(self) -> str:
-        from abnet.bounds.wording import certificate_html
-
-        return certificate_html(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the observations as a dictionary of plain numbers and strings, fit for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote.
-
-        Anything missing, unknown, of a wrong type or out of range is a ValueError.
-        """
-        return cls(**exactly(cls.__name__, record, [field.name for field in fields(cls)]))
-
-
-_CHECKS: dict[str, Check] = {
-    "errors": tally,
-    "n_examples": count,
-    "log_density_ratio": real,
-    "delta": level,
-    "prior": one_of("init", "split"),
-    "posterior": one_of("train", "frozen"),
-    "n_candidates": count,
-}

@@ -1,20 +1,18 @@
 """`Certificate`: statements from one body of evidence, and the facts that they rest on."""
 
 import os
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from abnet.bounds.rounding import round_up
+from abnet.certificates.record_file import read_record, write_record
 from abnet.certificates.statement import Checked, Statement
 
 __all__ = ["Certificate", "ClassBounds", "Facts", "Source", "load_certificate"]
 
 Source = Literal["split", "init", "test set"]
-
-_FORMAT = "abnet certificate, version 2"
-_MOST_BYTES = 2**26
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,6 +61,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     drawn: Literal["network", "mean field"] = "network"
     n_candidates: int = 1
 
+    def __post_init__(self) -> None:
+        rows, errors = self.class_rows, self.class_errors
+        whole = len(self.classes) == len(rows) == len(errors) and sum(rows) == self.n_rows > 0
+        if not whole or not all(0 <= k <= n for k, n in zip(errors, rows, strict=True)):
+            raise ValueError("the rows and errors of the classes contradict each other, or the number of rows.")
+        if not 0.0 < self.delta < 1.0 or self.n_candidates < 1:
+            raise ValueError("delta must lie in (0, 1), and n_candidates must be at least 1.")
+
 
 class ClassBounds(NamedTuple):
     """What a certificate says of one class."""
@@ -104,12 +110,18 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     @property
     def vote_error_bound(self) -> float | None:
         """Upper bound on the error rate of ``predict`` on new data; None where no theorem covers it."""
-        return self._value("error", "predict")
+        drawn = self._value("error", "drawn network")  # one network, which is what predicts
+        return self._value("error", "predict") if drawn is None else drawn
 
     @property
     def gibbs_risk_bound(self) -> float | None:
         """Upper bound on the mean error of a network drawn from the posterior."""
         return self._value("Gibbs risk", "draw")
+
+    @property
+    def difference_bound(self) -> float | None:
+        """Upper bound on the error rate of one model less that of another, where two were compared."""
+        return self._value("difference", "two models")
 
     @property
     def per_class(self) -> tuple[ClassBounds, ...]:
@@ -137,9 +149,22 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return 1.0 - max(rows) / sum(rows) if sum(rows) else None
 
     @property
+    def empirical_gibbs_risk(self) -> float | None:
+        """Mean error, on the counted rows, of a network drawn from the posterior."""
+        found = self.find("Gibbs risk", "draw")
+        if found is None:
+            return None
+        seen = [found.counted[name] for name in ("risk", "mean", "empirical_risk") if name in found.counted]
+        return seen[0] if seen and isinstance(seen[0], float) else None
+
+    @property
     def empirical_error(self) -> float:
         """Share of the counted rows that ``predict`` gets wrong."""
         return sum(self.facts.class_errors) / self.facts.n_rows
+
+    def adding(self, statements: Iterable[Statement]) -> "Certificate":
+        """This certificate with further statements from the same rows."""
+        return msgspec.structs.replace(self, statements=(*self.statements, *statements))
 
     def check(self) -> dict[str, Checked]:
         """Compute every statement again from what it records; ValueError names the first that does not follow.
@@ -147,9 +172,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Returns
         -------
         dict
-            From "quantity of what" to "recomputed", or "attainable" where the single values were not kept.
+            From what each is about to "recomputed", or "attainable" where the single values were not kept.
         """
-        return {" ".join(filter(None, (s.quantity, "of", s.of, s.name))): s.check() for s in self.statements}
+        return {s.about: s.check() for s in self.statements}
 
     def describe(self, *, details: bool = False) -> str:
         """Say in plain English what is promised and what it assumes."""
@@ -167,30 +192,33 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: the main bounds by name, then statements and facts."""
-        main = {name: getattr(self, name) for name in ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")}
-        return {**main, "delta": self.facts.delta, **msgspec.to_builtins(self)}
+        return {**self._main(), **msgspec.json.decode(msgspec.json.encode(self))}
+
+    def _main(self) -> dict[str, float | None]:
+        names = ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")
+        return {**{name: getattr(self, name) for name in names}, "delta": self.facts.delta}
 
     @classmethod
     def from_dict(cls, record: Any) -> "Certificate":
         """Read what `to_dict` wrote, and check every statement; anything wrong is a ValueError."""
+        if not isinstance(record, dict):
+            raise ValueError("not a certificate: it is no JSON object.")
+        rest = dict(record)
+        main = {name: rest.pop(name, None) for name in ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")}
+        main["delta"] = rest.pop("delta", None)
         try:
-            parts = {name: record[name] for name in ("statements", "facts")}
-            made = msgspec.convert(parts, cls)
-        except (msgspec.ValidationError, KeyError, TypeError) as error:
+            made = msgspec.convert(rest, cls)
+            made.check()
+        except (msgspec.ValidationError, ArithmeticError) as error:
             raise ValueError(f"not a certificate: {error}") from error
-        made.check()
-        for name in ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound"):
-            if name in record and record[name] != getattr(made, name):
-                raise ValueError(f"not a certificate: {name} differs from its statement.")
+        wrong = [name for name, value in made._main().items() if main[name] != value]
+        if wrong:
+            raise ValueError(f"not a certificate: {wrong[0]} differs from its statement.")
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""
-        from abnet.atomic import atomic_path
-
-        text = msgspec.json.format(msgspec.json.encode({"format": _FORMAT, "certificate": self.to_dict()}))
-        with atomic_path(path) as temporary:
-            temporary.write_bytes(text + b"\n")
+        write_record(path, "certificate", self.to_dict())
 
 
 def load_certificate(path: str | os.PathLike[str]) -> Certificate:
@@ -201,16 +229,8 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     ValueError
         If the file holds no certificate, or one that does not follow from its own counts.
     """
-    file = Path(path)
-    if file.stat().st_size > _MOST_BYTES:
-        raise ValueError(f"{path} is too large for a certificate.")
+    record = read_record(path, "certificate")
     try:
-        content = msgspec.json.decode(file.read_bytes())
-    except msgspec.DecodeError as error:
-        raise ValueError(f"{path} is not a certificate: it is not JSON.") from error
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise ValueError(f"{path} is not a certificate that abnet wrote.")
-    try:
-        return Certificate.from_dict(content.get("certificate"))
+        return Certificate.from_dict(record)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error

@@ -13,17 +13,16 @@ never from the losses:
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds import counted as _counted  # noqa: F401  (registers its bounds)
-from abnet.bounds import trained as _trained  # noqa: F401
-from abnet.bounds.shares import shares_by_count
+from abnet.bounds.shares import share_of_a_limit, shares_by_count
 from abnet.certificates.certificate import Certificate, Facts, Source
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.statement import Statement, state
 
-__all__ = ["BETTING_ROWS", "Expected", "Terms", "certify"]
+__all__ = ["BETTING_ROWS", "Expected", "Terms", "certify", "certify_drawn", "facts_of", "for_candidates", "rates"]
 
 BETTING_ROWS = 1000
 """From so many rows on, betting bounds the Gibbs risk of a finished model. For losses of 0 and 1, its worst case, it is
@@ -100,6 +99,8 @@ class Terms:
             raise ValueError("vote_paths goes with a vote of kept paths, and only with it.")
         if not self.trained and self.kl:
             raise ValueError("a model that was not trained on the counted rows has no divergence from its prior.")
+        if self.expected is not None and (not self.trained or self.source != "split"):
+            raise ValueError("expected figures come from the first part, for a posterior trained on the others.")
         if self.trained and self.source == "test set":
             raise ValueError("rows that a posterior was trained on are no test set.")
 
@@ -123,7 +124,7 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
     """
     if not evidence.n_rows:
         raise ValueError("there are no rows to certify on.")
-    facts = _facts(evidence, terms)
+    facts = facts_of(evidence, terms)
     if evidence.groups is not None:
         statements = [*_of_groups(evidence, terms)]
     else:
@@ -137,7 +138,101 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
     return Certificate(statements=tuple(statements), facts=facts)
 
 
-def _facts(evidence: Evidence, terms: Terms) -> Facts:
+def certify_drawn(evidence: Evidence, terms: Terms, log_density_ratio: float = 0.0) -> Certificate:
+    r"""State what the evidence proves of one network that was drawn once from a posterior.
+
+    If the posterior was trained on the counted rows, by `abnet.bounds.in_advance.drawn_network_bound`; otherwise the
+    network never saw them, and its errors are binomial.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Of the drawn network.
+    terms : Terms
+    log_density_ratio : float
+        ``ln dQ/dP`` at the drawn network, ``(‖w + ε - v‖² - ‖ε‖²)/2``; it may be negative.
+
+    Examples
+    --------
+    >>> from abnet.certificates.evidence import observe
+    >>> seen = observe([0] * 950 + [1] * 50, [0] * 1000, ("no", "yes"))
+    >>> round(certify_drawn(seen, Terms(trained=True), 12.0).vote_error_bound, 4)
+    0.101
+    """
+    counted: dict[str, Any] = {"errors": evidence.errors, "n": evidence.n_rows}
+    method = "clopper_pearson_bound"
+    if terms.trained:
+        method, counted = "drawn_network_bound", {**counted, "log_density_ratio": log_density_ratio}
+    options: dict[str, Any] = {"delta": terms.delta, "n_candidates": terms.n_candidates}
+    made = state("error", "drawn network", method, counted, **options)
+    return Certificate(statements=(made,), facts=facts_of(evidence, terms))
+
+
+def for_candidates(certificate: Certificate, n_candidates: int) -> Certificate:
+    """The certificate if it had been chosen among so many; only for bounds that need no single values."""
+    made = tuple(
+        state(
+            s.quantity, s.of, s.method, s.counted, delta=s.delta, side=s.side, n_candidates=n_candidates, name=s.name,
+            jointly=s.jointly, rule=s.rule, rows_needed=s.rows_needed,
+        )
+        for s in certificate.statements
+    )  # fmt: skip
+    facts = msgspec.structs.replace(certificate.facts, n_candidates=n_candidates)
+    return Certificate(statements=made, facts=facts)
+
+
+NO_ANSWER = "other or none"
+"""The name of answers that are no class, in a confusion matrix."""
+
+
+def rates(evidence: Evidence, terms: Terms, *, others: bool = True) -> list[Statement]:
+    """Limits on how often each class gets each answer; all hold jointly.
+
+    δ is shared among the classes by their counts, and then among the answers, whose number must not depend on what the
+    model says.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    terms : Terms
+    others : bool
+        Whether the model may give other answers than the classes, or none. Otherwise the limits are tighter.
+
+    Examples
+    --------
+    >>> from abnet.certificates.evidence import observe
+    >>> made = rates(observe([0] * 90 + [1] * 10, [0] * 100, ("no", "yes")), Terms(), others=False)
+    >>> [(s.name, s.rule["answer"], s.side, round(s.value, 3)) for s in made[:2]]
+    [('no', 'no', 'at least', 0.824), ('no', 'no', 'at most', 0.949)]
+    """
+    if terms.trained:
+        raise ValueError("rows that a posterior was trained on do not tell how often it errs on new ones.")
+    facts, table = facts_of(evidence, terms), evidence.counts.sum(axis=2)
+    answers = [*evidence.classes, *([NO_ANSWER] if others or len(evidence.classes) < 2 else [])]
+    if len(answers) == len(evidence.classes) and table[:, -1].any():
+        raise ValueError("some answers are no class: use others=True.")
+    made = []
+    shares = shares_by_count(facts.class_rows, terms.delta)
+    for truth, (name, n, share) in enumerate(zip(facts.classes, facts.class_rows, shares, strict=True)):
+        if not n:
+            continue
+        delta = share_of_a_limit(share, len(answers))
+        for answer, count in zip(answers, table[truth, : len(answers)].tolist(), strict=True):
+            common: dict[str, Any] = {
+                "delta": delta, "n_candidates": terms.n_candidates, "name": name, "jointly": "confusion",
+                "rule": {"answer": answer},
+            }  # fmt: skip
+            made += [
+                state(
+                    "rate", "class", "clopper_pearson_lower", {"successes": count, "n": n}, side="at least", **common
+                ),
+                state("rate", "class", "clopper_pearson_bound", {"errors": count, "n": n}, **common),
+            ]
+    return made
+
+
+def facts_of(evidence: Evidence, terms: Terms) -> Facts:
+    """What was counted, and how the model was made."""
     rows, errors = evidence.class_rows.tolist(), evidence.class_errors.tolist()
     names = [*evidence.classes, UNKNOWN] if rows[-1] else list(evidence.classes)
     return Facts(

@@ -1,12 +1,13 @@
 """`Decision`: from scores to answers, the same for the model, exporters, partitions and pages."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ARGMAX", "Decision", "cuts_between", "sureness"]
+__all__ = ["ARGMAX", "Decision", "cuts_between", "decided", "room_of", "stored_decision", "sureness"]
 
 Floats = NDArray[np.float64]
 
@@ -69,6 +70,40 @@ ARGMAX = Decision()
 """The plain vote."""
 
 
+_ASKED = {"abstention": "target_error", "decision": "target_recall, target_precision or costs"}
+
+
+def stored_decision(
+    decisions: Mapping[str, "Decision | None"], name: Literal["abstention", "decision"]
+) -> "Decision | None":
+    """One of a model's decisions; None if nothing could be certified, ValueError if it was not asked for.
+
+    Examples
+    --------
+    >>> stored_decision({}, "abstention")
+    Traceback (most recent call last):
+    ValueError: the model was fitted without target_error, so it has no certified threshold.
+    """
+    if name not in decisions:
+        raise ValueError(f"the model was fitted without {_ASKED[name]}, so it has no certified threshold.")
+    return decisions[name]
+
+
+def decided(
+    decisions: Mapping[str, "Decision | None"], name: Literal["abstention", "decision"], scores: ArrayLike
+) -> NDArray[np.intp]:
+    """Codes of the answers by one of a model's decisions; K, or 2, for no answer.
+
+    Where no abstention could be certified, no row is answered; without another decision there are no answers.
+    """
+    decision, values = stored_decision(decisions, name), np.asarray(scores, np.float64)
+    if decision is None and name == "decision":
+        raise ValueError("the target could not be certified when the model was fitted: there is no threshold.")
+    if decision is None:
+        return np.full(len(values), 2 if values.ndim == 1 else values.shape[1], np.intp)
+    return decision(values)
+
+
 def sureness(scores: ArrayLike) -> Floats:
     """How sure a model is of each row: ``|F(x)|`` for two classes, the largest share of the vote for several.
 
@@ -94,22 +129,37 @@ def cuts_between(scores: ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> cuts_between([0.5, 0.1, 0.5 + 1e-16]).tolist()
-    [0.0, 0.3, 0.6]
+    >>> cuts_between([0.5, 0.1234, 0.5 + 1e-16]).tolist()
+    [0.121, 0.3, 0.502]
     """
     values = np.unique(np.asarray(scores, np.float64))
-    room = ROOM * max(abs(values[0]), abs(values[-1])) or ROOM
+    room = room_of(values)
     apart = np.flatnonzero(np.diff(values) > room)
-    low = np.concatenate([[values[0] - 0.2], values[apart], [values[-1]]])
-    high = np.concatenate([[values[0]], values[apart + 1], [values[-1] + 0.2]])
-    return np.array([_shortest(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)])
+    beyond = max(values[-1] / 100 - values[0] / 100, 2 * room)
+    low = np.concatenate([[values[0] - beyond], values[apart], [values[-1]]])
+    high = np.concatenate([[values[0]], values[apart + 1], [values[-1] + beyond]])
+    return _shortest(low, high)
 
 
-def _shortest(a: float, b: float) -> float:
-    """The number with the fewest decimals in the middle half of (a, b)."""
-    middle, quarter = a / 2 + b / 2, (b - a) / 4
-    for digits in range(18):
-        rounded = round(middle, digits)
-        if abs(rounded - middle) <= quarter:
-            return rounded
-    return middle
+def room_of(scores: Floats) -> float:
+    """How far apart two of the scores must be, so that rounding has not split them."""
+    return float(ROOM * np.abs(scores).max() or ROOM)
+
+
+def _shortest(low: Floats, high: Floats) -> Floats:
+    """The numbers with the fewest decimals in the middle halves of gaps; powers of ten up to 22 are exact.
+
+    Examples
+    --------
+    >>> _shortest(np.array([0.123456, -0.2]), np.array([0.123556, 0.3])).tolist()
+    [0.1235, 0.0]
+    """
+    middle, quarter = low / 2 + high / 2, high / 4 - low / 4
+    found, open_ = middle.copy(), np.ones(len(middle), np.bool_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for digits in range(23):
+            rounded = np.round(middle, digits)
+            here = open_ & (np.abs(rounded - middle) <= quarter)
+            found[here] = rounded[here]
+            open_ &= ~here
+    return found + 0.0  # no -0.0

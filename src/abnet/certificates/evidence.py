@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.bounds.rounding import exact_sum
+from abnet.groups import number_groups
+
 __all__ = ["Evidence", "Groups", "Moments", "Values", "observe"]
 
 Floats = NDArray[np.float64]
@@ -107,7 +110,8 @@ class Groups:
         merged = dict(self.table)
         for name, new in other.table.items():
             old = merged.get(name)
-            merged[name] = new if old is None else (old[0], *(a + b for a, b in zip(old[1:], new[1:], strict=True)))
+            sums = new[1:] if old is None else tuple(a + b for a, b in zip(old[1:], new[1:], strict=True))
+            merged[name] = (new[0] if old is None else min(old[0], new[0]), *sums)
         return Groups(merged)
 
     def in_order(self) -> tuple[Ints, Ints, Floats, Floats]:
@@ -226,7 +230,8 @@ def observe(
     costs : float array (n,), optional
         Each row's cost, as a share of the largest.
     keys : uint64 array (n,), optional
-        The rows' keyed hashes; without them the single values are not kept.
+        The rows' places in the order of bets (`abnet.certificates.split.bet_keys`); without them the single values are
+        not kept. Rows of a group lie together.
     groups : array (n,), optional
         Which rows belong together.
     populations : array (n,), optional
@@ -256,8 +261,8 @@ def observe(
     of_two = of_draw if of_draw is None else of_draw**2 if pairs is None else _unit("pairs", pairs, len(true))
     moments = None
     if of_draw is not None and of_two is not None:
-        n, total, of_pairs = (np.bincount(true, weights=v, minlength=K + 1) for v in (None, of_draw, of_two))
-        moments = Moments(n.astype(np.int64), total.astype(np.float64), of_pairs.astype(np.float64), n_paths)
+        n = np.bincount(true, minlength=K + 1).astype(np.int64)
+        moments = Moments(n, _by_class(of_draw, true, n), _by_class(of_two, true, n), n_paths)
     kept = None if keys is None or of_draw is None else Values.of(keys, true, of_draw)
     paid = None if keys is None or costs is None else Values.of(keys, true, _unit("costs", costs, len(true)))
     return Evidence(
@@ -285,6 +290,12 @@ def _unit(name: str, values: ArrayLike, n: int) -> Floats:
     return np.clip(array, 0.0, 1.0)
 
 
+def _by_class(values: Floats, true: Ints, n: Ints) -> Floats:
+    """Sums that do not depend on the order of the rows."""
+    parts = np.split(values[np.argsort(true, kind="stable")], np.cumsum(n)[:-1])
+    return np.array([exact_sum(part) for part in parts])
+
+
 def _by_population(populations: ArrayLike, wrong: NDArray[np.bool_]) -> dict[str, tuple[int, int]]:
     names, where = np.unique(np.asarray([str(name) for name in np.asarray(populations).tolist()]), return_inverse=True)
     rows, errors = np.bincount(where, minlength=len(names)), np.bincount(where, weights=wrong, minlength=len(names))
@@ -296,13 +307,14 @@ def _by_group(
 ) -> Groups:
     if keys is None:
         raise ValueError("groups need the rows' keys, which put them in an order that says nothing of their labels.")
-    names, where = np.unique(np.asarray(groups), return_inverse=True)
+    where = number_groups(groups, len(wrong))
+    names = np.asarray(groups)[np.unique(where, return_index=True)[1]]
     of_draw, of_two = (wrong.astype(np.float64) if v is None else v for v in (losses, pairs))
     sums = [np.bincount(where, weights=v, minlength=len(names)) for v in (wrong, of_draw, of_two)]
     rows = np.bincount(where, minlength=len(names))
-    # All rows of a group carry the group's own key.
-    of_group = np.zeros(len(names), np.uint64)
-    of_group[where] = np.asarray(keys, np.uint64)
+    # Rows of a group lie together in the order of their keys, so that the least of them is the group's.
+    of_group = np.full(len(names), np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(of_group, where, np.asarray(keys, np.uint64))
     return Groups({
         name: (int(key), int(n), int(k), float(s), float(p))
         for name, key, n, k, s, p in zip(names.tolist(), of_group, rows, *sums, strict=True)

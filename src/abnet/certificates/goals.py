@@ -21,34 +21,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.clopper_pearson import binomial_tail
 from abnet.certificates.certify import Terms
-from abnet.certificates.decision import ARGMAX, Decision, cuts_between, sureness
-from abnet.certificates.evidence import Evidence
+from abnet.certificates.decision import ARGMAX, Decision, cuts_between, room_of, sureness
+from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.held import Held
 from abnet.certificates.statement import Statement, state
 
-__all__ = ["Costs", "Goal", "Grid", "Held", "TargetError", "TargetPrecision", "TargetRecall", "rows_needed"]
+__all__ = ["Costs", "Goal", "Grid", "TargetError", "TargetPrecision", "TargetRecall", "meet", "rows_needed"]
 
 Floats = NDArray[np.float64]
 
 THRESHOLDS = 100
 """Thresholds that are tried: their number costs nothing, and a finer grid ends closer to the goal."""
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """Rows of the first part that trained nothing.
-
-    Attributes
-    ----------
-    scores : float array (m,) or (m, K)
-    truth : int array (m,)
-        Codes of their classes.
-    probabilities : float array (m, K) or None
-        Calibrated, where they are.
-    """
-
-    scores: Floats
-    truth: NDArray[np.intp]
-    probabilities: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -78,9 +61,57 @@ class Goal(Protocol):
         """Thresholds from held rows, before the `n_rows` counted rows are seen."""
         ...
 
-    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision, list[Statement]]:
-        """The decision that the evidence certifies, and what is promised of it; `ARGMAX` if nothing could be."""
+    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
+        """The decision that the evidence certifies, and what is promised of it; None if nothing could be."""
         ...
+
+
+def meet(
+    goal: Goal,
+    held: Held,
+    scores: ArrayLike,
+    truth: ArrayLike,
+    classes: tuple[str, ...],
+    terms: Terms,
+    *,
+    keys: ArrayLike,
+    answers: ArrayLike | None = None,
+) -> tuple[Decision | None, list[Statement]]:
+    """Fix the thresholds on held rows, observe the counted rows, and settle.
+
+    Parameters
+    ----------
+    goal : Goal
+    held : Held
+    scores, truth : arrays (n,) or (n, K), and (n,)
+        Of the counted rows; K for a label that the model does not know, which costs as much as anything can.
+    classes : tuple of str
+    terms : Terms
+    keys : uint64 array (n,)
+        Places of the rows in the order of bets.
+    answers : int array (n,), optional
+        What the model answers; by default the class with the largest share.
+
+    Examples
+    --------
+    >>> scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
+    >>> goal, held = TargetPrecision(0.9, positive="ill"), Held(scores, truth)
+    >>> decision, (made,) = meet(goal, held, scores, truth, ("well", "ill"), Terms(), keys=np.arange(400))
+    >>> decision.kind, made.value
+    ('cut', 0.9)
+    """
+    values, codes = np.asarray(scores, np.float64), np.asarray(truth)
+    grid = goal.grid(held, classes, len(codes), terms)
+    costs = None
+    if isinstance(goal, Costs):
+        table = goal.table(classes)
+        known = codes < len(classes)
+        costs = np.where(known, table[np.where(known, codes, 0), grid.decisions[0](values)] / table.max(), 1.0)
+    seen = observe(
+        ARGMAX(values) if answers is None else answers, codes, classes, costs=costs, keys=keys,
+        scores=grid.decisions[0].score(values) if grid.thresholds else None, thresholds=grid.thresholds,
+    )  # fmt: skip
+    return goal.settle(seen, grid, terms)
 
 
 @dataclass(frozen=True)
@@ -108,14 +139,15 @@ class TargetError:
         share = terms.delta / terms.n_candidates
         first = min(1.0, 2.0 * math.log(share) / math.log1p(-self.error) / n_rows)
         shares = np.linspace(first, 1.0, THRESHOLDS)
-        chosen = _above(sure, np.quantile(sure, 1.0 - shares[shares < 1.0], method="lower"))[::-1]
+        # With the rows tied with the last: a model that is equally sure of many rows would else begin with none.
+        chosen = _below(sure, np.quantile(sure, 1.0 - shares[shares < 1.0], method="lower"))[::-1]
         chosen = np.append(chosen[chosen > 0.0], -1.0)  # below every sureness: all rows are answered
         return Grid(
             tuple(Decision(kind="abstain", threshold=float(t)) for t in chosen),
             tuple(float(np.mean(sure > t)) for t in chosen),
         )
 
-    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision, list[Statement]]:
+    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
         """The lowest threshold that passed, the error among answered rows, and a lower limit of their share."""
         tests = []
         for decision in grid.decisions:
@@ -132,7 +164,7 @@ class TargetError:
             **options,
         )]  # fmt: skip
         if at < 0:
-            return ARGMAX, made
+            return None, made
         # Which of the thresholds is reported depends on the same rows, so the coverage pays for all of them.
         counted = {"successes": trials, "n": evidence.n_rows}
         paid = {**options, "n_candidates": terms.n_candidates * len(grid.decisions)}
@@ -167,7 +199,7 @@ class TargetRecall:
             values = np.concatenate([np.quantile(below, (0.0, 0.25, 0.5, 0.75, 0.9), method="lower"), values])
         return _cuts(_below(marks, values), code, lambda t: _share(is_positive[marks > t]))
 
-    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision, list[Statement]]:
+    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
         """The best threshold among those that passed, and the recall there."""
         tests = []
         for decision in grid.decisions:
@@ -193,10 +225,11 @@ class TargetPrecision:
         share = terms.delta / terms.n_candidates
         first = min(1.0, 2.0 * math.log(share) / math.log(self.precision) / n_rows)
         shares = np.geomspace(first, 1.0, THRESHOLDS)
-        chosen = _above(marks, np.quantile(marks, 1.0 - shares, method="lower"))[::-1]
+        # With the rows tied with the last: of many equal scores at the top, all are called positive.
+        chosen = _below(marks, np.quantile(marks, 1.0 - shares, method="lower"))[::-1]
         return _cuts(chosen, code, lambda t: float((marks > t)[is_positive].sum() / is_positive.sum()))
 
-    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision, list[Statement]]:
+    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
         """The best threshold among those that passed, and the precision there."""
         tests = []
         for decision in grid.decisions:
@@ -211,8 +244,8 @@ class Costs:
 
     Parameters
     ----------
-    costs : mapping from (truth, answer) to a number
-        Right answers cost nothing unless they are given; every wrong one has to be.
+    costs : mapping from (truth, answer) to a number, or array (K, K)
+        Right answers cost nothing unless they are given; every wrong one has to be. An array is truth by answer.
 
     Examples
     --------
@@ -221,10 +254,12 @@ class Costs:
            [ 1.,  0.]])
     """
 
-    costs: Mapping[tuple[Any, Any], float]
+    costs: Mapping[tuple[Any, Any], float] | ArrayLike
 
     def table(self, classes: Sequence[Any]) -> Floats:
         """Truth by answer, in the order of the classes; ValueError names the pair that is missing or unknown."""
+        if not isinstance(self.costs, Mapping):
+            return _checked_table(self.costs, len(classes))
         places = {str(label): place for place, label in enumerate(classes)}
         table = np.full((len(places), len(places)), np.nan)
         np.fill_diagonal(table, 0.0)
@@ -235,52 +270,74 @@ class Costs:
             at = places[str(pair[0])], places[str(pair[1])]
             if at in seen:
                 raise ValueError(f"costs: the answer {pair[1]} where {pair[0]} is true is given twice.")
-            if not (math.isfinite(cost) and cost >= 0.0):
-                raise ValueError(f"costs must be finite and not negative; {pair!r} has {cost}.")
             seen.add(at)
             table[at] = cost
         if np.isnan(table).any():
             truth, answer = np.argwhere(np.isnan(table))[0]
             raise ValueError(f"costs must say what the answer {classes[answer]} costs where {classes[truth]} is true.")
-        if table.max() == 0.0:
-            raise ValueError("costs: every answer costs nothing.")
-        return table
+        return _checked_table(table, len(classes))
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
-        """One decision: the cheapest cut on the held rows; where these are few, the Bayes cut on probabilities."""
+        """One decision: the Bayes cut on calibrated probabilities, unless another is clearly cheaper on the held rows.
+
+        The cheapest of many cuts follows chance, so it has to be cheaper by more than one standard error. Without
+        calibrated probabilities the cheapest is taken. Several classes: the largest share of the vote.
+        """
+        table = self.table(classes)
         if len(classes) != 2:
             return Grid((ARGMAX,), (0.0,))
-        table, marks, positive = self.table(classes), held.scores, held.truth == 1
+        marks, positive = held.scores, held.codes == 1
         change = np.where(positive, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
         cuts = cuts_between(marks)
         # Raising the threshold over one score calls its rows negative instead of positive.
         totals = np.cumsum(np.bincount(np.searchsorted(cuts, marks), weights=change, minlength=len(cuts)))
         best = float(cuts[int(np.argmin(totals))])
-        if held.probabilities is not None and len(marks) < SMALL:
-            best = _bayes_cut(table, held.probabilities[:, 1], marks, cuts)
+        if held.score_at is not None:
+            usual = round(float(held.score_at(_bayes_probability(table))), 3)
+            if np.abs(marks - usual).min() <= room_of(marks):
+                usual = float(cuts[np.searchsorted(cuts, usual)])
+            spared = change * ((marks <= usual).astype(np.float64) - (marks <= best))
+            best = best if spared.mean() > spared.std() / np.sqrt(len(marks)) else usual
         return Grid((Decision(kind="cut", threshold=best, positive=1),), (0.0,))
 
-    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision, list[Statement]]:
+    def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
         """The expected cost of the one decision, by betting on each row's cost."""
         if evidence.costs is None:
             raise ValueError("the cost of each row is needed, in the order of the rows' keys.")
         values = evidence.costs.values
-        largest = max(float(cost) for cost in self.costs.values())
+        largest = float(self.table(evidence.classes).max())
         counted = {"n": len(values), "mean": float(values.mean()), "largest": largest}
-        made = state("cost", "predict", "cost_bound", counted, values=values, **_options(terms))
-        return grid.decisions[0], [made]
+        decision = grid.decisions[0]
+        rule = {} if decision.threshold is None else _rule(decision, evidence.classes)
+        made = state("cost", "predict", "cost_bound", counted, values=values, rule=rule, **_options(terms))
+        return decision, [made]
 
 
-SMALL = 500
-"""With fewer held rows the cheapest cut follows chance, and the Bayes cut on calibrated probabilities is taken."""
+def _checked_table(costs: ArrayLike, n_classes: int) -> Floats:
+    table = np.asarray(costs, np.float64)
+    if table.shape != (n_classes, n_classes):
+        raise ValueError(f"costs must be a table of {n_classes} classes; got the shape {table.shape}.")
+    if not np.isfinite(table).all() or table.min() < 0.0 or table.max() == 0.0:
+        raise ValueError("costs must be finite, not negative, and not all 0.")
+    return table
 
 
-def _bayes_cut(table: Floats, probabilities: Floats, marks: Floats, cuts: Floats) -> float:
-    """The cut at which both answers have the same expected cost by the probabilities."""
-    saved, lost = table[1, 0] - table[1, 1], table[0, 1] - table[0, 0]
-    level = lost / (saved + lost) if saved + lost > 0 else 0.5
-    below = marks[probabilities <= level]
-    return float(cuts[np.searchsorted(cuts, below.max())]) if len(below) else float(cuts[0])
+def _bayes_probability(table: Floats) -> float:
+    """The probability of the second class above which it is the cheaper answer.
+
+    Examples
+    --------
+    >>> _bayes_probability(np.array([[0.0, 1.0], [4.0, 0.0]]))
+    0.2
+    """
+    alarm, miss = table[0, 1] - table[0, 0], table[1, 0] - table[1, 1]
+    return float(alarm / (alarm + miss)) if alarm + miss > 0.0 else 0.5  # else the rows decide
+
+
+def _rule(decision: Decision, classes: Sequence[str]) -> dict[str, float | str]:
+    """What a statement records of the decision that it is about."""
+    rule: dict[str, float | str] = {"threshold": float(decision.threshold or 0.0)}
+    return rule if decision.positive is None else {**rule, "called": classes[decision.positive]}
 
 
 def _check_rate(name: str, rate: float) -> None:
@@ -298,7 +355,7 @@ def _marks(held: Held, classes: Sequence[Any], positive: Any) -> tuple[Floats, N
     if len(names) != 2 or str(positive) not in names:
         raise ValueError(f"the positive class must be one of two classes; got {positive!r}, of {', '.join(names)}.")
     code = names.index(str(positive))
-    is_positive = held.truth == code
+    is_positive = held.codes == code
     if not is_positive.any():
         raise ValueError(f"no held row is {positive}, so there is nothing to take thresholds from: give more rows.")
     return (held.scores if code == 1 else -held.scores), is_positive, code
@@ -313,12 +370,6 @@ def _cuts(thresholds: Floats, code: int, merit: Any) -> Grid:
 
 def _share(flags: NDArray[np.bool_]) -> float:
     return float(flags.mean()) if len(flags) else 0.0
-
-
-def _above(scores: ArrayLike, values: ArrayLike) -> Floats:
-    """For each of some scores, the threshold next above it, rising and without repetition."""
-    cuts = cuts_between(scores)
-    return np.asarray(cuts[np.unique(np.searchsorted(cuts, values))])
 
 
 def _below(scores: ArrayLike, values: ArrayLike) -> Floats:
@@ -345,18 +396,18 @@ def _passed(tests: Sequence[tuple[int, int]], limit: float, grid: Grid, terms: T
 
 def _settled(
     quantity: str, rate: float, tests: Sequence[tuple[int, int]], evidence: Evidence, grid: Grid, terms: Terms
-) -> tuple[Decision, list[Statement]]:
+) -> tuple[Decision | None, list[Statement]]:
     allowed = float(np.nextafter(1.0 - rate, 0.0))
     at = _passed(tests, allowed, grid, terms)
     failures, trials = tests[max(at, 0)]
     decision = grid.decisions[max(at, 0)]
     made = state(
         quantity, "class", "rate_of_successes", {"failures": failures, "trials": trials, "rate": rate}, side="at least",
-        name=evidence.classes[int(decision.positive or 0)], rule={"threshold": float(decision.threshold or 0.0)},
+        name=evidence.classes[int(decision.positive or 0)], rule=_rule(decision, evidence.classes),
         rows_needed=None if at >= 0 else rows_needed(failures, trials, evidence.n_rows, allowed, terms),
         **_options(terms),
     )  # fmt: skip
-    return (decision if at >= 0 else ARGMAX), [made]
+    return (decision if at >= 0 else None), [made]
 
 
 def rows_needed(failures: int, trials: int, n: int, limit: float, terms: Terms) -> int | None:

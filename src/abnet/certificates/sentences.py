@@ -8,10 +8,10 @@ from collections.abc import Callable
 from html import escape
 
 from abnet.certificates.certificate import Certificate, Facts
-from abnet.certificates.statement import Estimate, Statement
+from abnet.certificates.statement import Statement
 from abnet.words import aligned, confidence, figure_up, number_of, paragraphs, percent, percent_down, percent_up, stated
 
-__all__ = ["SENTENCES", "as_html", "assumptions", "describe", "sentence"]
+__all__ = ["SENTENCES", "as_html", "assumptions", "describe", "fitted_html", "said", "sentence", "table"]
 
 
 def _bound(s: Statement) -> str:
@@ -27,7 +27,9 @@ def _error(s: Statement) -> str:
         "population": f"the error rate on new rows with {s.name}",
         "answered rows": "the error rate among answered rows of {new}",
         "drawn network": "the error rate of this drawn network on {new}",
-    }[s.of]
+    }.get(s.of, f"the error rate of {s.of}")
+    if s.of == "answered rows":  # the rate that was asked for
+        return f"{subject} is at most {stated(s.value or 0.0)}"
     return f"{subject} is {_bound(s)}"
 
 
@@ -39,7 +41,7 @@ def _gibbs(s: Statement) -> str:
 def _difference(s: Statement) -> str:
     a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
     assert s.value is not None
-    if s.method == "sign_test":
+    if s.of == "the better model":
         return f"{a} has a lower error rate than {b} on {{new}}"
     if s.value < 0.0:
         return f"the error rate of {a} on {{new}} is at least {percent_down(-s.value)} below that of {b}"
@@ -54,6 +56,10 @@ def _rate(s: Statement) -> str:
 def _cost(s: Statement) -> str:
     assert s.value is not None
     return f"the expected cost of a row of {{new}} is at most {figure_up(s.value)}"
+
+
+def _other(s: Statement) -> str:
+    return f"the {s.quantity} of {' '.join(filter(None, (s.of, s.name)))} is {_bound(s)}"
 
 
 def _asked(text: str) -> Callable[[Statement], str]:
@@ -90,18 +96,38 @@ def sentence(statement: Statement, facts: Facts) -> str:
         return _nothing(statement)
     new = "new data" if facts.n_groups is None else "a new group, averaged over its rows,"
     draw = "network" if facts.drawn == "network" else "mean-field tree"
-    clause = SENTENCES[statement.quantity](statement).replace("{new}", new).replace("{draw}", draw)
+    clause = SENTENCES.get(statement.quantity, _other)(statement).replace("{new}", new).replace("{draw}", draw) + _if(
+        statement
+    )
     return f"With {confidence(statement.delta)} confidence, {clause}{_seen(statement, facts)}."
+
+
+def _if(s: Statement) -> str:
+    """The decision that a statement is about; the threshold reads back as exactly the one that was certified."""
+    threshold = s.rule.get("threshold")
+    if threshold is None:
+        return ""
+    name = s.rule.get("called")
+    if name is None:
+        return f", if rows whose score is above {threshold!r} are answered"
+    return f", if rows whose score for {name} is above {threshold!r} are called {name}"
 
 
 _GOALS = {"recall": "A recall", "precision": "A precision", "specificity": "A specificity", "error": "An error rate"}
 
 
 def _nothing(s: Statement) -> str:
+    if s.quantity == "difference":
+        a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
+        alone = f"only {a} errs on {s.counted['only_a']:,} rows, only {b} on {s.counted['only_b']:,}"
+        return f"It is not certain at {confidence(s.delta)} that {a} has a lower error rate than {b} ({alone})."
     target = s.counted.get("rate", s.counted.get("limit"))
     what = _GOALS.get(s.quantity, f"The {s.quantity}")
     asked = f" of {s.side} {stated(target)}" if isinstance(target, float) else ""
-    counted = f"{s.counted.get('failures')} failures in {s.counted.get('trials')} rows"
+    asked += "" if s.name is None else f" for {s.name}"
+    asked += " among answered rows" if s.of == "answered rows" else ""
+    failures, trials = _whole(s.counted["failures"]), _whole(s.counted["trials"])
+    counted = f"{number_of(failures, 'failure')} in {number_of(trials, 'row')}"
     needed = (
         "The failure rate is too high: more rows would not help."
         if s.rows_needed is None
@@ -133,6 +159,18 @@ def _seen(s: Statement, facts: Facts) -> str:
         mean = c.get("risk", c.get("mean", c.get("empirical_risk")))
         assert isinstance(mean, float)
         return f" ({percent(mean)} on {number_of(_whole(c['n']), held if facts.n_groups is None else 'group')})"
+    if s.method == "drawn_network_bound":
+        return f" ({number_of(_whole(c['errors']), 'error')} on {number_of(_whole(c['n']), held)})"
+    if s.quantity == "difference":
+        a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
+        return f" (only {a} errs on {_whole(c['only_a']):,} rows, only {b} on {_whole(c['only_b']):,})"
+    if s.quantity == "cost":
+        mean, largest = c["mean"], c["largest"]
+        assert isinstance(mean, float)
+        assert isinstance(largest, float)
+        return f" (mean {mean * largest:.4g} on {number_of(_whole(c['n']), held)}; the largest is {largest:g})"
+    if s.quantity == "coverage":
+        return f" ({_whole(c['successes']):,} of {number_of(_whole(c['n']), held)})"
     if "failures" in c:
         return f" ({number_of(_whole(c['failures']), 'failure')} in {number_of(_whole(c['trials']), 'held-out row')})"
     return ""
@@ -155,6 +193,12 @@ def assumptions(certificate: Certificate) -> str:
         f"This assumes that the {units} counted and the new data are independent draws from the same source.",
         f"{_PREMISES[f.source, f.trained]}.",
     ]
+    if any("threshold" in s.rule for s in certificate.statements):
+        parts.append("The thresholds were fixed on other rows.")
+    if certificate.find("difference", "two models") is not None:
+        parts.append("Which of the two models was to be the better one was decided before looking.")
+    if certificate.find("error", "drawn network") is not None:
+        parts.append("The network was drawn once, not picked among several draws.")
     if f.n_groups is not None:
         parts.append("Every group counts the same, whatever its size. Nothing is said about groups seen in training.")
     if f.n_candidates > 1:
@@ -210,15 +254,44 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
         With the Gibbs risk, which is about one network drawn at random, also where there is a bound for ``predict``.
     """
     c = certificate
+    rates = [s for s in c.statements if s.quantity == "rate"]
+    of_model = ("predict", "draw", "class", "drawn network")
+    whole = any(s.quantity in ("error", "Gibbs risk") and s.of in of_model for s in c.statements)
+    tables = [table(c, details=details)] if whole else []
+    tables += [_confusion(rates)] if rates else []
+    words = paragraphs(" ".join(said(c, details=details)), assumptions(c))
+    return "\n\n".join([*map(aligned, tables), words])
+
+
+def said(certificate: Certificate, *, details: bool = False) -> list[str]:
+    """The statements as sentences, and how they hold together."""
+    c = certificate
     shown = [s for s in c.statements if s.jointly is None and (details or _is_main(s, c))]
-    said = [sentence(s, c.facts) for s in shown]
-    said += _judged(c)
-    said += _joint(c)
+    made = [*(sentence(s, c.facts) for s in shown), *_judged(c), *_joint(c)]
     if c.vote_error_bound is None and c.find("Gibbs risk", "draw") is not None:
-        said.insert(0, "There is no certificate for `predict`: no theorem covers the way it votes.")
+        made.insert(0, "There is no certificate for `predict`: no theorem covers the way it votes.")
     if len(shown) > 1:
-        said.append("Each of these statements holds with its own confidence, not all at once.")
-    return "\n\n".join([aligned(table(c, details=details)), paragraphs(" ".join(said), assumptions(c))])
+        made.append("Each of these statements holds with its own confidence, not all at once.")
+    return made
+
+
+def _confusion(rates: list[Statement]) -> list[list[str]]:
+    """Truth by answer: rows, and the limits of their share."""
+    names, answers = (list(dict.fromkeys(v)) for v in ((s.name or "" for s in rates), (_answer(s) for s in rates)))
+    limits = {(s.name, _answer(s), s.side): s for s in rates}
+    lines = [["class", *answers]]
+    for name in names:
+        cells = []
+        for answer in answers:
+            low, high = limits[name, answer, "at least"], limits[name, answer, "at most"]
+            share = f"{percent_down(low.value or 0.0)} to {percent_up(high.value or 0.0)}"
+            cells.append(f"{_whole(high.counted['errors']):,} ({share})")
+        lines.append([_short(name), *cells])
+    return lines
+
+
+def _answer(s: Statement) -> str:
+    return str(s.rule["answer"])
 
 
 def _is_main(s: Statement, c: Certificate) -> bool:
@@ -248,6 +321,11 @@ def _joint(c: Certificate) -> list[str]:
             f"The bounds per class hold jointly with {confidence(c.facts.delta)} confidence{more}; "
             "the overall bound is a separate statement."
         )
+    if any(s.jointly == "confusion" for s in c.statements):
+        made.append(
+            "The table counts the rows of each class by answer. In brackets are limits of their share on new rows, "
+            f"which hold jointly with {confidence(c.facts.delta)} confidence."
+        )
     populations = [s for s in c.statements if s.jointly == "populations"]
     if populations:
         parts = "; ".join(f"{s.name} {percent_up(s.value or 0.0)}{_seen(s, c.facts)}" for s in populations)
@@ -257,10 +335,23 @@ def _joint(c: Certificate) -> list[str]:
     return made
 
 
+def fitted_html(parameters: str, certificate: Certificate | None = None, recipe: str = "") -> str:
+    """What scikit-learn shows of an estimator, which is HTML already, and below it what came out of the fit.
+
+    Examples
+    --------
+    >>> print(fitted_html("<div>ABNetClassifier()</div>", recipe="8 networks of 8 neurons"))
+    <div>ABNetClassifier()</div>
+    <p>Made as 8 networks of 8 neurons.</p>
+    """
+    made = [f"<p>Made as {escape(recipe)}.</p>"] if recipe else []
+    return "\n".join([parameters, *made, *([] if certificate is None else [as_html(certificate)])])
+
+
 _STYLE = "border-left: 3px solid currentColor; padding: 0.2em 0 0.2em 0.8em; max-width: 48em"
 
 
-def as_html(said: Certificate | Statement | Estimate | str) -> str:
+def as_html(shown: object) -> str:
     """The words as paragraphs for a notebook, everything escaped.
 
     Examples
@@ -268,7 +359,7 @@ def as_html(said: Certificate | Statement | Estimate | str) -> str:
     >>> as_html("At most 3% <b>.")
     '<div style="...">\\n<p>At most 3% &lt;b&gt;.</p>\\n</div>'
     """
-    blocks = [block for block in re.split(r"\n\s*\n", str(said).strip("\n")) if block.strip()]
+    blocks = [block for block in re.split(r"\n\s*\n", str(shown).strip("\n")) if block.strip()]
     body = "\n".join(_block(block) for block in blocks)
     return f'<div style="{_STYLE}">\n{body}\n</div>'
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from abnet.errors import Parameter, ParameterError
 from abnet.groups import number_groups
 
-__all__ = ["Split", "drawn_seed", "row_hashes", "row_order"]
+__all__ = ["Split", "bet_keys", "drawn_seed", "row_hashes", "row_order"]
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.intp]
@@ -147,6 +147,19 @@ def row_order(hashes: Hashes, seed: int = 0, groups: Any = None) -> Places:
     contents = np.zeros(int(where.max(initial=-1)) + 1, np.uint64)
     np.add.at(contents, where, _mixed(hashes.copy()))
     return np.lexsort((_values(hashes, key), _values(contents, key)[where]))
+
+
+def bet_keys(order: Places) -> Hashes:
+    """Each row's place in an order of the rows, from `row_order` or `Split`: what `observe` takes as keys.
+
+    Examples
+    --------
+    >>> bet_keys(np.array([2, 0, 1])).tolist()
+    [1, 2, 0]
+    """
+    keys = np.empty(len(order), np.uint64)
+    keys[order] = np.arange(len(order), dtype=np.uint64)
+    return keys
 
 
 def _key(hashes: Hashes, seed: int) -> tuple[np.uint64, np.uint64]:

@@ -1,6 +1,7 @@
 """`Statement`: one promise, with all that is needed to compute it again; `Estimate`: a number that is no promise."""
 
 import math
+import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -8,7 +9,11 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from abnet.bounds import counted as _counted  # noqa: F401  (registers its bounds)
+from abnet.bounds import trained as _trained  # noqa: F401
 from abnet.bounds.methods import METHODS, Method
+from abnet.certificates.record_file import read_record, write_record
+from abnet.words import paragraphs
 
 __all__ = ["Checked", "Counted", "Estimate", "Side", "Statement", "state"]
 
@@ -75,6 +80,12 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(f"the value of a statement must be a finite number; got {self.value}.")
 
+    @property
+    def about(self) -> str:
+        """What it is about, in a few words; no two statements of a certificate are about the same."""
+        rule = [f"{self.side} {self.rule['answer']}"] if "answer" in self.rule else []
+        return " ".join(filter(None, (self.quantity, "of", self.of, self.name, *rule)))
+
     def check(self, values: ArrayLike | None = None) -> Checked:
         """Compute the value again; ValueError if it does not follow from what was counted.
 
@@ -88,7 +99,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         -------
         {"recomputed", "attainable"}
         """
-        what = " ".join(filter(None, (self.quantity, "of", self.of, self.name)))
+        what = self.about
         method = METHODS.get(self.method)
         if method is None:
             raise ValueError(f"the {what} rests on {self.method!r}, which is no bound of this version.")
@@ -169,7 +180,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         As in `Statement`.
     value : float
     why : str
-        Why it is no promise, in one sentence.
+        Why it is no promise, in a sentence or two.
     counted : dict
         What it was computed from.
     """
@@ -180,5 +191,30 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     why: str
     counted: dict[str, Counted] = {}
 
+    def describe(self) -> str:
+        """Say what was seen, and that it is no promise."""
+        return paragraphs(f"Estimated {self.quantity} of {self.of}: {self.value:.4g}. {self.why}")
+
     def __str__(self) -> str:
-        return f"Estimated {self.quantity} of {self.of}: {self.value:.4g}. This is not a certificate: {self.why}"
+        return self.describe()
+
+    def _repr_html_(self) -> str:
+        from abnet.certificates.sentences import as_html
+
+        return as_html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return dict(msgspec.json.decode(msgspec.json.encode(self)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file: `load_certificate` refuses it, `abnet inspect` shows it."""
+        write_record(path, "estimate", self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Estimate":
+        """Read what `save` wrote."""
+        try:
+            return msgspec.convert(read_record(path, "estimate"), cls)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{path} holds no estimate: {error}") from error

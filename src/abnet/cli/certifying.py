@@ -10,6 +10,10 @@ from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded, said, say
 
 if TYPE_CHECKING:
+    from abnet.certificates.certificate import Certificate
+    from abnet.certificates.certify import Terms
+    from abnet.certificates.goals import Goal
+    from abnet.certificates.statement import Estimate
     from abnet.cli.jobs.judge_table import JudgedTable
 
 __all__ = ["certify", "monitor"]
@@ -107,6 +111,7 @@ def certify(
     abnet certify predictions.csv --truth diagnosis --score risk \\
         --target-recall 0.95 --positive-class ill
     """
+    from abnet.certificates.certify import Terms
     from abnet.cli.jobs.inputs import check_output
     from abnet.decisions.training_rows import estimate_error, refuse_fitted
 
@@ -124,18 +129,19 @@ def certify(
         rows = _of_model(model, table, truth, wanted)
     else:
         rows = _of_predictions(model, table, truth, prediction, score, wanted)
-    made: Any
+    terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
+    made: Certificate | Estimate
     if allow_training_rows:
         made = estimate_error(rows.judged().wrong, rows.seen)
     else:
         refuse_fitted(rows.seen)
-        made = _certified(rows, wanted, aside, random_state, delta=delta, n_candidates=n_candidates)
+        made = _certified(rows, wanted, aside, random_state, terms)
     what = "estimate" if allow_training_rows else "certificate"
     for notice in rows.notices:
         say(notice)
     if save is not None:
         made.save(save)
-    matrix = rows.confusion(delta, n_candidates) if confusion else None
+    matrix = rows.confusion(terms) if confusion else None
     if json:
         about = {
             "unlabelled": rows.unlabelled,
@@ -216,30 +222,40 @@ def _of_predictions(
     return judge_predictions(predictions, truth=truth, prediction=prediction, columns=wanted.columns, score=score)
 
 
-def _certified(rows: "JudgedTable", wanted: _Wanted, aside: float, random_state: int | None, **terms: Any) -> Any:
+def _certified(
+    rows: "JudgedTable", wanted: _Wanted, aside: float, random_state: int | None, terms: "Terms"
+) -> "Certificate":
     """The certificate that is asked for."""
     import numpy as np
 
     from abnet.certificates.split import drawn_seed, row_hashes, row_order
     from abnet.cli.jobs.inputs import label_text
-    from abnet.decisions.answers import certify_scores
     from abnet.decisions.certify_model import certify_judged
+    from abnet.decisions.scores import certify_scores
 
-    judged = rows.judged()
     if not wanted.decides:
         groups = None if wanted.group is None else rows.groups(wanted.group)
         by = None if wanted.by is None else rows.populations(wanted.by)
         shown = {"truth": np.array(rows.truth, object), "answer": np.array(rows.answers, object)}
         order = row_order(row_hashes(shown), drawn_seed(random_state), groups)
-        return certify_judged(judged, groups=groups, by=by, order=order, **terms)
+        return certify_judged(rows.judged(), terms, order, groups=groups, by=by)
     positive = None if wanted.positive_class is None else label_text(wanted.positive_class)
-    targets = dict(wanted.targets)
-    if targets["costs"] is not None:
-        targets["costs"] = rows.check_costs(targets["costs"], str(positive))
+    rows.judged()  # refuses a table without labels
     return certify_scores(
-        rows.scores, rows.truth, answers=np.array(rows.answers, object), positive=positive, aside=aside,
-        random_state=random_state, **targets, **terms,
+        rows.scores, rows.truth, _goal(rows, wanted, positive), answers=np.array(rows.answers, object),
+        positive=positive, aside=aside, random_state=random_state, delta=terms.delta, n_candidates=terms.n_candidates,
     )  # fmt: skip
+
+
+def _goal(rows: "JudgedTable", wanted: _Wanted, positive: str | None) -> "Goal":
+    from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
+
+    value = wanted.targets[wanted.decides]
+    if wanted.decides == "target_error":
+        return TargetError(value)
+    if wanted.decides == "costs":
+        return Costs(rows.check_costs(value, str(positive)))
+    return (TargetRecall if wanted.decides == "target_recall" else TargetPrecision)(value, positive=positive)
 
 
 ALARM = 3

@@ -88,7 +88,7 @@ def demo(
         console.as_json(outcome.to_dict())
         return
     print(f"{outcome.n_learn:,} digits to learn from, {outcome.n_test:,} to test on: 0-4 or 5-9?\n")
-    print(console.certificate_text(outcome.certificate, details=False), end="\n\n")
+    print(outcome.certificate.describe(), end="\n\n")
     show_contenders(outcome.contenders)
     print(f"Model:    {outcome.model}\nPicture:  {outcome.picture}\nReport:   {outcome.report}")
     print(f"Next:     abnet inspect {outcome.model}")
@@ -168,8 +168,6 @@ def inspect(
     abnet inspect model.abnet --json | jq .certificate.vote_error_bound
     """
     from abnet.cli.jobs.show_model import inspect_certificate, inspect_file
-    from abnet.decisions.answers import decision_texts
-    from abnet.model.card import Card
     from abnet.words import number_of
 
     certificate = inspect_certificate(model)
@@ -182,8 +180,6 @@ def inspect(
         return
     _facts(record)
     print(promise, end="\n\n")
-    for text in decision_texts(Card.from_dict(record["card"])):
-        print(text, end="\n\n")
     _preparation(record)
     for name, value in record["card"].items():
         if name in ("row_filter", "curves", "rivals", "abstention", "decision"):
@@ -247,11 +243,10 @@ def compare(
     abnet compare patients.csv --target diagnosis --save winner.json
     abnet compare patients.csv --target diagnosis --hidden-layer-sizes 8 --json
     """
-    from abnet.bounds.wording import percent
     from abnet.cli.console import show_contenders
     from abnet.cli.jobs.compare_models import compare_table
     from abnet.cli.jobs.inputs import check_output
-    from abnet.words import number_of
+    from abnet.words import number_of, percent
 
     if not 0 < test_fraction < 1:
         raise UsageError(f"--test-fraction must lie strictly between 0 and 1, not {test_fraction}.")
@@ -269,7 +264,7 @@ def compare(
         return
     learned, tested = number_of(outcome.n_learn, "row"), number_of(outcome.n_test, "row")
     print(f"Learned and certified on {learned}, tested on {tested}; confidence {1 - outcome.delta:.6g}.")
-    print(f"Base rate of the test rows: {percent(outcome.base_rate)}. Threads: {outcome.threads}.\n")
+    print(f"Majority-class error on the test rows: {percent(outcome.base_rate)}. Threads: {outcome.threads}.\n")
     show_contenders(outcome.contenders, counted=outcome.n_candidates > 1)
     if save is not None and outcome.winner is not None:
         print(f"Certificate of {outcome.winner.name} (chosen among {outcome.n_candidates}) written to {save}.")

@@ -20,14 +20,11 @@ from typing import TYPE_CHECKING, Any
 from abnet.errors import NamesParameters, ParameterError
 
 if TYPE_CHECKING:
-    from abnet.bounds.certificate import Certificate
-    from abnet.bounds.vote import DrawnCertificate
     from abnet.cli.jobs.compare_models import Contender
 
 __all__ = [
     "UsageError",
     "as_json",
-    "certificate_text",
     "guarded",
     "install_handler",
     "kilobytes",
@@ -197,9 +194,9 @@ def _plain(value: Any) -> Any:
 
 def paragraph(text: str) -> None:
     """Text filled to the width of a page, then an empty line."""
-    from abnet.bounds.wording import filled
+    from abnet.words import paragraphs
 
-    print(filled(text), end="\n\n")
+    print(paragraphs(text), end="\n\n")
 
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1) -> None:
@@ -207,12 +204,12 @@ def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1)
 
     Examples
     --------
-    >>> rows(["model", "error"], [["a tree", "3 %"], ["a net", "12 %"]])
+    >>> rows(["model", "error"], [["a tree", "3%"], ["a net", "12%"]])
     model   error
-    a tree    3 %
-    a net    12 %
+    a tree     3%
+    a net     12%
     """
-    from abnet.bounds.wording import aligned
+    from abnet.words import aligned
 
     print(aligned([header, *body], left=left))
 
@@ -228,16 +225,9 @@ def kilobytes(size: int) -> str:
     return f"{size / 1000:,.1f} kB" if size < 10_000 else f"{size / 1000:,.0f} kB"
 
 
-def certificate_text(certificate: "Certificate | DrawnCertificate", *, details: bool) -> str:
-    """A certificate in plain English; the bound on the Gibbs risk is a detail, and a drawn network has none."""
-    from abnet.bounds.certificate import Certificate
-
-    return certificate.describe(details=details) if isinstance(certificate, Certificate) else certificate.describe()
-
-
 def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False) -> None:
     """One line per contender, then what has to be said about them. `counted`: the bounds account for the choice."""
-    header = ["model", "error at most", "bound", "test error", "balanced", "AUC", "log loss", "ECE"]
+    header = ["model", "error rate (upper bound)", "bound", "test error", "balanced", "AUC", "log loss", "ECE"]
     header += ["size", "time", "compilation"]
     rows(header, [_cells(contender) for contender in contenders])
     print()
@@ -247,7 +237,7 @@ def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = Fals
 
 
 def _cells(contender: "Contender") -> list[str]:
-    from abnet.bounds.wording import percent, percent_up
+    from abnet.words import percent, percent_up
 
     error, seconds = contender.test_error, contender.seconds
     return [

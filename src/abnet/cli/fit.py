@@ -9,7 +9,7 @@ from abnet.cli import console, options
 from abnet.cli.console import guarded, said, say
 
 if TYPE_CHECKING:
-    from abnet.bounds.certificate import Certificate
+    from abnet.certificates.certificate import Certificate
     from abnet.cli.jobs.fit_table import FitOutcome, Rival
     from abnet.model.card import Card
 
@@ -119,8 +119,6 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     recipe = outcome.card.recipe
     print(f"Recipe: {recipe}.\n" if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
-    for decision in outcome.decisions:
-        print(decision, end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
     replaced = ", in place of an older file" if outcome.replaced else ""
     print(f"Model written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")
@@ -133,22 +131,17 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
 
 def _way_to_answer(card: "Card") -> str:
     """The option of `abnet predict` that keeps what was certified of a threshold."""
-    from abnet.decisions.answers import decision_of, threshold_of
-
-    ways = [" --abstain"] if card.abstention is not None and threshold_of(card) is not None else []
-    if card.decision is not None and decision_of(card)[1].threshold is not None:
-        ways.append(" --decide")
-    return "  or".join(ways)
+    ways = {"abstention": " --abstain", "decision": " --decide"}
+    return "  or".join(way for name, way in ways.items() if card.decisions.get(name) is not None)
 
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
     """The certificate beside test-set bounds, with the better one named whichever it is."""
-    from abnet.bounds.wording import percent, percent_up
+    from abnet.words import percent, percent_up
 
     vote_bound = None if certificate is None else certificate.vote_error_bound
-    errors = None if certificate is None else certificate.vote_errors
-    seen = "" if certificate is None or errors is None else _seen(errors, certificate.n_examples)
-    base = None if certificate is None else certificate.base_rate
+    seen = "" if certificate is None else _seen(sum(certificate.facts.class_errors), certificate.facts.n_rows)
+    base = None if certificate is None else certificate.majority_class_error
     own = [
         [
             "this model",
@@ -164,16 +157,16 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
         ]
         for rival in rivals
     ]  # fmt: skip
-    grouped = certificate is not None and certificate.groups is not None
+    grouped = certificate is not None and certificate.facts.n_groups is not None
     kind = "bounds on the error of a new group (by betting)" if grouped else "(Clopper-Pearson) bounds"
-    console.paragraph(f"For comparison, test-set {kind} of models that never saw the rows they are tested on:")
-    console.rows(["", "error at most", "errors seen", "base rate"], [*own, *others])
+    console.paragraph(f"For comparison, test-set {kind} of models that were not trained on the held-out rows:")
+    console.rows(["", "error rate (upper bound)", "errors seen", "majority-class error"], [*own, *others])
     print()
     console.paragraph(_verdict(vote_bound, rivals))
 
 
 def _seen(errors: int, n: int) -> str:
-    from abnet.bounds.wording import percent
+    from abnet.words import percent
 
     return f"{percent(errors / n)} of {n:,}"
 
@@ -185,7 +178,7 @@ def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
         f"Every figure accounts for a choice among {paid:,}, so that any may be kept."
         if paid >= n
         else "Each figure holds by itself; choosing the smallest after looking is not covered "
-        f"(--n-candidates {n} pays for that)."
+        f"(use --n-candidates {n} to correct for that choice)."
     )
     if vote_bound is None:
         return f"Only a test-set bound certifies anything here: that of {best.name}."

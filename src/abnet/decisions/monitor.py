@@ -3,9 +3,7 @@
 import json
 import math
 import os
-import textwrap
 from collections.abc import Mapping
-from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,54 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.atomic import atomic_path
 from abnet.bounds.betting import anytime_upper_limit, log_evidence
-from abnet.bounds.wording import InNotebooks, confidence, percent, percent_up
+from abnet.certificates.sentences import as_html
 from abnet.checks import count, level, list_of, nonnegative, text
 from abnet.errors import Parameter, RepeatedRowsError
-from abnet.words import number_of
+from abnet.words import confidence, number_of, paragraphs, percent, percent_up, stated
 
-__all__ = ["Monitor", "confidence", "paragraphs", "percent", "percent_down", "percent_up", "stated"]
-
-
-_WIDTH = 100
-
-
-def percent_down(bound: float) -> str:
-    """Write a lower limit as a percentage, rounded down.
-
-    Examples
-    --------
-    >>> percent_down(0.7599), percent_down(0.00129), percent_down(1.0)
-    ('75.9 %', '0.12 %', '100 %')
-    """
-    digits = Decimal("0.1") if bound >= 0.01 else Decimal("0.01")
-    text = f"{(Decimal(bound) * 100).quantize(digits, rounding=ROUND_FLOOR):f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
-
-
-def stated(rate: float) -> str:
-    """Write a rate that somebody asked for as a percentage, with the decimals that were asked for.
-
-    Examples
-    --------
-    >>> stated(0.05), stated(0.975), stated(0.0001)
-    ('5 %', '97.5 %', '0.01 %')
-    """
-    text = f"{Decimal(repr(float(rate))) * 100:f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
-
-
-def paragraphs(*sections: str) -> str:
-    """Wrap the sections that are not empty, with an empty line between them.
-
-    Examples
-    --------
-    >>> print(paragraphs("One.", "", "Two."))
-    One.
-    <BLANKLINE>
-    Two.
-    """
-    return "\n\n".join(textwrap.fill(section, _WIDTH) for section in sections if section)
-
+__all__ = ["Monitor"]
 
 _FORMAT = "abnet monitor, version 1"
 _FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "watched", "batches", "log_sums")
@@ -72,7 +28,7 @@ _BLOCK = 4096
 Array = NDArray[np.float64]
 
 
-class Monitor(InNotebooks):
+class Monitor:
     r"""Watch the errors of a deployed model, row by row, for evidence that it errs more often than ``error``.
 
     .. math:: E_t = \int_{ε_0}^1 \Big(\frac{q}{ε_0}\Big)^k \Big(\frac{1-q}{1-ε_0}\Big)^{t-k} dπ(q), \qquad
@@ -263,6 +219,9 @@ class Monitor(InNotebooks):
     def __str__(self) -> str:
         return self.describe()
 
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
     def __repr__(self) -> str:
         return f"Monitor(error={self.error}, alpha={self.alpha}, n={self.n}, errors={self.errors}, alarm={self.alarm})"
 
@@ -356,7 +315,7 @@ def _promised(error: float) -> str:
     Examples
     --------
     >>> _promised(0.05), _promised(0.0661234567)
-    ('5 %', '6.7 %')
+    ('5%', '6.7%')
     """
     asked = stated(error)
     return asked if len(asked) <= 8 else percent_up(error)

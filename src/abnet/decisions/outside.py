@@ -17,30 +17,34 @@ Predict = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Judged:
-    """Where a classifier errs on labelled rows.
+    """What a classifier answers to labelled rows.
 
     Attributes
     ----------
-    wrong : array of bool (n,)
-        Whether the answer differs from the label; a missing answer is an error.
-    codes : array of int (n,)
-        The place of each label among `classes`.
+    answers : array of int (n,)
+        The place of each answer among `classes`; their number where it is none of them, or missing.
+    truth : array of int (n,)
+        The place of each label.
     classes : tuple
         Labels that occur, or that the model knows, in order.
     unanswered : int
         Rows for which there is no answer: an exception, None or NaN.
     """
 
-    wrong: NDArray[np.bool_]
-    codes: NDArray[np.intp]
+    answers: NDArray[np.intp]
+    truth: NDArray[np.intp]
     classes: tuple[Any, ...]
     unanswered: int
 
     @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Whether the answer differs from the label; a missing answer is an error."""
+        return np.asarray(self.answers != self.truth)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """The labels as text, at least two."""
-        names = tuple(map(str, self.classes))
-        return names if len(names) > 1 else (*names, "any other")
+        """The labels as text."""
+        return tuple(map(str, self.classes))
 
 
 def judge_model(model: Any, X: Any, y: ArrayLike) -> Judged:
@@ -96,11 +100,18 @@ def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
         raise ValueError(f"There are {len(labels)} labels, but {len(given)} answers.")
     missing = np.array([_is_missing(answer) for answer in given])
     _check_kinds(labels, [answer for answer, none in zip(given, missing, strict=True) if not none])
-    wrong = missing | np.array([a != b for a, b in zip(given, labels, strict=True)])
     classes = _sorted({*labels, *known})
     places = {label: place for place, label in enumerate(classes)}
-    codes = np.array([places[label] for label in labels], np.intp)
-    return Judged(wrong, codes, tuple(classes), int(missing.sum()))
+    truth = np.array([places[label] for label in labels], np.intp)
+    said = [len(classes) if none else _place(answer, places) for answer, none in zip(given, missing, strict=True)]
+    return Judged(np.array(said, np.intp), truth, tuple(classes), int(missing.sum()))
+
+
+def _place(answer: Any, places: dict[Any, int]) -> int:
+    try:
+        return places.get(answer, len(places))
+    except TypeError:  # a list, which is no label
+        return len(places)
 
 
 def _predict_of(model: Any) -> Predict:

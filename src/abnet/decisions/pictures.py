@@ -1,4 +1,4 @@
-"""Pictures of decisions: error against the share answered, and the evidence of a monitor."""
+"""The evidence of a monitor, drawn."""
 
 import os
 from pathlib import Path
@@ -9,44 +9,13 @@ from numpy.typing import ArrayLike
 
 from abnet.atomic import atomic_path
 from abnet.bounds.betting import log_evidence
-from abnet.decisions.abstain import RiskCoverage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["evidence_figure", "risk_coverage_figure", "save_picture"]
+__all__ = ["evidence_figure", "save_picture"]
 
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#7F7F7F"  # colours that colour-blind readers can tell apart
-
-
-def risk_coverage_figure(curve: RiskCoverage, *, target: float | None = None) -> "Figure":
-    """The error among answered rows against the share answered, with the certified band.
-
-    Parameters
-    ----------
-    curve : RiskCoverage
-    target : float, optional
-        An error that is asked for, drawn as a line.
-
-    Examples
-    --------
-    >>> from abnet.decisions import risk_coverage
-    >>> curve = risk_coverage(np.linspace(1.0, 0.0, 400), np.arange(400) > 380, [0.5, -1.0])
-    >>> risk_coverage_figure(curve, target=0.05).axes[0].get_xlabel()
-    'share of rows answered'
-    """
-    figure, axes = _figure()
-    answered, errors = np.array(curve.answered), np.array(curve.errors)
-    share, seen = answered / curve.n_rows, errors / np.maximum(answered, 1)
-    axes.fill_between(share, seen, curve.error_bounds, color=_BLUE, alpha=0.2, linewidth=0, label="certified band")
-    axes.plot(share, curve.error_bounds, color=_BLUE, label=f"error at most, all at once (δ = {curve.delta:g})")
-    axes.plot(share, seen, color=_GREY, linestyle="--", label="error seen")
-    if target is not None:
-        axes.axhline(target, color=_ORANGE, linewidth=1.0, label=f"target {target:g}")
-    axes.set(xlabel="share of rows answered", ylabel="error among answered rows", xlim=(0.0, 1.0))
-    axes.set_ylim(bottom=0.0)
-    axes.legend(frameon=False)
-    return figure
+_BLUE, _ORANGE = "#0072B2", "#D55E00"  # colours that colour-blind readers can tell apart
 
 
 def evidence_figure(wrong: ArrayLike, error: float, alpha: float, *, n: int = 0, errors: int = 0) -> "Figure":

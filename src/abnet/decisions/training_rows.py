@@ -1,102 +1,42 @@
 """Rows that a model learned from certify nothing: they are refused, or give an estimate that is called one."""
 
-import os
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.certificate_file import read_record, write_record
-from abnet.bounds.wording import InNotebooks, filled, percent
 from abnet.certificates.fitted_rows import FittedRows
-from abnet.checks import exactly, optional, tally
+from abnet.certificates.statement import Estimate
 from abnet.errors import Parameter, TrainingRowsError
 from abnet.labels import signs_of, with_unknown
 from abnet.model.model import Model
 from abnet.words import number_of
 
-__all__ = ["ErrorEstimate", "estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
+__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
 
 
-@dataclass(frozen=True)
-class ErrorEstimate(InNotebooks):
-    """Errors of a model on rows that it may have learned from: an estimate, which promises nothing about new data.
-
-    Attributes
-    ----------
-    errors, n_rows : int
-        Rows that are answered wrongly, and all rows.
-    n_training_rows : int or None
-        Rows with the values and the label of rows that the model learned from; None where the model does not tell.
+def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
+    """The error rate on rows that a model may have learned from.
 
     Examples
     --------
-    >>> estimate = ErrorEstimate(2, 100, 100)
-    >>> estimate.error_estimate
-    0.02
-    >>> print(estimate)
-    An estimate, not a certificate: 2 errors on 100 rows (2 %). 100 of these rows have the values and
-    the label of rows that the model learned from, and a model errs less on them than on new ones.
-    Nothing is promised about new data.
+    >>> print(estimate_error([True] * 2 + [False] * 98, None))
+    Estimated error of predict: 0.02. This is not a certificate: 2 errors on 100
+    rows, and the model does not tell which rows it learned from.
     """
-
-    errors: int
-    n_rows: int
-    n_training_rows: int | None
-
-    def __post_init__(self) -> None:
-        fitted = optional(tally)("n_training_rows", self.n_training_rows) or 0
-        if not 0 < tally("n_rows", self.n_rows) >= max(tally("errors", self.errors), fitted):
-            raise ValueError("not an estimate: the counts contradict each other.")
-
-    @property
-    def error_estimate(self) -> float:
-        """Share of the rows that are answered wrongly."""
-        return self.errors / self.n_rows
-
-    def describe(self) -> str:
-        """Say in plain English what was seen, and that it is no promise."""
-        seen = f"{number_of(self.errors, 'error')} on {number_of(self.n_rows, 'row')} ({percent(self.error_estimate)})"
-        known = "The model does not tell which rows it learned from."
-        if self.n_training_rows is not None:
-            known = (
-                f"{self.n_training_rows:,} of these rows have the values and the label of rows that the model learned "
-                "from, and a model errs less on them than on new ones."
-            )
-        return filled(f"An estimate, not a certificate: {seen}. {known} Nothing is promised about new data.")
-
-    def __str__(self) -> str:
-        return self.describe()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, fit for JSON; ``error_estimate`` is among them."""
-        return {"error_estimate": self.error_estimate, **asdict(self)}
-
-    @classmethod
-    def from_dict(cls, record: Any) -> Self:
-        """Read what `to_dict` wrote; anything else is a ValueError."""
-        values = exactly(cls.__name__, record, ["error_estimate", *cls.__dataclass_fields__])
-        share = values.pop("error_estimate")
-        made = cls(**values)
-        if share != made.error_estimate:
-            raise ValueError("not an estimate: error_estimate does not follow from the counts.")
-        return made
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a JSON file, as an estimate: `load_certificate` refuses it, `abnet inspect` shows it."""
-        write_record(path, "errors", self.to_dict(), what="estimate")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return cls.from_dict(read_record(path, what="estimate")[1])
-
-
-def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> ErrorEstimate:
-    """The estimate for rows of which some are answered wrongly."""
     rows = np.asarray(wrong)
-    return ErrorEstimate(int(rows.sum()), len(rows), None if seen is None else seen.found)
+    errors, found = int(rows.sum()), None if seen is None else seen.found
+    known = "and the model does not tell which rows it learned from."
+    if found is not None:
+        known = (
+            f"of which {found:,} have the values and the label of rows that the model learned from. A model errs less "
+            "on them than on new ones."
+        )
+    counted = f"{number_of(errors, 'error')} on {number_of(len(rows), 'row')}"
+    return Estimate(
+        quantity="error", of="predict", value=errors / len(rows), why=f"This is not a certificate: {counted}, {known}",
+        counted={"errors": errors, "n": len(rows), "n_training_rows": found},
+    )  # fmt: skip
 
 
 def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:

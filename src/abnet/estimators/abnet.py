@@ -45,7 +45,7 @@ class ABNetClassifier(MixtureClassifier):
         Shapes training, computed from the rows that learn; a certificate stays one for the unweighted error.
     target_error : float, optional
         Answer only where sure enough: `predict_or_abstain` leaves rows unanswered, so that the error among the answered
-        ones is at most this, with confidence 1 - delta (``abstention_``, ``risk_coverage_``).
+        ones is at most this, with confidence 1 - delta (``abstention_``).
     target_recall, target_precision : float, optional
         Find the threshold at which at least this share of the positive rows is called positive, or of the rows called
         positive is positive, with confidence 1 - delta (``decision_``); `predict_decided` answers by it. Two classes.
@@ -110,7 +110,7 @@ class ABNetClassifier(MixtureClassifier):
     ----------
     certificate_ : Certificate or None
         What is promised for new data; None where no theorem covers what was done (see ``bound_estimate_``).
-    bound_estimate_ : float or None
+    bound_estimate_ : Estimate or None
         The Gibbs bound where it is only an estimate.
     seed_ : int
         The seed of this fit: as `random_state` it repeats it.
@@ -121,11 +121,12 @@ class ABNetClassifier(MixtureClassifier):
         what early stopping watched. Empty with ``prior="init"``.
     preprocessor_ : transformer or None
         The fitted preprocessor.
-    abstention_, risk_coverage_ : Abstention, RiskCoverage
-        With `target_error`: the threshold, the certified error among answered rows and the certified coverage; and the
-        errors at all thresholds at once, which ``risk_coverage_.picture(path)`` draws with their band.
-    decision_ : TargetThreshold or CostCertificate
-        With `target_recall`, `target_precision` or `costs`.
+    abstention_ : Decision or None
+        With `target_error`: the threshold above which rows are answered, None where no error could be certified. The
+        error among answered rows and their share are statements of ``certificate_``.
+    decision_ : Decision or None
+        With `target_recall`, `target_precision` or `costs`: the threshold by which rows are answered. What is promised
+        of it is a statement of ``certificate_``.
     drawn_network_ : Model
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM

@@ -13,16 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from abnet.aggregation import Aggregation, exact
 from abnet.bam import BAM
-from abnet.bounds import Certificate, SampledRisk, gibbs_bound
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import warn_of_copies
+from abnet.certificates.held import Held
 from abnet.certificates.split import Split, drawn_seed, row_hashes
+from abnet.certificates.statement import Estimate
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import (
+    Losses,
     Streams,
     TrainingRows,
-    certify_posterior,
-    losses_and_errors,
-    sampled_risk,
+    estimated_bound,
+    sampled_losses,
     warn_of_no_certificate,
     without_groups,
 )
@@ -34,7 +38,6 @@ from abnet.estimators.classifier import (
 )
 from abnet.estimators.deployment import deploy
 from abnet.estimators.drawn_network import draw_network
-from abnet.estimators.held import Held
 from abnet.estimators.judging import certify_anew, expected_losses
 from abnet.estimators.recipe import (
     AFFORDABLE,
@@ -46,7 +49,7 @@ from abnet.estimators.recipe import (
 )
 from abnet.estimators.refit import fitting_anew
 from abnet.groups import held_rows, number_groups
-from abnet.labels import signs_of
+from abnet.labels import losses_of, signs_of, winners
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
@@ -202,10 +205,13 @@ class AggregatedClassifier(BinaryClassifier):
         untouched = self._is_frozen() and self.objective != "loss" and self.n_candidates == 1
         return n_other if untouched and self.certificate_ is not None else n_rows
 
-    def _terms(self) -> dict[str, Any]:
+    def _terms(self) -> Terms:
         """How the model is made, in the words of a certificate."""
-        prior = "split" if self._has_split() else "init"
-        return {"delta": self.delta, "prior": prior, "n_candidates": self.n_candidates}
+        trees = self._family.mean_field and len(self.network_.sizes) > 3
+        return Terms(
+            delta=self.delta, n_candidates=self.n_candidates, source="split" if self._has_split() else "init",
+            trained=not self._is_frozen(), drawn="mean field" if trees else "network",
+        )  # fmt: skip
 
     def _aggregations(self) -> tuple[str, ...]:
         """Values of `aggregation`; only where any width can be certified is there something to choose."""
@@ -311,32 +317,31 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _certify_fit(self, scorer: Predictor, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""
-        (X, codes), aggregation, frozen = rows.of_bound(), self._aggregation(), self._is_frozen()
-        n_codes = max(2, int(codes.max()) + 1)
-        kl = float(self._posterior().astype(np.float64).kl())
+        (X, codes), aggregation, terms = rows.of_bound(), self._aggregation(), self._terms()
         self.certificate_: Certificate | None = None
-        self.bound_estimate_: float | None = None
-        sampled = None
+        self.bound_estimate_: Estimate | None = None
+        losses = None
         try:
             if aggregation.certified and aggregation.sampled:
-                sampled = self._sampled_risk(X, codes, n_codes, rng, rows.groups)
+                losses = self._sampled_losses(X, codes, rng)
         except KeyboardInterrupt:
             warn_of_no_certificate()
             return
-        # Of a posterior that was trained on and is sampled, no bound asks for the votes.
-        votes = frozen or rows.groups is not None
-        losses, wrong = losses_and_errors(scorer, X, codes, sampled, votes=votes)
-        if not (rows.untouched and aggregation.certified):
-            risk = losses.mean if isinstance(losses, SampledRisk) else float(losses.mean())
-            self.bound_estimate_ = gibbs_bound(risk, kl, rows.n_draws, self.delta, n_candidates=self.n_candidates)
-            return
-        terms = self._terms()
-        if not frozen and self._has_split():
-            terms["expected"] = self.held_.expected()
-        certificate = certify_posterior(
-            losses, codes, n_codes, wrong, frozen=frozen, kl=kl, vote_paths=self.n_samples, groups=rows.groups, **terms
-        )
-        self.certificate_ = self._named(certificate, n_codes)
+        if terms.trained:
+            kl = float(self._posterior().astype(np.float64).kl())
+            terms = replace(terms, kl=kl, expected=self.held_.expected() if self._has_split() else None)
+            if losses is not None:
+                terms = replace(terms, vote="kept paths", vote_paths=self.n_samples)
+        scores = scorer.scores(X)
+        losses = Losses(losses_of(scores, codes)) if losses is None else losses
+        seen = observe(
+            winners(scores), codes, self._labels.names, **losses._asdict(), groups=rows.groups,
+            keys=np.arange(len(codes)),
+        )  # fmt: skip
+        if rows.untouched and aggregation.certified:
+            self.certificate_ = certify(seen, terms)
+        else:
+            self.bound_estimate_ = estimated_bound(seen, terms)
 
     def _score_held(self, rows: TrainingRows) -> Held:
         """The rows of the first part that early stopping watched, with scores of the prior."""
@@ -348,24 +353,14 @@ class AggregatedClassifier(BinaryClassifier):
         mine = slice(watch.first, watch.first + watch.size)
         return Held(prior.scores(rows.X[mine]), rows.codes[mine])
 
-    def _sampled_risk(
-        self, X: Any, codes: NDArray[np.intp], n_codes: int, rng: np.random.Generator, groups: Any = None
-    ) -> SampledRisk:
+    def _sampled_losses(self, X: Any, codes: NDArray[np.intp], rng: np.random.Generator) -> Losses:
         """Losses of fresh paths on prepared rows."""
         with training_bar(self.verbose) as report:
-            return sampled_risk((self.network_,), X, codes, 2, n_codes, rng, report=report, groups=groups)
-
-    def _named(self, certificate: Certificate, n_codes: int) -> Certificate:
-        """The certificate with the user's labels in its text, and whose error the Gibbs risk is."""
-        names = self._labels.names
-        names = names if n_codes == len(names) else (*names, "labels not known")
-        trees = self._mean_field and len(self.network_.sizes) > 3
-        return replace(certificate, class_names=names, drawn="mean field" if trees else "network")
+            return sampled_losses((self.network_,), X, codes, 2, rng, report=report)
 
     def _draw(self, rows: TrainingRows, rng: np.random.Generator, model: Model) -> Model:
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
-        terms = {**self._terms(), "posterior": "frozen" if self._is_frozen() else "train"}
-        network, certificate = draw_network(self._posterior(), *rows.of_bound(), rng, terms=terms)
+        network, certificate = draw_network(self._posterior(), *rows.of_bound(), rng, self._labels, terms=self._terms())
         covered = rows.untouched and rows.groups is None  # its bound counts rows
         card = msgspec.structs.replace(model.card, bound_estimate=None)  # the vote's
         return replace(model, predictor=network, certificate=certificate if covered else None, card=card)
@@ -379,7 +374,7 @@ class AggregatedClassifier(BinaryClassifier):
             sizes=self.network_.sizes,
             aggregation=self.aggregation_,
             objective=self.objective,
-            prior=self._terms()["prior"],
+            prior=self._terms().source,
             posterior="frozen" if self._is_frozen() else "train",
             n_training_rows=len(rows.codes),
             n_training_groups=None if self._groups is None else len(np.unique(self._groups)),
@@ -387,7 +382,7 @@ class AggregatedClassifier(BinaryClassifier):
             data_fingerprint=fingerprint(rows.X, signs_of(rows.codes)),
             row_filter=row_filter(rows.X, signs_of(rows.codes), self._n_learned(rows.n_other, len(rows.codes))),
             background=background_rows(rows.X[: rows.n_other]),
-            bound_estimate=self.bound_estimate_,
+            bound_estimate=None if self.bound_estimate_ is None else self.bound_estimate_.value,
             **fit_record(self, self._curves),
         )
         return Model(
@@ -428,16 +423,14 @@ class AggregatedClassifier(BinaryClassifier):
         Returns
         -------
         Certificate
-            `PopulationErrors` with `by`; `ErrorEstimate` with `allow_training_rows`.
+            `Estimate` with `allow_training_rows`.
         """
         return certify_anew(self, X, y, n_candidates, groups, by, allow_training_rows)
 
-    def _test_losses(
-        self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any
-    ) -> NDArray[np.float64] | SampledRisk:
+    def _test_losses(self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp]) -> Losses:
         """What one draw of the posterior loses on rows of a test set that have these scores."""
         if self._aggregation().sampled:
-            return self._sampled_risk(prepared, codes, n_codes, np.random.default_rng(self._certify_seed), groups)
+            return self._sampled_losses(prepared, codes, np.random.default_rng(self._certify_seed))
         return expected_losses(self, prepared, scores, codes)
 
     def _marked(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -1,10 +1,7 @@
-"""The rows of a fit in the order of use, and the certificate of what was learned: which theorem applies, losses of
-fresh paths.
-"""
+"""The rows of a fit in the order of use, and what a draw of the posterior loses on them, by fresh paths if need be."""
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,36 +9,28 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from abnet.bam import BAM
-from abnet.bounds import (
-    Certificate,
-    SampledRisk,
-    certify_frozen,
-    certify_frozen_sampled,
-    certify_trained,
-    certify_trained_sampled,
-)
-from abnet.bounds.rules import ExactRisk
+from abnet.bounds import gibbs_bound
+from abnet.certificates.certify import Terms
+from abnet.certificates.evidence import Evidence
 from abnet.certificates.fingerprint import fingerprint
+from abnet.certificates.statement import Estimate
 from abnet.codebook import class_table
-from abnet.decisions.groups import certify_groups, grouped_risk, grouped_sample
 from abnet.errors import Parameter, ParameterError
-from abnet.labels import losses_of, signs_of, winners, with_unknown
+from abnet.labels import losses_of, signs_of, with_unknown
 from abnet.predictors.paths import block_rows, path_outputs
-from abnet.predictors.predictor import Predictor
 
 __all__ = [
+    "Losses",
     "Streams",
     "TrainingRows",
-    "certify_posterior",
     "check_rows_of_fit",
+    "estimated_bound",
     "fresh_path_count",
-    "frozen_risk",
-    "losses_and_errors",
+    "frozen_losses",
     "mean_risks",
     "means_of_rows",
     "one_thread",
-    "sample_of_groups",
-    "sampled_risk",
+    "sampled_losses",
     "warn_of_no_certificate",
     "without_groups",
 ]
@@ -92,91 +81,33 @@ class TrainingRows(NamedTuple):
 one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
-def certify_posterior(
-    losses: NDArray[np.float64] | SampledRisk,
-    codes: NDArray[np.intp],
-    n_codes: int,
-    wrong: NDArray[np.bool_] | None,
-    *,
-    frozen: bool,
-    kl: float = 0.0,
-    vote_paths: int | None = None,
-    groups: NDArray[Any] | None = None,
-    order: NDArray[np.intp] | None = None,
-    **terms: Any,
-) -> Certificate:
-    """The certificate of a posterior on its bound rows: which theorem applies follows from how it was made.
+class Losses(NamedTuple):
+    """What one draw of a posterior loses on each row.
 
-    Parameters
+    Attributes
     ----------
-    losses : array (n,) or SampledRisk
-        The probability that one draw errs on each row, or what fresh paths showed of it (by groups, if there are any).
-    codes : array (n,)
-        Classes, 0 to K - 1; K where the label was not known when the classes were fixed, and then every answer errs.
-    n_codes : int
-        K, or K + 1 with unknown labels.
-    wrong : array (n,) or None
-        Where the deployed vote errs; None where no bound asks for it: trained on, sampled, and without groups.
-    frozen : bool
-        Whether the posterior never saw these rows.
-    kl : float
-        Its divergence from the prior.
-    vote_paths : int, optional
-        How many paths vote, drawn once and kept, where the losses are sampled.
-    groups : array (n,), optional
-        The rows' groups: the certificate is then about a new group.
-    order : array (n,), optional
-        The order in which new rows are bet on; those of a split are in theirs.
-    **terms
-        ``delta``, ``prior`` ("test set" for new rows) and ``n_candidates``, and ``expected`` for a posterior that was
-        trained on.
+    losses : array (n,)
+        Computed, or the mean over fresh paths.
+    pairs : array (n,) or None
+        The loss of two independent draws; None where that is the square.
+    n_paths : int or None
+        Fresh paths of each row; None where the losses are computed.
     """
-    sampled = isinstance(losses, SampledRisk)
-    if groups is not None:
-        risk = losses if isinstance(losses, SampledRisk) else grouped_risk(losses, groups)
-        return _certify_on_groups(
-            risk, groups, wrong, kl, vote_paths if sampled else None, frozen, order=order, **terms
-        )
-    if isinstance(losses, SampledRisk):
-        if frozen:
-            return certify_frozen_sampled(losses, codes, wrong, **terms)
-        return certify_trained_sampled(losses, kl, vote="fixed paths", vote_paths=vote_paths, **terms)
-    assert wrong is not None  # whoever has computed losses has the votes too
-    if frozen:
-        return certify_frozen(losses, codes, wrong, n_classes=n_codes, order=order, **terms)
-    return certify_trained(losses, codes, kl, wrong=wrong, n_classes=n_codes, **terms)
+
+    losses: NDArray[np.float64]
+    pairs: NDArray[np.float64] | None = None
+    n_paths: int | None = None
 
 
-def losses_and_errors(
-    scorer: Predictor, X: Any, codes: NDArray[np.intp], sampled: SampledRisk | None, *, votes: bool = True
-) -> tuple[NDArray[np.float64] | SampledRisk, NDArray[np.bool_] | None]:
-    """What `certify_posterior` is told of prepared rows: losses, sampled or computed, and where the vote errs.
-
-    Without `votes`, sampled losses are enough, and the rows are not scored.
-    """
-    if sampled is not None and not votes:
-        return sampled, None
-    scores = scorer.scores(X)
-    return losses_of(scores, codes) if sampled is None else sampled, winners(scores) != codes
-
-
-def _certify_on_groups(
-    risk: ExactRisk | SampledRisk,
-    groups: NDArray[Any],
-    wrong: NDArray[np.bool_] | None,
-    kl: float,
-    n_paths: int | None,
-    frozen: bool,
-    **terms: Any,
-) -> Certificate:
-    """The certificate on rows that come in groups; `n_paths` of a vote of kept paths."""
-    if frozen:
-        terms.pop("expected", None)
-        return certify_groups(risk, groups, wrong, **terms)
-    if n_paths is None:
-        return certify_groups(risk, groups, wrong, posterior="train", kl=kl, **terms)
-    return certify_groups(
-        risk, groups, None, posterior="train", kl=kl, vote="fixed paths", vote_paths=n_paths, **terms
+def estimated_bound(seen: Evidence, terms: Terms) -> Estimate:
+    """The Gibbs bound where no theorem covers what was done."""
+    assert seen.losses is not None
+    n = seen.n_rows if seen.groups is None else len(seen.groups.table)
+    risk = seen.losses.mean() or 0.0
+    return Estimate(
+        quantity="Gibbs risk", of="draw", counted={"risk": risk, "n": n, "kl": terms.kl},
+        value=gibbs_bound(risk, terms.kl, n, terms.delta, n_candidates=terms.n_candidates),
+        why="No theorem covers the way this model was trained, so nothing is promised about new data.",
     )  # fmt: skip
 
 
@@ -197,21 +128,19 @@ def fresh_path_count(n_examples: int) -> int:
     return min(max(wanted + wanted % 2, LEAST_PATHS), MOST_PATHS)
 
 
-def sampled_risk(
+def sampled_losses(
     networks: tuple[BAM, ...],
     X: Any,
     codes: NDArray[np.intp],
     n_classes: int,
-    n_codes: int,
     rng: np.random.Generator,
     *,
     n_paths: int | None = None,
     report: Any = None,
-    groups: NDArray[Any] | None = None,
-) -> SampledRisk:
+) -> Losses:
     """Losses of paths drawn anew for each example and repeat, each of a member drawn for it, all in float64.
 
-    Pairs of paths are independent. Streams over the examples, so that memory does not grow with their number.
+    Pairs of paths are independent. Streams over the examples, so that the paths of a few are in memory at a time.
 
     Parameters
     ----------
@@ -219,8 +148,8 @@ def sampled_risk(
         Centres of the posterior's members, fixed before `rng` was used.
     X : array or sparse matrix in rows (n, d_0)
         Prepared rows.
-    codes, n_codes
-        As for `certify_posterior`.
+    codes : array (n,)
+        Classes, 0 to K - 1; K where the label is not known, and then every answer errs.
     n_classes : int
         Number K of classes that the networks tell apart.
     rng : numpy.random.Generator
@@ -229,23 +158,20 @@ def sampled_risk(
         Paths T of each example; by default `fresh_path_count`.
     report : callable, optional
         Called with a stage's name, the number of examples done and of all, and the mean loss of the last block.
-    groups : array (n,), optional
-        The rows' groups: means of the groups' means.
     """
     T = fresh_path_count(len(codes)) if n_paths is None else n_paths
     table = class_table(n_classes, networks[0].sizes[-1])
     layers = [network.astype(np.float64).layers for network in networks]
-    step, records, by_row = block_rows(layers[0], T), [], []
+    step, by_row = block_rows(layers[0], T), []
     for start in range(0, len(codes), step):
         block, truth = X[start : start + step], codes[start : start + step]
         # Rounded to float32 like the rows of `Predictor.scores`: what is certified is what is deployed.
         rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float32).astype(np.float64)
-        losses = _fresh_losses(layers, rows, truth, T, rng, table)
-        records.append(SampledRisk.from_values(losses, truth, n_codes))
-        by_row.append(means_of_rows(losses))
+        by_row.append(means_of_rows(_fresh_losses(layers, rows, truth, T, rng, table)))
         if report is not None:
-            report("certificate", start + len(rows), len(codes), records[-1].mean)
-    return SampledRisk.merge(records) if groups is None else sample_of_groups(by_row, T, groups)
+            report("certificate", start + len(rows), len(codes), float(by_row[-1][0].mean()))
+    means, pairs = (np.concatenate(parts) for parts in zip(*by_row, strict=True))
+    return Losses(means, pairs, T)
 
 
 def _fresh_losses(
@@ -284,14 +210,6 @@ def means_of_rows(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
     return losses.mean(axis=1), (losses[:, :half] * losses[:, half : 2 * half]).mean(axis=1)
 
 
-def sample_of_groups(
-    blocks: list[tuple[NDArray[np.float64], NDArray[np.float64]]], n_paths: int, groups: NDArray[Any]
-) -> SampledRisk:
-    """The record of blocks that `means_of_rows` made, by groups."""
-    means, pairs = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    return grouped_sample(means, pairs, n_paths, groups)
-
-
 PATHS_OF_MEMBER = 25
 """Fresh paths of each member and example, where only their mean is needed."""
 
@@ -321,32 +239,20 @@ def mean_risks(
     return (half * first + (PATHS_OF_MEMBER - half) * second) / PATHS_OF_MEMBER, first * second
 
 
-def frozen_risk(
+def frozen_losses(
     networks: tuple[BAM, ...],
     X: Any,
     codes: NDArray[np.intp],
     n_classes: int,
-    n_codes: int,
     rng: np.random.Generator,
     report: Any = None,
-    groups: NDArray[Any] | None = None,
-) -> SampledRisk:
-    """The sampled risk of a mixture that never saw these rows: every member has its share of each example's paths.
+) -> Losses:
+    """The sampled losses of a mixture that never saw these rows: every member has its share of each example's paths.
 
     An example's mean is an independent draw in [0, 1], which is all that the bound of a frozen posterior needs.
     """
     means, pairs = mean_risks(networks, X, codes, n_classes, rng, report)
-    paths = PATHS_OF_MEMBER * len(networks)
-    if groups is not None:
-        return grouped_sample(means, pairs, paths, groups)
-    masks = (codes == code for code in range(n_codes))
-    whole, *parts = (_sample(means[mine], pairs[mine], paths) for mine in (codes >= 0, *masks))
-    assert whole is not None  # there are bound rows
-    return replace(whole, by_class=tuple(parts))
-
-
-def _sample(means: NDArray[np.float64], pairs: NDArray[np.float64], paths: int) -> SampledRisk | None:
-    return SampledRisk(float(means.mean()), float(pairs.mean()), len(means), paths) if len(means) else None
+    return Losses(means, pairs, PATHS_OF_MEMBER * len(networks))
 
 
 def warn_of_no_certificate() -> None:

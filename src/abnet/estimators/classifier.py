@@ -214,10 +214,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ConfusionMatrix
-            With ``counts``, ``lower`` and ``upper`` (`abnet.bounds.ConfusionMatrix`), and ``describe()``.
+        Certificate
+            Its statements are limits of rates; ``describe()`` puts them in a table.
         """
-        from abnet.bounds import ConfusionMatrix
+        from abnet.certificates.certify import Terms
+        from abnet.decisions.certify_model import confusion_of
+        from abnet.decisions.outside import judge_answers
         from abnet.estimators.certification import check_rows_of_fit
 
         check_is_fitted(self, "model_")
@@ -228,10 +230,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             X, labels = take_rows(X, rows), labels[rows]
         else:
             refuse_fitted(find_fitted(self, X, labels), instead="With fitted=True its bound rows are counted.")
-        options: Any = {
-            "known": self.classes_.tolist(), "others": False, "delta": delta, "n_candidates": n_candidates
-        }  # fmt: skip
-        return ConfusionMatrix.from_labels(labels.tolist(), self.predict(X).tolist(), **options)
+        judged = judge_answers(labels.tolist(), self.predict(X).tolist(), known=self.classes_.tolist())
+        terms = Terms(delta=delta, n_candidates=n_candidates, source="split" if fitted else "test set")
+        return confusion_of(judged, terms, others=False)
 
     def _unseen_rows(self, n: int) -> NDArray[np.intp]:
         """Rows given to `fit` that nothing learned from; ValueError if there are none, or others were given."""
@@ -295,7 +296,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _fitted_html(self, parameters: str) -> str:
         """What scikit-learn shows of the estimator and, where it is fitted, recipe and certificate below it."""
-        from abnet.bounds.wording import fitted_html
+        from abnet.certificates.sentences import fitted_html
 
         return fitted_html(parameters, getattr(self, "certificate_", None), getattr(self, "recipe_text_", ""))
 

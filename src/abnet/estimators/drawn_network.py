@@ -1,12 +1,14 @@
 """One deterministic network drawn from a posterior, with a certificate of its own."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.vote import DrawnCertificate
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify_drawn
+from abnet.certificates.evidence import observe
+from abnet.labels import Labels
 from abnet.posterior import Posterior
 from abnet.predictors.layers import Layers
 
@@ -18,11 +20,12 @@ def draw_network(
     X: NDArray[np.float32],
     codes: NDArray[Any],
     rng: np.random.Generator,
+    labels: Labels,
     words: NDArray[np.int8] | None = None,
     *,
-    terms: Mapping[str, Any],
+    terms: Terms,
     threads: int = 1,
-) -> tuple[Layers, DrawnCertificate]:
+) -> tuple[Layers, Certificate]:
     """Draw once, count the errors on the prepared bound rows, certify.
 
     Parameters
@@ -35,10 +38,11 @@ def draw_network(
         Their classes, 0 to K - 1; for two classes -1 may stand for 0.
     rng : numpy.random.Generator
         Independent of everything that the posterior depends on.
+    labels : Labels
     words : int8 array (K, c), optional
         Code words of several classes.
-    terms : mapping
-        ``delta``, ``prior``, ``posterior`` and ``n_candidates`` of the certificate (see `DrawnCertificate`).
+    terms : Terms
+        Of the certificate.
     threads : int
         That count.
 
@@ -47,14 +51,16 @@ def draw_network(
     >>> from abnet.aggregation import Exact
     >>> from abnet.bam import BAM
     >>> one = BAM((np.ones((1, 1)),), (np.zeros(1),))
-    >>> terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
+    >>> terms = Terms(source="init", trained=True)
     >>> X, y = np.float32([[-3], [-2], [2], [3]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> posterior = Posterior.from_networks([one], [one], Exact())
-    >>> network, certificate = draw_network(posterior, X, y, np.random.default_rng(0), terms=terms)
-    >>> certificate.log_density_ratio, certificate.n_examples
+    >>> labels, rng = Labels(np.array([-1, 1])), np.random.default_rng(0)
+    >>> network, certificate = draw_network(posterior, X, y, rng, labels, terms=terms)
+    >>> certificate.statements[0].counted["log_density_ratio"], certificate.facts.n_rows
     (0.0, 4)
     """
     drawn, ratio = posterior.draw(rng)
     network = Layers.from_network(drawn, words)
-    errors = int(np.sum(network.votes(X, threads=threads) != np.maximum(codes, 0)))
-    return network, DrawnCertificate(errors, len(codes), float(ratio), **terms)
+    truth = np.maximum(np.asarray(codes), 0).astype(np.intp)
+    seen = observe(network.votes(X, threads=threads), truth, labels.names)
+    return network, certify_drawn(seen, terms, float(ratio))

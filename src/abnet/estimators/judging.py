@@ -13,20 +13,17 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import exact
 from abnet.calibration import Calibration
-from abnet.certificates.split import row_hashes, row_order
-from abnet.decisions.answers import Decision, abstention_records, meet_costs, meet_target
-from abnet.decisions.costs import bayes_cut, certify_costs, cost_table
-from abnet.decisions.groups import errors_by
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.decision import Decision
+from abnet.certificates.evidence import observe
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.held import Held
+from abnet.certificates.split import bet_keys, row_hashes, row_order
 from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.certification import (
-    certify_posterior,
-    one_thread,
-    without_groups,
-)
+from abnet.estimators.certification import Losses, one_thread, without_groups
 from abnet.estimators.classifier import take_rows
 from abnet.estimators.deployment import deploy
-from abnet.estimators.held import Held
 from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
 
@@ -35,6 +32,7 @@ __all__ = [
     "columns_of",
     "decide_after_fit",
     "expected_losses",
+    "goals_of",
 ]
 
 
@@ -59,37 +57,34 @@ def certify_anew(
         )
     rows = classifier._check_rows(X)
     prepared = model.prepare(rows)
-    codes, n_codes = with_unknown(classifier._labels.encode(y), K)
+    codes, _ = with_unknown(classifier._labels.encode(y), K)
     seen = filter_of(model)
     if seen is not None:
         seen.add(prepared, classifier._marked(codes))
     if not allow_training_rows:
         refuse_fitted(seen)
     scores = model.predictor.scores(prepared)
-    wrong = winners(scores) != codes
     if allow_training_rows:
-        return estimate_error(wrong, seen)
-    if by is not None:
-        return errors_by(wrong, by, classifier.delta, n_candidates=n_candidates)
-    order = row_order(row_hashes(rows, y), groups=groups)
-    losses = classifier._test_losses(prepared, scores, codes, n_codes, groups)
-    certificate = certify_posterior(
-        losses, codes, n_codes, wrong, frozen=True, groups=groups, delta=classifier.delta, prior="test set",
-        n_candidates=n_candidates, order=order,
+        return estimate_error(winners(scores) != codes, seen)
+    losses = classifier._test_losses(prepared, scores, codes)
+    found = observe(
+        winners(scores), codes, classifier._labels.names, **losses._asdict(), groups=groups, populations=by,
+        keys=bet_keys(row_order(row_hashes(rows, y), groups=groups)),
     )  # fmt: skip
-    return classifier._named(certificate, n_codes)
+    drawn = classifier._terms().drawn
+    return certify(
+        found, Terms(delta=classifier.delta, n_candidates=n_candidates, source="test set", drawn=drawn)
+    )  # fmt: skip
 
 
-def expected_losses(
-    classifier: Any, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def expected_losses(classifier: Any, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp]) -> Losses:
     """Linear losses of one network's expected output; 1, which bounds every other, where it is too wide for it."""
     if classifier.aggregation_ != "exact":
         if max(classifier.network_.sizes[1:-1]) > exact.MAX_WIDTH:
-            return np.ones(len(codes))
+            return Losses(np.ones(len(codes)))
         exactly = classifier._by_name["exact"](1)
         scores = deploy(exactly, [classifier.network_], np.random.default_rng(0)).scores(prepared)
-    return losses_of(scores, codes)
+    return Losses(losses_of(scores, codes))
 
 
 def columns_of(classifier: Any, X: Any, groups: Any, by: Any) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
@@ -105,59 +100,47 @@ def columns_of(classifier: Any, X: Any, groups: Any, by: Any) -> tuple[Any, NDAr
 
 
 def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any], held: Held) -> None:
-    """Set ``abstention_``, ``risk_coverage_`` and ``decision_``, and store them in the predictor.
+    """Set ``abstention_`` and ``decision_``, store them in the predictor, and add what is promised to the certificate.
 
     Thresholds are fixed by the held rows, and certified on the bound rows, which nothing learned from.
     """
-    bound = classifier.bound_rows_
-    codes, stored = classifier._labels.encode(y), dict[str, Any]()
+    K, bound = len(classifier.classes_), classifier.bound_rows_
+    codes, names = with_unknown(classifier._labels.encode(y), K)[0], classifier._labels.names
     if len(np.unique(held.codes)) < 2:  # of few rows; then of all in the first part, however well they are known
         first = classifier.other_rows_
         held = Held(classifier.decision_function(take_rows(X, first)), codes[first])
-    G = classifier.decision_function(take_rows(X, bound))
-    terms: Any = {"delta": classifier.delta, "n_candidates": classifier.n_candidates}
-    if classifier.target_error is not None:
-        wrong = winners(G) != codes[bound]
-        records = abstention_records(held.scores, G, wrong, classifier.target_error, **terms)
-        classifier.abstention_, classifier.risk_coverage_ = records
-        stored["abstention"] = classifier.abstention_.to_dict()
-    if any(getattr(classifier, name) is not None for name in DECISIONS[1:]):
-        positive, decision = _decision(classifier, (held.scores, held.codes), (G, codes[bound]), terms)
-        classifier.decision_ = decision
-        stored["decision"] = {"positive": positive, "record": decision.to_dict()}
-    model = classifier.model_
-    classifier.model_ = replace(model, card=msgspec.structs.replace(model.card, **stored))
-
-
-Scored = tuple[NDArray[np.float64], NDArray[np.intp]]
-
-
-def _decision(classifier: Any, known: Scored, bound: Scored, terms: Any) -> tuple[int, Decision]:
-    """The place of the positive class, and what is certified of the target or the costs."""
-    names, several = classifier._labels.names, len(classifier.classes_) > 2
-    if classifier.costs is not None and several:
-        table = cost_table(classifier.costs, names)
-        # A label that the model does not know costs as much as anything can.
-        each = np.where(bound[1] < 0, table.max(), table[np.maximum(bound[1], 0), winners(bound[0])])
-        return 1, certify_costs(each, float(table.max()), order=np.arange(len(each)), **terms)  # that of the split
-    if several:
-        raise ParameterError("{} and {} are for two classes.", *map(Parameter, DECISIONS[1:3]))
-    label = classifier.positive_class
-    if label is not None and str(label) not in names:
-        raise ParameterError("{} must be one of {}; got {!r}.", Parameter("positive_class"), ", ".join(names), label)
-    positive = 1 if label is None else names.index(str(label))
-    terms = {**terms, "positive_class": names[positive]}
-    sign = 2.0 * positive - 1.0
-    first, second = ((sign * scores, np.asarray(codes == positive)) for scores, codes in (known, bound))
-    if classifier.costs is None:
-        wanted = {"recall": classifier.target_recall, "precision": classifier.target_precision}
-        return positive, meet_target(first, second, **wanted, **terms)
-    table = cost_table(classifier.costs, names)
-    table = table if positive else table[::-1, ::-1]
     calibration = classifier.model_.calibration
-    usual = None if calibration is None else 2 * _share_at(calibration, bayes_cut(table)) - 1
-    places = np.arange(len(bound[1]))  # in the order of the split
-    return positive, meet_costs(first, second, table, usual=usual, unknown=bound[1] < 0, order=places, **terms)
+    if calibration is not None and K == 2:
+        held = replace(held, score_at=lambda p: 2 * _share_at(calibration, p) - 1)
+    scores = classifier.decision_function(take_rows(X, bound))
+    stored: dict[str, Decision | None] = {}
+    for name, goal in goals_of(classifier).items():
+        decision, made = meet(
+            goal, held, scores, codes[bound], names, classifier._terms(), keys=np.arange(len(bound))
+        )  # fmt: skip
+        setattr(classifier, f"{name}_", decision)
+        stored[name] = decision
+        classifier.certificate_ = classifier.certificate_.adding(made)
+    card = msgspec.structs.replace(classifier.model_.card, decisions=stored)
+    classifier.model_ = replace(classifier.model_, certificate=classifier.certificate_, card=card)
+
+
+def goals_of(classifier: Any) -> dict[str, Goal]:
+    """What is asked of the answers of `predict_or_abstain` ("abstention") and of `predict_decided` ("decision")."""
+    goals: dict[str, Goal] = {}
+    if classifier.target_error is not None:
+        goals["abstention"] = TargetError(float(classifier.target_error))
+    if classifier.costs is not None:
+        goals["decision"] = Costs(classifier.costs)
+    for kind, wanted in ((TargetRecall, classifier.target_recall), (TargetPrecision, classifier.target_precision)):
+        if wanted is not None:
+            goals["decision"] = kind(float(wanted), positive=classifier.positive_class)
+    names, label = classifier._labels.names, classifier.positive_class
+    if "decision" in goals and classifier.costs is None and len(names) > 2:
+        raise ParameterError("{} and {} are for two classes.", *map(Parameter, DECISIONS[1:3]))
+    if "decision" in goals and label is not None and str(label) not in names:
+        raise ParameterError("{} must be one of {}; got {!r}.", Parameter("positive_class"), ", ".join(names), label)
+    return goals
 
 
 def _share_at(calibration: Calibration, probability: float) -> float:

@@ -1,11 +1,9 @@
 """Tables larger than memory: some rows learn, all others are streamed through what they taught, and only counted."""
 
-import math
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.certify import assemble
-from abnet.bounds.rules import ExactRisk, Terms, VoteErrors
+from abnet.certificates.certify import certify
+from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.split import drawn_seed
 from abnet.errors import Parameter, ParameterError
@@ -36,26 +33,19 @@ from abnet.threads import cores
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Tally", "certify_counted", "check_streamable", "count_rows", "fit_table"]
+__all__ = ["CountedRows", "check_streamable", "count_rows", "fit_table"]
 
 ALL_LEARN = 0.999
 """`prior_fraction` of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
 
-OUTWARD = 1.0 + 1e-12
-"""A sum of n numbers of one sign, in pairs, is off by less than this factor, whatever n a machine can count to."""
-
 
 @dataclass
-class Tally:
-    """What the counted rows showed, added up batch by batch.
+class CountedRows:
+    """What the counted rows showed, batch by batch.
 
     Attributes
     ----------
-    classes : list
-        The labels.
-    rows, errors : int array (K + 1,)
-        Rows of each class, and those of them that the vote gets wrong. The last place is for labels that no row of the
-        learning part has: every answer to them is an error.
+    seen : Evidence
     other_errors : dict of str to int
         Errors of other models on the same rows.
     unseen : list of Unseen
@@ -64,60 +54,10 @@ class Tally:
         What is to be said of rows that occur several times; often empty.
     """
 
-    classes: list[Any]
-    rows: NDArray[np.int64] = field(init=False)
-    errors: NDArray[np.int64] = field(init=False)
+    seen: Evidence
     other_errors: dict[str, int] = field(default_factory=dict)
     unseen: list[Unseen] = field(default_factory=list)
     copies: str = ""
-
-    def __post_init__(self) -> None:
-        self.rows, self.errors = (np.zeros(len(self.classes) + 1, np.int64) for _ in range(2))
-        self._sums: list[list[float]] = [[] for _ in self.rows]
-        self._squares: list[list[float]] = [[] for _ in self.rows]
-
-    def add(self, codes: NDArray[np.intp], votes: NDArray[np.intp], risks: NDArray[np.float64]) -> None:
-        """Count some rows: their classes, the vote's answers, and the losses of the posterior."""
-        places = len(self.rows)
-        self.rows += np.bincount(codes, minlength=places)
-        self.errors += np.bincount(codes[votes != codes], minlength=places)
-        for place in range(places):
-            mine = np.clip(risks[codes == place], 0.0, 1.0)
-            self._sums[place].append(float(mine.sum()))
-            self._squares[place].append(float((mine * mine).sum()))
-
-    @property
-    def n_rows(self) -> int:
-        """Rows counted."""
-        return int(self.rows.sum())
-
-    @property
-    def n_unknown(self) -> int:
-        """Rows whose label no row of the learning part has."""
-        return int(self.rows[-1])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The labels, and a name for the unknown ones if there are any."""
-        return (*map(str, self.classes), *["labels not known"] * (self.n_unknown > 0))
-
-    def risk(self) -> ExactRisk:
-        """Mean losses of all rows and of each class, rounded up."""
-        parts = tuple(
-            _mean_risk(sums, squares, int(n)) if n else None
-            for sums, squares, n in zip(self._sums, self._squares, self.rows, strict=True)
-        )[: len(self.names)]
-        everything = chain.from_iterable(self._sums), chain.from_iterable(self._squares)
-        return replace(_mean_risk(*everything, self.n_rows), by_class=parts)
-
-    def vote_errors(self) -> VoteErrors:
-        """The errors of the vote, in all and by class."""
-        return VoteErrors(int(self.errors.sum()), tuple(self.errors[: len(self.names)].tolist()))
-
-
-def _mean_risk(sums: Iterable[float], squares: Iterable[float], n: int) -> ExactRisk:
-    mean, pair_mean = (min(1.0, math.fsum(values) / n * OUTWARD) for values in (sums, squares))
-    return ExactRisk(mean, pair_mean, n)
 
 
 def count_rows(
@@ -128,7 +68,7 @@ def count_rows(
     *,
     exact: bool = True,
     others: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.intp]]] | None = None,
-) -> Tally:
+) -> CountedRows:
     """Stream the rows that did not learn through a finished model, and count.
 
     Parameters
@@ -148,44 +88,28 @@ def count_rows(
     preparation: Any = model.preparation
     # Codes are not written out: the network need not read them so, and other models have the features alone.
     read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
-    tally, stream, start = Tally(model.classes_.tolist()), CopiesInStream(), 0
+    classes, names = model.classes_.tolist(), model.labels.names
+    nothing = np.zeros(0, np.intp)
+    found, stream, start = CountedRows(observe(nothing, nothing, names, losses=np.zeros(0))), CopiesInStream(), 0
     for frame in frames:
         counted = ~learns[start : start + frame.height]
         table = as_table(frame, before=start)
         start += frame.height
-        labels = label_codes(table, target, tally.classes)
+        labels = label_codes(table, target, classes)
         prepared, reports = read(table)
         stream.add(prepared.features if isinstance(prepared, CodedRows) else prepared, labels)
         rows, codes = prepared[counted], labels[counted]
-        tally.unseen = merge([*tally.unseen, *reports])
+        found.unseen = merge([*found.unseen, *reports])
         if not len(codes):
             continue
         scores = model.predictor.scores(rows, threads=cores())
         risks = losses_of(scores, codes) if exact else np.ones(len(codes))
-        tally.add(codes, winners(scores), risks)
+        found.seen += observe(winners(scores), codes, names, losses=risks)
         for name, other in (others or {}).items():
             answers = other(rows.features if isinstance(rows, CodedRows) else rows)
-            tally.other_errors[name] = tally.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
-    tally.copies = stream.told(tally.classes)
-    return tally
-
-
-def certify_counted(tally: Tally, *, delta: float, n_candidates: int = 1) -> Certificate:
-    """The certificate of a predictor that never learned from the rows that were counted.
-
-    The vote by the test-set bound (Clopper-Pearson) on its errors; the Gibbs risk by the mean loss.
-
-    Examples
-    --------
-    >>> tally = Tally(["no", "yes"])
-    >>> tally.add(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 0]), np.array([0.1, 0.2, 0.1, 0.7]))
-    >>> certificate = certify_counted(tally, delta=0.05)
-    >>> certificate.vote_errors, certificate.n_examples, certificate.class_names
-    (1, 4, ('no', 'yes'))
-    """
-    terms = Terms(0.0, delta, "split", n_candidates, "frozen", "expectation")
-    certificate = assemble(tally.risk(), tally.vote_errors(), terms)
-    return replace(certificate, class_names=tally.names)
+            found.other_errors[name] = found.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
+    found.copies = stream.told(classes)
+    return found
 
 
 def check_streamable(estimator: Any) -> None:
@@ -246,8 +170,8 @@ def fit_table(
     Returns
     -------
     classifier
-        A fitted copy of `estimator`. If rows were counted, ``certificate_`` is theirs, `tally_` says what they showed,
-        and ``bound_rows_`` and ``other_rows_`` are absent.
+        A fitted copy of `estimator`. If rows were counted, ``certificate_`` is theirs, and ``bound_rows_`` and
+        ``other_rows_`` are absent.
 
     Examples
     --------
@@ -260,7 +184,7 @@ def fit_table(
     ...         yield pl.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "y": x.sum(axis=1) > 0})
     >>> small = ABNetClassifier((2,), max_iter=5, random_state=0)
     >>> clf = fit_table(frames(), "y", estimator=small, max_learn_rows=500)
-    >>> clf.certificate_.n_examples, clf.certificate_.vote_error_bound < 0.2
+    >>> clf.certificate_.facts.n_rows, clf.certificate_.vote_error_bound < 0.2
     (1500, True)
     """
     from abnet.estimators.abnet import ABNetClassifier
@@ -285,10 +209,10 @@ def fit_table(
             return classifier.fit(part.X, part.y)
         learn_all(classifier, part)
         frames = without(source.frames(), drop)
-        tally = count_rows(
+        found = count_rows(
             classifier.model_, frames, target, part.learns, exact=scores_are_exact(classifier)
         )  # fmt: skip
-    settle(classifier, tally)
+    settle(classifier, found)
     return classifier
 
 
@@ -313,20 +237,17 @@ def scores_are_exact(classifier: Any) -> bool:
     return bool(getattr(classifier, "aggregation_", "") == "exact")
 
 
-def settle(classifier: Any, tally: Tally) -> None:
+def settle(classifier: Any, found: CountedRows) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
-    for report in tally.unseen:
+    for report in found.unseen:
         warnings.warn(str(report), UnseenWarning, stacklevel=3)
-    if tally.copies:
-        warnings.warn(tally.copies, stacklevel=3)
-    warn_of_unknown(tally.n_unknown, classifier._labels)
-    certificate = certify_counted(tally, delta=classifier.delta, n_candidates=classifier.n_candidates)
-    drawn = getattr(classifier.certificate_, "drawn", "network")
-    classifier.certificate_ = replace(certificate, drawn=drawn)
-    model = classifier.model_
-    card = msgspec.structs.replace(model.card, n_counted_rows=tally.n_rows, **_as_asked(classifier, tally.n_rows))
+    if found.copies:
+        warnings.warn(found.copies, stacklevel=3)
+    warn_of_unknown(int(found.seen.class_rows[-1]), classifier._labels)
+    classifier.certificate_ = certify(found.seen, classifier._terms())
+    model, n_rows = classifier.model_, found.seen.n_rows
+    card = msgspec.structs.replace(model.card, n_counted_rows=n_rows, **_as_asked(classifier, n_rows))
     classifier.model_ = replace(model, certificate=classifier.certificate_, card=card)
-    classifier.tally_ = tally
     del classifier.bound_rows_, classifier.other_rows_
 
 

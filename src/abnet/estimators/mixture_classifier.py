@@ -13,21 +13,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from abnet.aggregation import Exact
 from abnet.bam import BAM
-from abnet.bounds import gibbs_bound
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.decision import decided
 from abnet.certificates.fingerprint import background_rows, fingerprint, warn_of_copies
 from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
-from abnet.decisions.answers import decided_codes, labels_or_none, threshold_of
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import Streams, one_thread, warn_of_no_certificate, without_groups
+from abnet.estimators.certification import (
+    Losses,
+    Streams,
+    estimated_bound,
+    one_thread,
+    warn_of_no_certificate,
+    without_groups,
+)
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
 from abnet.estimators.refit import fitting_anew
-from abnet.labels import Labels, signs_of, winners, with_unknown
+from abnet.labels import Labels, signs_of, with_unknown
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.parameters import check_choice, check_hidden, check_positive
@@ -92,33 +99,28 @@ class MixtureClassifier(AggregatedClassifier):
     def predict_or_abstain(self, X: Any) -> NDArray[Any]:
         """Labels, None for rows that the model is not sure enough of to keep the promise of ``abstention_``."""
         check_is_fitted(self, "model_")
-        threshold = threshold_of(self.model_.card)
-        scores = self.decision_function(X)
-        return labels_or_none(self._labels.from_scores(scores), scores, threshold)
+        codes = decided(self.model_.card.decisions, "abstention", self.decision_function(X))
+        return np.array([*self.classes_.tolist(), None], dtype=object)[codes]
 
     def predict_decided(self, X: Any) -> NDArray[Any]:
         """Labels by the threshold of ``decision_``; ValueError where the target could not be certified."""
         check_is_fitted(self, "model_")
-        scores = self.decision_function(X)
-        codes = decided_codes(self.model_.card, scores, winners(scores))
+        codes = decided(self.model_.card.decisions, "decision", self.decision_function(X))
         return self._labels.decode(codes)
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
         """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
         return self.model_.shares_from_scores(self.decision_function(X))
 
-    def _test_losses(
-        self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any
-    ) -> Any:
+    def _test_losses(self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp]) -> Losses:
         """What one draw of the posterior loses on rows of a test set that have these scores."""
         if not hasattr(self, "networks_"):
-            return super()._test_losses(prepared, scores, codes, n_codes, groups)
+            return super()._test_losses(prepared, scores, codes)
         rng, rows = np.random.default_rng(self._certify_seed), np.asarray(prepared, np.float32)
         with training_bar(self.verbose) as report:
             return mixture_fit.member_losses(
-                self.model_.predictor, self.networks_, rows, scores, codes, n_codes, rng, frozen=True, report=report,
-                groups=groups,
-            )  # fmt: skip
+                self.model_.predictor, self.networks_, rows, scores, codes, rng, frozen=True, report=report
+            )
 
     def _takes_tables(self) -> bool:
         if isinstance(self.preprocessor, str) and self.preprocessor == "auto":
@@ -238,7 +240,6 @@ class MixtureClassifier(AggregatedClassifier):
         self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64] | None, streams: Streams
     ) -> Model:
         K = len(self.classes_)
-        n_codes = max(K, int(codes.max()) + 1)
         first, bound = self.other_rows_, self.bound_rows_
         order = np.concatenate([first, bound])
         base, prepared = self._prepare(X, self._marked(codes), first, order)
@@ -273,30 +274,25 @@ class MixtureClassifier(AggregatedClassifier):
                     recipe, self, self.priors_, inputs, known, K, streams.train, None, draws, own
                 )
             scorer = mixture_fit.deploy(recipe, self.networks_, K, streams.deploy, self.n_samples)
-            terms = self._terms()
-            if not self._is_frozen():
-                terms["expected"] = members.held.expected()
+            terms = replace(self._terms(), expected=None if self._is_frozen() else members.held.expected())
             self.certificate_, self.bound_estimate_ = None, None
-            certificate = None
             try:
-                certificate = mixture_fit.certify_mixture(
-                    scorer, self.networks_, self.priors_, inputs, codes[bound], n_codes, streams.paths,
-                    frozen=self._is_frozen(), report=report, groups=groups, **terms,
+                seen, terms = mixture_fit.observe_mixture(
+                    scorer, self.networks_, self.priors_, inputs, codes[bound], streams.paths, terms, report=report,
+                    groups=groups,
                 )  # fmt: skip
+                if covered:
+                    self.certificate_ = certify(seen, terms)
+                else:
+                    self.bound_estimate_ = estimated_bound(seen, terms)
             except KeyboardInterrupt:
                 warn_of_no_certificate()
-        if covered and certificate is not None:
-            self.certificate_ = self._named(certificate, n_codes)
-        elif certificate is not None:
-            self.bound_estimate_ = gibbs_bound(
-                certificate.empirical_gibbs_risk, certificate.kl, draws, self.delta, n_candidates=self.n_candidates
-            )
         self._keep(members, recipe)
         preparation = base if coded is None else coded
         model = self._mixture_model(scorer, recipe, members, preparation, prepared, ordered, name.result())
         self.drawn_network_ = _draw_member(
             self.networks_, self.priors_, inputs, codes[bound], model, streams.single,
-            covered=covered and groups is None, posterior="frozen" if self._is_frozen() else "train", **self._terms(),
+            self._terms(), covered=covered and groups is None,
         )  # fmt: skip
         return model
 
@@ -373,7 +369,7 @@ class MixtureClassifier(AggregatedClassifier):
             data_fingerprint=name,
             row_filter=marks,
             background=background_rows(prepared[: len(self.other_rows_)]),
-            bound_estimate=self.bound_estimate_,
+            bound_estimate=None if self.bound_estimate_ is None else self.bound_estimate_.value,
             **fit_record(self, {_monitored(members): members.curve, "bound": self.bound_curve_}),
         )
         return Model(
@@ -393,14 +389,14 @@ def _draw_member(
     codes: NDArray[np.intp],
     model: Model,
     rng: np.random.Generator,
+    terms: Terms,
     *,
     covered: bool,
-    **terms: Any,
 ) -> Model:
     """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
     posterior = Posterior.from_networks(networks, priors, Exact())
     words = mixture_fit.words_of(networks, model.n_classes)
-    network, certificate = draw_network(posterior, X, codes, rng, words, terms=terms, threads=cores())
+    network, certificate = draw_network(posterior, X, codes, rng, model.labels, words, terms=terms, threads=cores())
     return replace(model, predictor=network, certificate=certificate if covered else None, calibration=None)
 
 

@@ -15,12 +15,13 @@ from scipy.special import entr
 from abnet.aggregation.exact import kl as divergence
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
-from abnet.bounds import Certificate, SampledRisk
 from abnet.calibration import Calibration
+from abnet.certificates.certify import Terms
+from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.held import Held
 from abnet.codebook import code_words
-from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
+from abnet.estimators.certification import Losses, frozen_losses, one_thread, sampled_losses
 from abnet.estimators.deployment import deploy as deploy_members
-from abnet.estimators.held import Held
 from abnet.estimators.recipe import (
     AGGREGATIONS,
     CLEARLY_LESS,
@@ -46,10 +47,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Members",
     "bound_weights",
-    "certify_mixture",
     "deploy",
     "learn_prior_members",
     "member_losses",
+    "observe_mixture",
     "train_members",
 ]
 
@@ -382,54 +383,41 @@ def train_members(
 
 
 @one_thread
-def certify_mixture(
+def observe_mixture(
     scorer: Predictor,
     networks: tuple[BAM, ...],
     priors: tuple[BAM, ...],
     X: Any,
     codes: NDArray[np.intp],
-    n_codes: int,
     rng: np.random.Generator,
+    terms: Terms,
     *,
-    frozen: bool,
     report: Any = None,
     groups: NDArray[Any] | None = None,
-    **terms: Any,
-) -> Certificate:
-    """The certificate of a mixture on its bound rows.
+) -> tuple[Evidence, Terms]:
+    """What bound rows show of a mixture, and the terms with what is known only now: divergence and kept paths.
 
     Parameters
     ----------
     X : array or CodedRows (n, d)
-        Prepared rows.
+        Prepared rows, in the order of bets.
     codes : array (n,)
         Classes, 0 to K - 1; K where the label was not known when the classes were fixed, and then every answer errs.
-    n_codes : int
-        K, or K + 1 with unknown labels.
-    frozen : bool
-        Whether the networks never saw these rows.
+    terms : Terms
+        How the mixture was made.
     groups : array (n,), optional
         The rows' groups: the certificate is then about a new group.
-    **terms
-        ``delta``, ``n_candidates`` and ``prior`` ("split", or "test set" for new rows).
     """
     scores = scorer.scores(X, threads=cores())
-    pairs = zip(networks, priors, strict=True)
-    kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
-    losses = member_losses(
-        scorer, networks, X, scores, codes, n_codes, rng, frozen=frozen, report=report, groups=groups
-    )
-    return certify_posterior(
-        losses,
-        codes,
-        n_codes,
-        winners(scores) != codes,
-        frozen=frozen,
-        kl=kl,
-        vote_paths=scorer.n_paths,
-        groups=groups,
-        **terms,
-    )
+    losses = member_losses(scorer, networks, X, scores, codes, rng, frozen=not terms.trained, report=report)
+    if terms.trained:
+        pairs = zip(networks, priors, strict=True)
+        kl = float(np.mean([divergence(w.astype(np.float64), v.astype(np.float64)) for w, v in pairs]))
+        terms = replace(terms, kl=kl)
+        if scorer.n_paths is not None:
+            terms = replace(terms, vote="kept paths", vote_paths=scorer.n_paths)
+    seen = observe(winners(scores), codes, names, **losses._asdict(), groups=groups, keys=np.arange(len(codes)))
+    return seen, terms
 
 
 @one_thread
@@ -439,19 +427,17 @@ def member_losses(
     X: NDArray[np.float32],
     scores: NDArray[np.float64],
     codes: NDArray[np.intp],
-    n_codes: int,
     rng: np.random.Generator,
     *,
     frozen: bool,
     report: Any = None,
-    groups: NDArray[Any] | None = None,
-) -> NDArray[np.float64] | SampledRisk:
+) -> Losses:
     """What one draw of a mixture loses on each row: computed where the scores are its expectation, else sampled."""
     if scorer.vote == "expectation":
-        return losses_of(scores, codes)
+        return Losses(losses_of(scores, codes))
     if frozen:
-        return frozen_risk(networks, X, codes, scorer.n_classes, n_codes, rng, report, groups)
-    return sampled_risk(networks, X, codes, scorer.n_classes, n_codes, rng, report=report, groups=groups)
+        return frozen_losses(networks, X, codes, scorer.n_classes, rng, report)
+    return sampled_losses(networks, X, codes, scorer.n_classes, rng, report=report)
 
 
 def warn_of_unknown(count: int, labels: Labels) -> None:

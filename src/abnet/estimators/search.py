@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
@@ -14,7 +13,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.bam import BAM
-from abnet.bounds import Certificate
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import for_candidates
 from abnet.certificates.split import drawn_seed
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import without_groups
@@ -128,7 +128,7 @@ def validation_figures(
         own, mine = (None if part is None else np.asarray(part)[first] for part in (weights, groups))
         again.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=own, groups=mine)
         found = _certificate(again, {})
-        return found.empirical_error or 0.0, found.empirical_gibbs_risk
+        return found.empirical_error, found.empirical_gibbs_risk or 0.0
     return fitted.held_.error, fitted.held_.loss
 
 
@@ -176,10 +176,10 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> small = ABNetClassifier((2,), posterior="train", preprocessor="standardise", max_iter=5, random_state=0)
     >>> search = ABNetSearch(small, {"learning_rate_init": [0.01, 0.001]}).fit(X, y)
-    >>> search.certificate_.n_candidates  # one prior: the choice is free
+    >>> search.certificate_.facts.n_candidates  # one prior: the choice is free
     1
     >>> search = ABNetSearch(small, {"prior_fraction": [0.4, 0.6]}).fit(X, y)
-    >>> search.certificate_.n_candidates
+    >>> search.certificate_.facts.n_candidates
     2
     """
 
@@ -256,14 +256,14 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _order(self, certificate: Certificate) -> tuple[float, float]:
         vote = 1.0 if certificate.vote_error_bound is None else certificate.vote_error_bound
-        gibbs = certificate.gibbs_risk_bound
+        gibbs = 1.0 if certificate.gibbs_risk_bound is None else certificate.gibbs_risk_bound
         return (vote, gibbs) if self.choose_by == "vote" else (gibbs, vote)
 
     def _keep(self, best: AggregatedClassifier, params: dict[str, Any], n_settings: int) -> None:
         drawn = best.drawn_network_
         if drawn.certificate is not None:
             # A drawn network is not covered for all posteriors at once: every setting counts, shared prior or not.
-            counted = replace(drawn.certificate, n_candidates=n_settings * self.estimator.n_candidates)
+            counted = for_candidates(drawn.certificate, n_settings * self.estimator.n_candidates)
             best.drawn_network_ = replace(drawn, certificate=counted)
         self.best_estimator_, self.best_params_ = best, params
         self.certificate_ = best.certificate_
@@ -369,6 +369,6 @@ def _table(
         "vote_error_bound": [c.vote_error_bound for c in certificates],
         "gibbs_risk_bound": [c.gibbs_risk_bound for c in certificates],
         "empirical_gibbs_risk": [c.empirical_gibbs_risk for c in certificates],
-        "kl": [c.kl for c in certificates],
+        "kl": [c.facts.kl for c in certificates],
         "fit_time": seconds,
     }

@@ -91,7 +91,7 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
         axes.use_sticky_edges = False  # no bar grows out of the axis
         _named(axes, ["in the mean", *names, "this row"])
         axes.set_xlabel(_quantity(row), parse_math=False)
-        sure = "" if row.probabilities is None else f", probability {100 * row.probabilities[row.code]:.1f} %"
+        sure = "" if row.probabilities is None else f", probability {100 * row.probabilities[row.code]:.1f}%"
         title = f"row {row.number}: {drawable(row.classes[row.code], 30)}{sure}"
         axes.set_title(title, loc="left", parse_math=False)
     return figure

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.wording import aligned, percent
 from abnet.explanation.background import ExplanationPlan
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
 from abnet.explanation.row_explanation import as_read, model_of, shown
 from abnet.explanation.shapley import shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.model.model import Model
-from abnet.words import number_of
+from abnet.words import aligned, number_of, percent
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.wording import aligned, percent
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import shapley_values
@@ -20,7 +19,7 @@ from abnet.predictors.predictor import as_matrix
 from abnet.tables.cells import to_text
 from abnet.tables.csv_files import UNNAMED
 from abnet.tables.frames import Table, as_table
-from abnet.words import number_of
+from abnet.words import aligned, number_of, percent
 
 __all__ = [
     "Explanation",
@@ -294,7 +293,7 @@ def explain(
     >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = explain(model, [[1.0, 1.0]], background=[[0.0, 1.0], [-1.0, 1.0]])
     >>> print(found[0].describe())
-    Row 1: predicted '1', probability 87.6 %.
+    Row 1: predicted '1', probability 87.6%.
     What moved it (F, positive for '1', negative for '-1'; against 2 usual rows, exact):
     <BLANKLINE>
     in the mean     -0.376
@@ -305,8 +304,8 @@ def explain(
     Regions that it falls in:
     <BLANKLINE>
     network  neurons  probability  expected   share
-    1        +             87.6 %    +1.000  +0.876
-    1        -             12.4 %    -1.000  -0.124
+    1        +              87.6%    +1.000  +0.876
+    1        -              12.4%    -1.000  -0.124
     """
     model = model_of(model)
     chosen = ExplanationPlan.of(model, background, seed=seed) if plan is None else plan

@@ -12,17 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.certify import verify_certificate
-from abnet.bounds.vote import DrawnCertificate
 from abnet.calibration import Calibration
+from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
 from abnet.labels import Labels
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.predictors.kinds import kind_of, predictor_class
 
-__all__ = ["FORMAT", "VERSION", "certificate_record", "config_text", "digest", "load", "pack", "save", "unpack"]
+__all__ = ["FORMAT", "VERSION", "config_text", "digest", "load", "pack", "save", "unpack"]
 
 
 HEADER = 2**26
@@ -111,8 +109,6 @@ def _add(total: Any, content: bytes) -> None:
 
 
 _KEYS = {"kind", "labels", "feature_names", "preparation", "calibration", "certificate", "decision", "card"}
-_DRAWN = "drawn network"
-"""Kind of a certificate that is a `DrawnCertificate`; a record without a kind is a `Certificate`."""
 
 
 def config_text(model: Model) -> str:
@@ -123,7 +119,7 @@ def config_text(model: Model) -> str:
         "feature_names": None if model.feature_names is None else list(model.feature_names),
         "preparation": _stored(model.preparation),
         "calibration": None if model.calibration is None else model.calibration.to_dict(),
-        "certificate": certificate_record(model.certificate),
+        "certificate": None if model.certificate is None else model.certificate.to_dict(),
         "decision": msgspec.to_builtins(model.decision),
         "card": model.card.to_dict(),
     }
@@ -131,21 +127,6 @@ def config_text(model: Model) -> str:
         return json.dumps(config, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError) as error:
         raise ValueError(f"a model file holds plain finite numbers and text only: {error}.") from error
-
-
-def certificate_record(certificate: Certificate | DrawnCertificate | None) -> dict[str, Any] | None:
-    """A certificate as a model file holds it: what was observed, and the bounds that follow from it.
-
-    Examples
-    --------
-    >>> drawn = DrawnCertificate(0, 50, 0.0, delta=0.05, prior="split", posterior="frozen")
-    >>> record = certificate_record(drawn)
-    >>> record["kind"], record["errors"], round(record["error_bound"], 3)
-    ('drawn network', 0, 0.058)
-    """
-    if isinstance(certificate, DrawnCertificate):
-        return {"kind": _DRAWN, **certificate.to_dict(), "error_bound": certificate.error_bound}
-    return None if certificate is None else certificate.to_dict()
 
 
 def _stored(preparation: Any) -> dict[str, Any] | None:
@@ -195,7 +176,7 @@ def _model(config: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
         _preparation(config["preparation"]),
         _names(config["feature_names"]),
         None if calibration is None else Calibration.from_dict(calibration),
-        _certificate(config["certificate"]),
+        None if config["certificate"] is None else Certificate.from_dict(config["certificate"]),
         _decision(config["decision"]),
         Card.from_dict(config["card"]),
     )
@@ -222,27 +203,6 @@ def _preparation(record: Any) -> Any:
     from abnet.preparation import preparation_from_dict
 
     return preparation_from_dict(record)
-
-
-def _certificate(record: Any) -> Certificate | DrawnCertificate | None:
-    if record is None:
-        return None
-    if isinstance(record, dict) and "kind" in record:
-        return _drawn_certificate(record)
-    certificate = Certificate.from_dict(record)
-    verify_certificate(certificate)
-    return certificate
-
-
-def _drawn_certificate(record: dict[str, Any]) -> DrawnCertificate:
-    kind, claimed = record["kind"], record.get("error_bound")
-    if kind != _DRAWN:
-        raise ValueError(f"its certificate is of the unknown kind {str(kind)[:40]!r}.")
-    observed = {name: value for name, value in record.items() if name not in ("kind", "error_bound")}
-    certificate = DrawnCertificate.from_dict(observed)
-    if type(claimed) is not float or not math.isclose(claimed, certificate.error_bound, rel_tol=1e-9):
-        raise ValueError("the certificate does not follow from its own observations: error_bound")
-    return certificate
 
 
 FORMAT, VERSION = "abnet", "2"

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.vote import DrawnCertificate
 from abnet.calibration import Calibration
+from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.features import CodedRows
 from abnet.labels import Labels
@@ -39,8 +38,7 @@ class Model:
         Columns in the order of training.
     calibration : Calibration, optional
         From shares of the vote to probabilities; without it they are the same.
-    certificate : Certificate or DrawnCertificate, optional
-        The latter for one network drawn from the posterior.
+    certificate : Certificate, optional
     decision : Decision
         From scores to answers; the plain vote by default.
     card : Card
@@ -60,7 +58,7 @@ class Model:
     preparation: Any = None
     feature_names: tuple[str, ...] | None = None
     calibration: Calibration | None = None
-    certificate: Certificate | DrawnCertificate | None = None
+    certificate: Certificate | None = None
     decision: Decision = ARGMAX
     card: Card = field(default_factory=Card)
 
@@ -87,7 +85,7 @@ class Model:
         return self.labels.classes
 
     @property
-    def certificate_(self) -> Certificate | DrawnCertificate | None:
+    def certificate_(self) -> Certificate | None:
         """The certificate that came out of training, if any."""
         return self.certificate
 
@@ -194,7 +192,7 @@ class Model:
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and its certificate; its arrays are long, and nothing to read."""
-        from abnet.bounds.wording import fitted_html
+        from abnet.certificates.sentences import fitted_html
 
         return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
 

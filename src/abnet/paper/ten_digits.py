@@ -120,6 +120,7 @@ def measure_digits(
     report : callable, optional
         Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
     """
+    from abnet.certificates.certify import Terms, certify
     from abnet.estimators import mixture_fit
     from abnet.estimators.certification import mean_risks
     from abnet.estimators.classifier import seeds
@@ -132,22 +133,24 @@ def measure_digits(
     plain = Recipe((recipe.hidden,), recipe.members, "ancestral", "none", None, recipe.code_length, recipe.prior_fraction, None)  # fmt: skip # noqa: E501
     scorer = mixture_fit.deploy(plain, networks, 10, draw_rng, recipe.paths)
     X, seen = features_of(images[bound], recipe.features), features_of(images[n_learn:], recipe.features)
-    certificate = mixture_fit.certify_mixture(
-        scorer, networks, networks, X, digits[bound], 10, path_rng, frozen=True, report=report,
-        delta=recipe.delta, n_candidates=recipe.n_candidates, prior="split",
-    )  # fmt: skip
-    if certificate.vote_error_bound is None or certificate.vote_errors is None:
+    terms = Terms(delta=recipe.delta, n_candidates=recipe.n_candidates)
+    counted, terms = mixture_fit.observe_mixture(
+        scorer, networks, networks, X, digits[bound], path_rng, terms, report=report
+    )
+    certificate = certify(counted, terms)
+    vote, gibbs, risk = certificate.vote_error_bound, certificate.gibbs_risk_bound, certificate.empirical_gibbs_risk
+    if vote is None or gibbs is None or risk is None:
         raise ValueError("the bound rows give no certificate for the vote.")
     risks = mean_risks(networks, seen, digits[n_learn:], 10, test_rng, None)[0]
     return DigitsResult(
         recipe=recipe,
-        gibbs_certificate=certificate.gibbs_risk_bound,
-        vote_certificate=certificate.vote_error_bound,
+        gibbs_certificate=gibbs,
+        vote_certificate=vote,
         test_error=float(np.mean(scorer.votes(seen) != digits[n_learn:])),
         test_gibbs_risk=float(risks.mean()),
         bound_rows=len(bound),
-        bound_vote_errors=certificate.vote_errors,
-        bound_gibbs_risk=certificate.empirical_gibbs_risk,
+        bound_vote_errors=counted.errors,
+        bound_gibbs_risk=risk,
         seconds=round(time.perf_counter() - begin, 1),
     )
 

@@ -176,7 +176,7 @@ def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir
     model = ABNetClassifier(**options, random_state=split).fit(X[train], y[train])
     seconds = time.perf_counter() - begin
     certificate = model.certificate_
-    if certificate is None or certificate.vote_error_bound is None:
+    if certificate is None or certificate.vote_error_bound is None or certificate.gibbs_risk_bound is None:
         raise ValueError(f"{dataset}: these parameters give no certificate for the vote: {parameters}")
     seen = model.certify(X[test], y[test])
     return Measurement(
@@ -190,7 +190,7 @@ def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir
         aggregation=model.aggregation_,
         posterior=model.posterior,
         prior_fraction=model.prior_fraction,
-        n_candidates=certificate.n_candidates,
+        n_candidates=certificate.facts.n_candidates,
         seconds=round(seconds, 2),
     )
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.wording import percent
-from abnet.decisions.abstain import Abstention
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model_inputs
 from abnet.model.card import Curve
@@ -19,7 +17,7 @@ from abnet.preparation.table_map import TableMap
 from abnet.report.measures import GivenRows, RowMeasures
 from abnet.report.promise import html_table
 from abnet.report.svg import Bar, Series, bar_chart, chart
-from abnet.words import number_of
+from abnet.words import number_of, percent
 
 __all__ = ["columns_section", "curves_section", "estimates_section", "moves_of", "moves_section", "page_plan"]
 
@@ -38,14 +36,12 @@ MOST_BARS, MOST_REGIONS = 12, 8
 
 
 def estimates_section(model: Model, m: RowMeasures | None) -> str:
-    """What the given rows say: error, probabilities, confusion, and abstaining."""
-    abstained = _abstention(model)
+    """What the given rows say: error, probabilities and confusion."""
     if m is None:
-        none = (
+        return (
             "<p>No labelled rows were given, so that there are no estimates here: "
             "<code>abnet report MODEL TABLE</code> adds calibration, confusion matrix and risk-coverage curve.</p>"
         )
-        return none + abstained
     figures = [["error", f"{percent(m.error)} ({percent(m.low)} to {percent(m.high)})"], ["rows", f"{m.n_rows:,}"]]
     figures += [] if m.log_loss is None else [["log loss", f"{m.log_loss:.3f}"]]
     figures += [] if m.calibration_error is None else [["calibration error", percent(m.calibration_error)]]
@@ -57,12 +53,11 @@ def estimates_section(model: Model, m: RowMeasures | None) -> str:
     return "\n".join([
         _warning(m),
         "<p>These figures are <strong>estimates</strong> from the rows that were given, not promises. The limits "
-        "behind the error hold with 95 % confidence if these rows are new and from the same source."
+        "behind the error hold with 95% confidence if these rows are new and from the same source."
         f"{grouped}{left_out}</p>",
         html_table(["", ""], figures, caption="On the rows given", left=1),
         f'<div class="pair">{_reliability(model, m)}{_risk(m)}</div>',
         _confusion(model, m),
-        abstained,
     ])  # fmt: skip
 
 
@@ -99,8 +94,8 @@ def _reliability(model: Model, m: RowMeasures) -> str:
     lines = [
         [percent(b.said), percent(b.found), f"{percent(b.low)} to {percent(b.high)}", f"{b.n_rows:,}"] for b in m.bins
     ]
-    numbers = html_table(["said", "found", "95 % limits", "rows"], lines, caption="Calibration", left=0)
-    words = "Are the probabilities right? On the line they are. Whiskers: 95 % limits of each bin alone."
+    numbers = html_table(["said", "found", "95% limits", "rows"], lines, caption="Calibration", left=0)
+    words = "Are the probabilities right? On the line they are. Whiskers: 95% limits of each bin alone."
     return _figure("Calibration", drawn, words, numbers)
 
 
@@ -161,18 +156,6 @@ def _confused_pairs(true: list[str], names: list[str], confusion: NDArray[np.int
         return f"{head}<p>No row was answered wrongly.</p>"
     shown = html_table(["true class", "answer", "rows", "of that class"], lines, caption="Confused most", left=2)
     return head + shown
-
-
-def _abstention(model: Model) -> str:
-    """What is certified about abstaining, if the model learned to."""
-    record = model.card.abstention
-    if record is None:
-        return ""
-    try:
-        words = str(Abstention.from_dict(record)).split("\n\n")
-    except (TypeError, ValueError):
-        return ""
-    return f"<h3>Abstaining</h3>{''.join(f'<p>{escape(part)}</p>' for part in words)}"
 
 
 def _short(name: str, most: int = 24) -> str:
@@ -248,7 +231,7 @@ def _growth(found: ModelExplanation, ranked: list[ColumnImportance]) -> str:
     if found.error is None:
         return ""
     lines = [
-        [_short(one.column, 60), f"{100 * one.error_growth:+.1f} %", f"± {100 * (one.error_growth_error or 0.0):.1f} %"]
+        [_short(one.column, 60), f"{100 * one.error_growth:+.1f}%", f"± {100 * (one.error_growth_error or 0.0):.1f}%"]
         for one in ranked[:MOST_BARS]
         if one.error_growth is not None
     ]

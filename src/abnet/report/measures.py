@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
+from abnet.certificates.decision import sureness
 from abnet.certificates.fitted_rows import FittedRows
-from abnet.decisions.answers import sureness
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.labels import winners
 from abnet.model.model import Model
@@ -42,7 +42,7 @@ class CalibrationBin:
     found : float
         Share of the rows for which it came true.
     low, high : float
-        Limits of that share, with 95 % confidence for this bin alone.
+        Limits of that share, with 95% confidence for this bin alone.
     """
 
     n_rows: int
@@ -61,7 +61,7 @@ class RowMeasures:
     n_rows, errors : int
         Rows with a label, and those that are answered wrongly; a label that the model does not know is an error.
     low, high : float
-        Limits of the error, with 95 % confidence if the rows are new.
+        Limits of the error, with 95% confidence if the rows are new.
     confusion : int array (K, K) or (K + 1, K)
         Rows of each true class, by answer; the last row for labels that the model does not know.
     log_loss, calibration_error : float or None

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from abnet import __version__
 from abnet.atomic import atomic_path
-from abnet.decisions.answers import threshold_of
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.labels import Labels
@@ -247,12 +246,8 @@ def _form(model: Model, plan: ExplanationPlan | None) -> _Form:
         record = js_record(model)
     except ValueError as error:
         return _Form(f"<p>There is no form for this model: {escape(str(error))}</p>")
-    threshold = None
-    if model.card.abstention is not None:
-        try:
-            threshold = threshold_of(model.card)
-        except (ValueError, TypeError):
-            threshold = None
+    decision = model.card.decisions.get("abstention")
+    threshold = None if decision is None else decision.threshold
     page = {
         "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
         "fields": _fields(model), "threshold": threshold,

@@ -1,4 +1,4 @@
-"""The first part of a report: what is promised, beside the base rate and other models, and how to make it again."""
+"""The first part of a report: what is promised, beside other models, and how to make it again."""
 
 import hashlib
 import json
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.vote import DrawnCertificate
-from abnet.bounds.wording import assumptions, confidence, percent, percent_up, sentences, table
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.sentences import assumptions, said, table
 from abnet.model.card import Card
 from abnet.model.file import VERSION, config_text, digest
 from abnet.model.model import Model
 from abnet.report.measures import RowMeasures
 from abnet.report.svg import Bar, bar_chart
+from abnet.words import confidence, percent, percent_up
 
 __all__ = ["Peer", "certificate_section", "html_table", "peers_of", "repeat_section", "settings_text"]
 
@@ -93,7 +93,7 @@ def _kind(cell: str, left: bool) -> str:
 def certificate_section(model: Model, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
     """What is promised, in words and as bars."""
     c = model.certificate_
-    bound = _bound(c)
+    bound = None if c is None else c.vote_error_bound
     if c is None:
         estimate = _rate(model.card.bound_estimate)
         figure = "" if estimate is None else f" The bound would be {percent(estimate)}; that is an estimate."
@@ -106,49 +106,41 @@ def certificate_section(model: Model, peers: Sequence[Peer], measures: RowMeasur
     else:
         head = (
             f'<p class="figure"><span class="number">{escape(percent_up(bound))}</span> '
-            f"<span>at most: the error of its answers on {_where(c)} from the same source, with "
-            f"{escape(confidence(c.delta))} confidence</span></p>"
+            f"<span>error rate (upper bound) on {_where(c)} from the same source, with "
+            f"{escape(confidence(c.facts.delta))} confidence</span></p>"
         )
-    words = "" if c is None else "".join(f"<p>{_marked(text)}</p>" for text in sentences(c, details=bound is None))
+    words = "" if c is None else "".join(f"<p>{_marked(text)}</p>" for text in said(c, details=bound is None))
     lines = "" if c is None else _lines(c)
-    rests = "" if c is None else f"<h3>What it rests on</h3>{''.join(f'<p>{_marked(t)}</p>' for t in assumptions(c))}"
+    rests = "" if c is None else f"<h3>What it rests on</h3><p>{_marked(assumptions(c))}</p>"
     return f"{head}\n{words}\n{_bars(model, peers, measures)}\n{lines}\n{rests}"
 
 
-def _bound(c: Certificate | DrawnCertificate | None) -> float | None:
-    if isinstance(c, DrawnCertificate):
-        return c.error_bound
-    return None if c is None else c.vote_error_bound
-
-
-def _where(c: Certificate | DrawnCertificate) -> str:
+def _where(c: Certificate) -> str:
     """What the promise is about."""
-    grouped = isinstance(c, Certificate) and c.groups is not None
+    grouped = c.facts.n_groups is not None
     return "a new group, averaged over its rows, and on no single rows," if grouped else "new data"
 
 
 def _marked(text: str) -> str:
-    """A sentence as HTML, its names of code as such, and no line that begins with a sign of percentage."""
-    parts = escape(text).replace(" %", "&nbsp;%").split("`")
+    """A sentence as HTML, its names of code as such."""
+    parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
 
 
 def _bars(model: Model, peers: Sequence[Peer], measures: RowMeasures | None) -> str:
     c, bars = model.certificate_, []
-    bound = _bound(c)
-    base = c.base_rate if isinstance(c, Certificate) else None
-    if c is not None and bound is not None:
-        errors = c.errors if isinstance(c, DrawnCertificate) else c.vote_errors
-        seen = None if errors is None else errors / c.n_examples
-        grouped = isinstance(c, Certificate) and c.groups is not None
-        bars.append(_limit(f"this model: certified limit{' for a new group' * grouped}", bound, seen, "main"))
+    base = None if c is None else c.majority_class_error
+    if c is not None and c.vote_error_bound is not None:
+        grouped = c.facts.n_groups is not None
+        name = f"this model: upper bound{' for a new group' * grouped}"
+        bars.append(_limit(name, c.vote_error_bound, c.empirical_error, "main"))
     if measures is not None:
         text = f"{percent(measures.error)}, an estimate"
         bars.append(Bar("this model: error on the rows given", text, measures.error, "second"))
         base = measures.base_rate if base is None else base
     bars += [_peer(peer) for peer in peers]
     if base is not None:
-        bars.append(Bar("always the commonest class (base rate)", percent(base), base, "plain"))
+        bars.append(Bar("always the commonest class (majority-class error)", percent(base), base, "plain"))
     if not bars:
         return ""
     drawn = bar_chart(bars, "Error of this model beside others")
@@ -173,17 +165,9 @@ def _peer(peer: Peer) -> Bar:
     return _limit(peer.name, peer.bound, peer.seen, "other")
 
 
-def _lines(c: Certificate | DrawnCertificate) -> str:
-    found = table(c)
-    rows = [
-        [
-            line.name,
-            "no bound" if line.error_bound is None else percent_up(line.error_bound),
-            "not counted" if line.errors is None else f"{line.errors:,} of {line.n_rows:,}",
-        ]
-        for line in found
-    ]
-    return html_table(["", "error, at most", "errors seen"], rows, caption="The certificate by class") if rows else ""
+def _lines(c: Certificate) -> str:
+    head, *rows = table(c)
+    return html_table(head, rows, caption="The certificate by class")
 
 
 # Making it again

@@ -84,9 +84,9 @@ def bar_chart(bars: Sequence[Bar], title: str) -> str:
 
     Examples
     --------
-    >>> print(bar_chart([Bar("<a>", "3 %", 0.03)], "Errors"))
+    >>> print(bar_chart([Bar("<a>", "3%", 0.03)], "Errors"))
     <ul class="bars" aria-label="Errors">
-    <li><p><span>&lt;a&gt;</span> <b>3 %</b></p>
+    <li><p><span>&lt;a&gt;</span> <b>3%</b></p>
     <svg ...><rect .../><rect .../></svg></li>
     </ul>
     """
@@ -215,4 +215,4 @@ def _drawn(one: Series, frame: _Frame) -> list[str]:
 
 
 def _number(value: float, percent: bool) -> str:
-    return f"{100 * value:g} %" if percent else f"{value:g}"
+    return f"{100 * value:g}%" if percent else f"{value:g}"

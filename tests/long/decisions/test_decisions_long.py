@@ -12,15 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 from abnet.bounds.betting import anytime_upper_limit, betting_bound, log_evidence, row_weighted_betting_bound
-from abnet.bounds.certify import certify_test_set
-from abnet.decisions import (
-    Monitor,
-    abstention,
-    certify_costs,
-    group_averaged_bound,
-    row_weighted_bound,
-    score_thresholds,
-)
+from abnet.bounds.counted import cost_bound
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.evidence import observe
+from abnet.certificates.goals import TargetError, meet
+from abnet.certificates.held import Held
+from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.decisions import Monitor
 from promise import breaks
 
 Rows = NDArray[np.float64]
@@ -86,27 +84,32 @@ def test_row_weighted_betting() -> None:
     assert not breaks(failures, repetitions, 0.05)
 
 
+def _order(losses: Rows) -> NDArray[np.intp]:
+    return row_order(row_hashes(losses[:, None]))
+
+
 def _costs(losses: Rows) -> float:
-    return certify_costs(losses, 1.0).cost_bound
+    return cost_bound(losses[_order(losses)], 1.0)
 
 
-def _averaged(losses: Rows) -> float:
-    return group_averaged_bound(losses, np.arange(len(losses)))
-
-
-def _weighted(losses: Rows) -> float:
-    return row_weighted_bound(losses, np.arange(len(losses)), 1)
+def _groups(losses: Rows) -> float:
+    truth = np.zeros(2 * len(losses), int)
+    groups, twice = np.repeat(np.arange(len(losses)), 2), np.repeat(losses, 2)
+    keys = bet_keys(row_order(row_hashes(twice[:, None]), groups=groups))
+    seen = observe(truth, truth, ("a",), losses=twice, groups=groups, keys=keys)
+    return certify(seen, Terms(source="test set")).gibbs_risk_bound or 0.0
 
 
 def _frozen(losses: Rows) -> float:
-    wrong = losses > 0.5
-    return certify_test_set(losses, np.zeros(len(losses), int), wrong, delta=0.05).gibbs_risk_bound
+    truth = np.zeros(len(losses), int)
+    seen = observe(truth, truth, ("a",), losses=losses, keys=bet_keys(_order(losses)))
+    return certify(seen, Terms(source="test set")).gibbs_risk_bound or 0.0
 
 
 @pytest.mark.parametrize("n", [60, 300, 1500])
 @pytest.mark.parametrize(
     ("bound", "broken"),
-    [(_costs, False), (_averaged, False), (_weighted, False), (_frozen, False), (betting_bound, True)],
+    [(_costs, False), (_groups, False), (_frozen, False), (betting_bound, True)],
 )
 def test_losses_sorted_by_size(n: int, bound: Callable[[Rows], float], broken: bool) -> None:
     """Whatever bets on rows that a file may have sorted draws an order first; the twin bets in that of the file."""
@@ -124,17 +127,19 @@ def test_betting_on_a_million_losses() -> None:
 
 
 def test_abstaining_with_few_rows() -> None:
-    """n = 300, ε = .05, δ = .1, twenty thresholds: certified in half of the samples, false in few."""
+    """n = 300, ε = .05, δ = .1, a hundred thresholds: certified in half of the samples, false in few."""
     rng, issued, false, covered = np.random.default_rng(7), 0, 0, 0
     for _ in range(3000):
-        validation, s = rng.random(300), rng.random(300)
-        wrong = rng.random(300) < 0.01 + 0.3 * (1 - s) ** 2
-        result = abstention(s, wrong, score_thresholds(validation, 300, 0.05, 0.1), 0.05, 0.1)
-        if result.threshold is not None and result.coverage_bound is not None:
-            answered = 1 - max(result.threshold, 0.0)
+        held, s = Held(rng.random(300), np.ones(300, int)), rng.random(300)
+        right = (rng.random(300) >= 0.01 + 0.3 * (1 - s) ** 2).astype(int)
+        decision, made = meet(
+            TargetError(0.05), held, s, right, ("a", "b"), Terms(delta=0.1), keys=np.arange(300)
+        )  # fmt: skip
+        if decision is not None:
+            answered = 1 - max(decision.threshold or 0.0, 0.0)
             issued += 1
             false += 0.01 + 0.1 * answered**2 > 0.05
-            covered += result.coverage_bound > answered
+            covered += (made[1].value or 0.0) > answered
     assert issued > 1200
     assert not breaks(false, 3000, 0.1)
     assert not breaks(covered, 3000, 0.1)

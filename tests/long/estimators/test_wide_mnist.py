@@ -10,7 +10,6 @@ import pytest
 from sklearn.model_selection import train_test_split
 
 import abnet
-from abnet.bounds import verify_certificate
 
 pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNET_DATA to the folder of the data files")
 
@@ -32,7 +31,7 @@ def test_error_and_gibbs_certificate(hidden: tuple[int, ...], error: float, cert
             hidden, aggregation="auto", posterior="frozen", random_state=seed, **SETTINGS[hidden]
         ).fit(X, y)
         assert clf.aggregation_ == "ancestral"
-        verify_certificate(clf.certificate_)
+        clf.certificate_.check()
         errors.append(1 - clf.score(X_test, y_test))
         promises.append(clf.certificate_.gibbs_risk_bound)
         print(f"{hidden} split {seed}: test error {errors[-1]:.4f}, Gibbs {promises[-1]:.5f}, {clf.certificate_}")

@@ -17,7 +17,8 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from abnet.bounds.certificate import Certificate
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms
 from abnet.cli.jobs.fit_table import PREPARATION_SHARE
 from abnet.cli.jobs.inputs import (
     Labelled,
@@ -228,7 +229,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
     return Contender(
         name,
         bound=None if certificate is None else certificate.vote_error_bound,
-        method="" if certificate is None else certificate.vote_method or "",
+        method="" if certificate is None else "PAC-Bayes" if certificate.facts.trained else "test set",
         gibbs_bound=None if certificate is None else certificate.gibbs_risk_bound,
         test_errors=int(np.count_nonzero(wrong)),
         n_test=len(wrong),
@@ -272,7 +273,7 @@ def judged(
     prepare = (lambda X: X) if parts.preparation is None else parts.preparation.transform
     _fit(model, prepare(first.X), first.y)
     found, places = judge_answers(second.y, model.predict(prepare(second.X))), np.arange(len(second.y))  # of the split
-    certificate: Any = certify_judged(found, delta=delta, n_candidates=n_candidates, groups=second.groups, order=places)
+    certificate = certify_judged(found, Terms(delta=delta, n_candidates=n_candidates), places, groups=second.groups)
     seconds = perf_counter() - start
     rows = prepare(test.X)
     answers, proba = model.predict(rows), model.predict_proba(rows)
@@ -299,7 +300,7 @@ LEAST_ROWS = 20
 
 @dataclass(frozen=True)
 class CompareOutcome:
-    """All contenders, the numbers of rows and of threads that they had, and the base rate of the test rows."""
+    """All contenders, the numbers of rows and threads that they had, and the majority-class error on the test rows."""
 
     n_learn: int
     n_test: int

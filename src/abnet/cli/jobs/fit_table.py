@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.bounds import clopper_pearson_bound
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.wording import filled, percent
-from abnet.cli.console import certificate_text
+from abnet.bounds.counted import group_error_bound
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.statement import Estimate
 from abnet.cli.jobs.inputs import (
     Labelled,
     check_use,
@@ -25,16 +25,17 @@ from abnet.cli.jobs.inputs import (
     take_groups,
     two_random_parts,
 )
-from abnet.decisions.groups import group_averaged_bound
 from abnet.estimators.classifier import take_rows
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.recipe import prior_share
+from abnet.groups import number_groups
 from abnet.labels import counted
 from abnet.model.card import Card, Rival
 from abnet.model.file import save
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.tables.reading import Learning, TableSource, without
+from abnet.words import paragraphs, percent
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 
@@ -59,7 +60,7 @@ class FitOutcome:
     n_rows: int
     n_columns: int
     certificate: Certificate | None
-    bound_estimate: float | None
+    bound_estimate: Estimate | None
     rivals: tuple[Rival, ...]
     notices: tuple[str, ...]
     card: Card
@@ -81,20 +82,21 @@ class FitOutcome:
     def headline(self) -> str:
         """What has to be said first of all, if anything: that the model is of no use."""
         c = self.certificate
-        if c is None or c.vote_errors is None or c.base_rate is None:
+        if c is None:
             return ""
-        wrong = [part.vote_errors == part.n_examples for part in c.per_class]
-        right = [part.vote_errors == 0 and part.n_examples > 0 for part in c.per_class]
+        errors, n = sum(c.facts.class_errors), c.facts.n_rows
+        parts = list(zip(c.facts.class_rows, c.facts.class_errors, strict=True))
+        wrong, right = [k == n for n, k in parts], [k == 0 and n > 0 for n, k in parts]
         if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
             only = self.classes[right.index(True)]
-            return f"This model is of no use: it predicts {only} on every bound row ({c.n_examples:,})."
-        known = [part.n_examples for part in c.per_class[: len(self.classes)]]  # no answer is right for other labels
-        base = 1 - max(known) / c.n_examples
-        if c.vote_errors < base * c.n_examples:
+            return f"This model is of no use: it predicts {only} on every held-out row ({n:,})."
+        known = c.facts.class_rows[: len(self.classes)]  # no answer is right for other labels
+        base = 1 - max(known) / n
+        if errors < base * n:
             return ""
         commonest = self.classes[known.index(max(known))]
         return (
-            f"This model is of no use: it errs on {percent(c.vote_errors / c.n_examples)} of the bound rows, and "
+            f"This model is of no use: it errs on {percent(errors / n)} of the held-out rows, and "
             f"always answering {commonest} on {percent(base)}."
         )
 
@@ -102,21 +104,16 @@ class FitOutcome:
         """The certificate in words, or why there is none."""
         if self.certificate is None:
             return self._no_certificate_text()
-        return certificate_text(self.certificate, details=details)
-
-    @property
-    def decisions(self) -> list[str]:
-        """What is promised of answers by a threshold, in words."""
-        from abnet.decisions.answers import decision_texts
-
-        return decision_texts(self.card)
+        return self.certificate.describe(details=details)
 
     def _no_certificate_text(self) -> str:
         settings = ", ".join(f"{name} {getattr(self.card, name)!r}" for name in ("objective", "prior", "aggregation"))
         figure = (
-            "" if self.bound_estimate is None else f" The Gibbs bound would be {self.bound_estimate:.3f}, an estimate."
+            ""
+            if self.bound_estimate is None
+            else f" The Gibbs bound would be {self.bound_estimate.value:.3f}, an estimate."
         )
-        return filled(
+        return paragraphs(
             f"There is no certificate: no theorem covers what was done ({settings}).{figure} "
             "Leave out --objective, --prior and --aggregation, and there is one."
         )
@@ -125,7 +122,8 @@ class FitOutcome:
         """Plain values for JSON."""
         certificate = None if self.certificate is None else self.certificate.to_dict()
         return {
-            **{name: getattr(self, name) for name in ("target", "classes", "n_rows", "n_columns", "bound_estimate")},
+            **{name: getattr(self, name) for name in ("target", "classes", "n_rows", "n_columns")},
+            "bound_estimate": None if self.bound_estimate is None else self.bound_estimate.value,
             "certificate": certificate,
             "test_set_bounds": [msgspec.structs.asdict(rival) for rival in self.rivals],
             "headline": self.headline,
@@ -234,15 +232,15 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
         prepared = classifier.preprocessor_.transform(few)
     logistic = _learned_logistic(prepared, classifier._labels.encode(part.y[np.sort(first)]))
     name = _logistic_name(len(first), len(part.y))
-    tally = count_rows(
+    counted_rows = count_rows(
         classifier.model_, frames, target, part.learns, exact=scores_are_exact(classifier),
         others={name: logistic.predict},
     )  # fmt: skip
-    settle(classifier, tally)
-    errors = tally.other_errors[name]
-    base, K = 1 - float(tally.rows[:-1].max() / tally.n_rows), classifier.n_candidates
-    bound = clopper_pearson_bound(errors, tally.n_rows, classifier.delta, n_candidates=K)
-    rival = Rival(name=name, bound=bound, errors=errors, n_examples=tally.n_rows, base_rate=base, n_candidates=K)
+    settle(classifier, counted_rows)
+    errors, seen, K = counted_rows.other_errors[name], counted_rows.seen, classifier.n_candidates
+    base = 1 - float(seen.class_rows[:-1].max() / seen.n_rows)
+    bound = clopper_pearson_bound(errors, seen.n_rows, classifier.delta, n_candidates=K)
+    rival = Rival(name=name, bound=bound, errors=errors, n_examples=seen.n_rows, base_rate=base, n_candidates=K)
     return (rival,)
 
 
@@ -300,8 +298,10 @@ def _judged(
     if groups is None:
         bound = clopper_pearson_bound(errors, len(wrong), delta, n_candidates=K)
     else:
-        order = np.arange(len(wrong))  # that of the split
-        bound = group_averaged_bound(wrong, groups, delta, n_candidates=K, order=order)
+        numbers = number_groups(groups, len(wrong))  # in the order of the split
+        rows, failed = np.bincount(numbers), np.bincount(numbers[wrong])
+        failed = np.pad(failed, (0, len(rows) - len(failed)))
+        bound = group_error_bound(rows.tolist(), failed.tolist(), delta, n_candidates=K)
     return Rival(
         name=name, bound=bound, errors=errors, n_examples=len(wrong), same_network=same_network, n_candidates=K
     )

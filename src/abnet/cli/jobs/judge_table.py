@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import check_writable
-from abnet.bounds.certificate import Certificate
-from abnet.bounds.confusion import ConfusionMatrix
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms
+from abnet.certificates.decision import sureness
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.inputs import cell_texts, label_text, without_group
 from abnet.cli.jobs.predict_table import ROWS, prepared
-from abnet.decisions.answers import sureness
+from abnet.decisions.certify_model import confusion_of
 from abnet.decisions.monitor import Monitor
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.decisions.training_rows import filter_of, label_marks
@@ -93,11 +94,10 @@ class JudgedTable:
             raise TableError("no row of the table has a label, so nothing can be certified.")
         return judge_answers(self.truth, self.answers, known=self.known)
 
-    def confusion(self, delta: float, n_candidates: int) -> ConfusionMatrix:
+    def confusion(self, terms: Terms) -> Certificate:
         """Labels against answers."""
         # A model of ours answers with labels that it knows; one that lives elsewhere may say anything.
-        options: Any = {"known": self.known, "others": not self.known, "delta": delta, "n_candidates": n_candidates}
-        return ConfusionMatrix.from_labels(self.truth, self.answers, **options)
+        return confusion_of(self.judged(), terms, others=not self.known)
 
     @property
     def notices(self) -> list[str]:
@@ -374,8 +374,8 @@ def _promised(loaded: Model, error: float | None) -> float:
     if error is not None:
         return error
     certificate = loaded.certificate_
-    bound = certificate.vote_error_bound if isinstance(certificate, Certificate) else None
-    if isinstance(certificate, Certificate) and certificate.groups is not None:
+    bound = None if certificate is None else certificate.vote_error_bound
+    if certificate is not None and certificate.facts.n_groups is not None:
         raise ValueError("the certificate is about new groups, and a monitor counts single rows: name an --error.")
     if bound is None or bound >= 1.0:
         raise ValueError("the model has no certificate whose promise could be watched: name an error with --error.")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
+from abnet.certificates.decision import decided, stored_decision
 from abnet.cli.console import UsageError
 from abnet.labels import winners
 from abnet.model.file import load
@@ -211,15 +212,11 @@ def _write(
 
 def _silence(model: Model) -> str:
     """Why a model that may abstain answers no row at all; nothing where it does answer."""
-    from abnet.decisions.abstain import Abstention
-    from abnet.decisions.answers import threshold_of
-
-    if threshold_of(model.card) is not None or model.card.abstention is None:
+    if stored_decision(model.card.decisions, "abstention") is not None:
         return ""
-    made = Abstention.from_dict(model.card.abstention)
     return (
-        f"no row is answered: when the model was fitted, an error of at most {made.target:g} among answered rows could "
-        "not be certified (`abnet inspect` says why); without --abstain every row is answered"
+        "no row is answered: when the model was fitted, the target error among answered rows could not be certified "
+        "(`abnet inspect` says why); without --abstain every row is answered"
     )
 
 
@@ -230,13 +227,10 @@ def _answers(model: Model, rows: Any, wanted: Wanted) -> tuple[NDArray[np.float6
     scores = model.predictor.scores(rows, threads=cores())
     codes = winners(scores)
     if wanted.abstain:
-        from abnet.decisions.answers import answered, threshold_of
-
-        codes = np.where(answered(scores, threshold_of(model.card)), codes, -1)
+        codes = decided(model.card.decisions, "abstention", scores)
+        codes = np.where(codes < len(model.classes_), codes, -1)
     if wanted.decide:
-        from abnet.decisions.answers import decided_codes
-
-        codes = decided_codes(model.card, scores, codes)
+        codes = decided(model.card.decisions, "decision", scores)
     return (model.probabilities_from_scores(scores) if wanted.proba else None), codes
 
 

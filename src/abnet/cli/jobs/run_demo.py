@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abnet.atomic import atomic_path, check_writable
-from abnet.bounds.certificate import Certificate
+from abnet.certificates.certificate import Certificate
 from abnet.cli.console import UsageError
 from abnet.cli.jobs.compare_models import (
     Contender,

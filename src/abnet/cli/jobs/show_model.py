@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from abnet.bounds.certificate_file import kind_of_record
-from abnet.cli.console import certificate_text, say
+from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.record_file import kind_of_record
+from abnet.certificates.statement import Estimate
+from abnet.cli.console import say
 from abnet.cli.jobs.inputs import EXPORTED, check_output, described
-from abnet.decisions.certify_model import AnyCertificate, load_certificate, not_recomputed
-from abnet.decisions.training_rows import ErrorEstimate
 from abnet.export import c_files, to_c, to_onnx
-from abnet.model.file import certificate_record, load
+from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.predictors.kinds import kind_of
 from abnet.preparation.coded import CodedMap
@@ -66,20 +66,29 @@ def inspect_file(path: Path, *, details: bool = False) -> tuple[dict[str, Any], 
         "feature_names": model.feature_names,
         "columns": _columns(model),
         "preparation": None if model.preparation is None else model.preparation.to_dict(),
-        "certificate": certificate_record(model.certificate),
+        "certificate": None if model.certificate is None else model.certificate.to_dict(),
         "card": model.card.to_dict(),
     }
     return record, _promise(model, details)
 
 
-def inspect_certificate(path: Path) -> AnyCertificate | ErrorEstimate | None:
+def inspect_certificate(path: Path) -> Certificate | Estimate | None:
     """The certificate in a JSON file, its bounds computed again, or the estimate; None for a file of another kind."""
-    readers: dict[str | None, Any] = {"certificate": load_certificate, "estimate": ErrorEstimate.load}
-    read = readers.get(kind_of_record(path))
-    found = read(path) if read else None
-    if found is not None and not isinstance(found, ErrorEstimate) and (left := not_recomputed(found)):
-        say(f"not recomputed, because the single losses are not in the file: {', '.join(left)}")
+    kind = kind_of_record(path)
+    if kind == "estimate":
+        return Estimate.load(path)
+    if kind is None:
+        return None
+    found = load_certificate(path)
+    _say_what_was_checked(found)
     return found
+
+
+def _say_what_was_checked(certificate: Certificate) -> None:
+    """Name the statements that could not be computed again: betting needs the losses one by one."""
+    left = [about for about, how in certificate.check().items() if how == "attainable"]
+    if left:
+        say(f"not recomputed, because the single values are not in the file: {', '.join(left)}")
 
 
 def _columns(model: Model) -> list[str]:
@@ -98,4 +107,5 @@ def _columns(model: Model) -> list[str]:
 def _promise(model: Model, details: bool) -> str:
     if model.certificate_ is None:
         return "There is no certificate in this file: no theorem covered the way the model was learned."
-    return certificate_text(model.certificate_, details=details)
+    _say_what_was_checked(model.certificate_)
+    return model.certificate_.describe(details=details)

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc, ndtr, roots_genlaguerre, roots_hermitenorm
 
 from abnet import bounds
-from abnet.bounds import Certificate, SampledRisk
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify_drawn
+from abnet.certificates.certify import certify as certify_evidence
+from abnet.certificates.evidence import observe
 
 Array = NDArray[np.float64]
 DELTA = 0.05
@@ -82,7 +85,20 @@ def surely_more_than_delta(failures: int) -> bool:
 
 
 def certify(x: Array, y: Array, w: Array, kl: float, candidates: int = 1) -> Certificate:
-    return bounds.certify_trained(losses(w, x, y), y, kl, delta=DELTA, prior="init", n_candidates=candidates)
+    terms = Terms(delta=DELTA, source="init", trained=True, kl=kl, n_candidates=candidates)
+    return certified(losses(w, x, y), x, y, w, terms)
+
+
+def certified(values: Array, x: Array, y: Array, w: Array, terms: Terms, n_paths: int | None = None) -> Certificate:
+    """The certificate of rows with these losses, in their order."""
+    answers, truth = (x @ w >= 0).astype(int), (y > 0).astype(int)
+    keys = np.arange(len(y))
+    return certify_evidence(observe(answers, truth, ("-1", "1"), losses=values, n_paths=n_paths, keys=keys), terms)
+
+
+def gibbs(certificate: Certificate) -> float:
+    assert certificate.gibbs_risk_bound is not None
+    return certificate.gibbs_risk_bound
 
 
 @pytest.mark.parametrize("w", [*PRIORS[:3], 6.0 * RULE])
@@ -97,7 +113,7 @@ def test_trained_gibbs(n: int, flip: float) -> None:
     def failed(rng: np.random.Generator) -> bool:
         x, y = draw(rng, n, flip)
         w, kl = trained(x, y, PRIORS[0])
-        return certify(x, y, w, kl).gibbs_risk_bound < risk(w, flip)
+        return gibbs(certify(x, y, w, kl)) < risk(w, flip)
 
     assert not surely_more_than_delta(share_of_failures(failed))
 
@@ -129,8 +145,8 @@ def test_trained_after_a_choice_among_priors(n: int, flip: float) -> None:
         x, y = draw(rng, n, flip)
         posteriors = [trained(x, y, prior) for prior in PRIORS]
         certificates = [certify(x, y, w, kl, len(PRIORS)) for w, kl in posteriors]
-        best = int(np.argmin([c.gibbs_risk_bound for c in certificates]))
-        return certificates[best].gibbs_risk_bound < risk(posteriors[best][0], flip)
+        best = int(np.argmin([gibbs(c) for c in certificates]))
+        return gibbs(certificates[best]) < risk(posteriors[best][0], flip)
 
     assert not surely_more_than_delta(share_of_failures(failed))
 
@@ -142,12 +158,12 @@ def test_frozen_gibbs_and_vote(n: int, flip: float) -> None:
 
     def certificate(rng: np.random.Generator) -> Certificate:
         x, y = draw(rng, n, flip)
-        return bounds.certify_frozen(losses(w, x, y), y, y * (x @ w) < 0, delta=DELTA, prior="split")
+        return certified(losses(w, x, y), x, y, w, Terms(delta=DELTA))
 
-    assert not surely_more_than_delta(share_of_failures(lambda rng: certificate(rng).gibbs_risk_bound < true_risk))
-    for name in ("test_set_bound", "twice_gibbs_bound", "tandem_bound"):
-        failures = share_of_failures(lambda rng, name=name: getattr(certificate(rng), name) < true_error)  # type: ignore[misc]
-        assert not surely_more_than_delta(failures)
+    assert not surely_more_than_delta(share_of_failures(lambda rng: gibbs(certificate(rng)) < true_risk))
+    assert not surely_more_than_delta(
+        share_of_failures(lambda rng: (certificate(rng).vote_error_bound or 0.0) < true_error)
+    )
 
 
 @pytest.mark.parametrize(("candidates", "broken"), [(8, False), (1, True)], ids=["paid", "not paid"])
@@ -166,13 +182,14 @@ def test_sampled_gibbs_trained_and_frozen(n: int, flip: float, paths: int) -> No
     def failed(rng: np.random.Generator) -> bool:
         x, y = draw(rng, n, flip)
         w, kl = trained(x, y, PRIORS[0])
-        sampled = SampledRisk.from_values(rng.random((n, paths)) < losses(w, x, y)[:, None], y)
-        return bounds.certify_trained_sampled(sampled, kl, delta=DELTA, prior="init").gibbs_risk_bound < risk(w, flip)
+        sampled = (rng.random((n, paths)) < losses(w, x, y)[:, None]).mean(axis=1)
+        terms = Terms(delta=DELTA, source="init", trained=True, kl=kl, vote=None)
+        return gibbs(certified(sampled, x, y, w, terms, paths)) < risk(w, flip)
 
     def failed_frozen(rng: np.random.Generator) -> bool:
         x, y = draw(rng, n, flip)
-        sampled = SampledRisk.from_values(rng.random((n, paths)) < losses(PRIORS[1], x, y)[:, None], y)
-        return bounds.certify_frozen_sampled(sampled, delta=DELTA, prior="split").gibbs_risk_bound < frozen_risk
+        sampled = (rng.random((n, paths)) < losses(PRIORS[1], x, y)[:, None]).mean(axis=1)
+        return gibbs(certified(sampled, x, y, PRIORS[1], Terms(delta=DELTA), paths)) < frozen_risk
 
     frozen_risk = risk(PRIORS[1], flip)
     assert not surely_more_than_delta(share_of_failures(failed))
@@ -187,8 +204,9 @@ def test_single_network(n: int, flip: float) -> None:
         noise = rng.normal(size=DIMENSION)
         h = w + noise
         ratio = float((h - PRIORS[0]) @ (h - PRIORS[0]) - noise @ noise) / 2
-        error = float(np.mean(y * (x @ h) < 0))
-        return bounds.single_network_bound(error, ratio, n, DELTA) < vote_error(h, flip)
+        seen = observe((x @ h >= 0).astype(int), (y > 0).astype(int), ("-1", "1"))
+        made = certify_drawn(seen, Terms(delta=DELTA, source="init", trained=True), ratio)
+        return (made.vote_error_bound or 0.0) < vote_error(h, flip)
 
     assert not surely_more_than_delta(share_of_failures(failed))
 
@@ -200,8 +218,8 @@ def test_both_classes_at_once(n: int, flip: float) -> None:
 
     def failed(rng: np.random.Generator) -> bool:
         x, y = draw(rng, n, flip)
-        c = bounds.certify_frozen(losses(w, x, y), y, y * (x @ w) < 0, delta=DELTA, prior="split")
-        return min(part.gibbs_risk_bound for part in c.per_class) < true
+        c = certified(losses(w, x, y), x, y, w, Terms(delta=DELTA))
+        return min(part.gibbs_risk_bound or 0.0 for part in c.per_class) < true
 
     assert not surely_more_than_delta(share_of_failures(failed))
 

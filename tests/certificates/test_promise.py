@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc, ndtr
 
 from abnet import bounds
-from abnet.bounds import Certificate, SampledRisk
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify, certify_drawn
+from abnet.certificates.evidence import observe
 
 DELTA = 0.1
 N = 40
@@ -106,6 +108,13 @@ def losses(w: Array, x: Array, y: Array) -> Array:
     return np.asarray(ndtr(-y * (x @ w)))
 
 
+def certified(values: Array, y: Array, scores: Array, terms: Terms, **options: object) -> Certificate:
+    """The certificate of rows with these losses, labels and scores, in their order."""
+    truth, answers = (y > 0).astype(int), (scores >= 0).astype(int)
+    keys = np.arange(len(y))
+    return certify(observe(answers, truth, ("-1", "1"), losses=values, keys=keys, **options), terms)  # type: ignore[arg-type]
+
+
 def repeat(failed: Callable[[np.random.Generator], bool]) -> int:
     return sum(failed(np.random.default_rng([11, i])) for i in range(REPETITIONS))
 
@@ -120,11 +129,10 @@ def test_trained_certificate_keeps_its_promise(world: World) -> None:
     def failures(rng: np.random.Generator) -> NDArray[np.bool_]:
         x, y = world.draw(rng)
         w, kl = trained(x, y)
-        c = bounds.certify_trained(losses(w, x, y), y, kl, delta=DELTA, prior="init")
-        assert c.twice_gibbs_bound is not None
-        assert c.tandem_bound is not None
-        vote = world.vote_error(w)
-        return np.array([c.gibbs_risk_bound < world.risk(w), min(c.twice_gibbs_bound, c.tandem_bound) < vote])
+        c = certified(losses(w, x, y), y, x @ w, Terms(delta=DELTA, source="init", trained=True, kl=kl))
+        assert c.gibbs_risk_bound is not None
+        assert c.vote_error_bound is not None
+        return np.array([c.gibbs_risk_bound < world.risk(w), c.vote_error_bound < world.vote_error(w)])
 
     counts = sum(failures(np.random.default_rng([3, i])).astype(int) for i in range(REPETITIONS))
     assert not any(surely_more_than_delta(int(count)) for count in np.atleast_1d(counts))
@@ -145,9 +153,9 @@ def test_frozen_certificate_keeps_its_promise(world: World) -> None:
 
     def certificate(rng: np.random.Generator) -> Certificate:
         x, y = world.draw(rng)
-        return bounds.certify_frozen(losses(w, x, y), y, y * (x @ w) < 0.0, delta=DELTA, prior="split")
+        return certified(losses(w, x, y), y, x @ w, Terms(delta=DELTA))
 
-    assert not surely_more_than_delta(repeat(lambda rng: certificate(rng).gibbs_risk_bound < world.risk(w)))
+    assert not surely_more_than_delta(repeat(lambda rng: (certificate(rng).gibbs_risk_bound or 0.0) < world.risk(w)))
     assert not surely_more_than_delta(
         repeat(lambda rng: (certificate(rng).vote_error_bound or 0.0) < world.vote_error(w))
     )
@@ -168,9 +176,11 @@ def test_sampled_certificate_keeps_its_promise(world: World) -> None:
     def failed(rng: np.random.Generator) -> bool:
         x, y = world.draw(rng)
         w, kl = trained(x, y)
-        paths = rng.random((N, 4)) < losses(w, x, y)[:, None]
-        c = bounds.certify_trained_sampled(SampledRisk.from_values(paths, y), kl, delta=DELTA, prior="init")
-        return c.gibbs_risk_bound < world.risk(w)
+        paths = (rng.random((N, 4)) < losses(w, x, y)[:, None]).astype(float)
+        pairs = (paths[:, :2] * paths[:, 2:]).mean(axis=1)
+        terms = Terms(delta=DELTA, source="init", trained=True, kl=kl)
+        c = certified(paths.mean(axis=1), y, x @ w, terms, pairs=pairs, n_paths=4)
+        return (c.gibbs_risk_bound or 0.0) < world.risk(w)
 
     assert not surely_more_than_delta(repeat(failed))
 
@@ -183,10 +193,24 @@ def test_single_network_keeps_its_promise(world: World) -> None:
         noise = rng.normal(size=2)
         h = w + noise
         ratio = ((h - PRIOR) @ (h - PRIOR) - noise @ noise) / 2
-        error = float(np.mean(np.where(x @ h >= 0.0, 1.0, -1.0) != y))
-        return bounds.single_network_bound(error, float(ratio), N, DELTA) < world.vote_error(h)
+        seen = observe((x @ h >= 0.0).astype(int), (y > 0).astype(int), ("-1", "1"))
+        terms = Terms(delta=DELTA, source="init", trained=True)
+        return (certify_drawn(seen, terms, float(ratio)).vote_error_bound or 0.0) < world.vote_error(h)
 
     assert not surely_more_than_delta(repeat(failed))
+
+
+def test_a_drawn_network_that_is_not_charged_for_its_training_breaks_it() -> None:
+    """The mutant counts a network that was trained on the rows as if it had never seen them."""
+
+    def failed(rng: np.random.Generator) -> bool:
+        x, y = NOISE.draw(rng)
+        candidates = rng.normal(size=(40, 2))
+        h = min(candidates, key=lambda h: float(np.mean((x @ h >= 0.0) != (y > 0))))
+        seen = observe((x @ h >= 0.0).astype(int), (y > 0).astype(int), ("-1", "1"))
+        return (certify_drawn(seen, Terms(delta=DELTA)).vote_error_bound or 0.0) < 0.5
+
+    assert surely_more_than_delta(repeat(failed))
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -195,9 +219,10 @@ def test_many_classes_hold_at_once_only_if_they_share_delta(shared: bool) -> Non
 
     def failed(rng: np.random.Generator) -> bool:
         codes, wrong = rng.integers(5, size=5 * N), np.less(rng.random(5 * N), 0.5)
-        parts = bounds.certify_test_set(np.full(5 * N, 0.5), codes, wrong, delta=DELTA, n_classes=5).per_class
-        deltas = [part.delta if shared else DELTA for part in parts]
-        counts = [(part.vote_errors or 0, part.n_examples) for part in parts]
+        seen = observe(np.where(wrong, (codes + 1) % 5, codes), codes, tuple("abcde"))
+        parts = certify(seen, Terms(delta=DELTA, source="test set")).per_class
+        deltas = [(part.delta or 0.0) if shared else DELTA for part in parts]
+        counts = [(part.vote_errors, part.n_examples) for part in parts]
         values = [bounds.clopper_pearson_bound(*seen, delta) for seen, delta in zip(counts, deltas, strict=True)]
         assert not shared or values == [part.vote_error_bound for part in parts]
         return min(values) < 0.5
@@ -213,7 +238,51 @@ def test_both_classes_keep_their_promise_at_once() -> None:
 
     def failed(rng: np.random.Generator) -> bool:
         x, y = SIGNAL.draw(rng)
-        c = bounds.certify_frozen(losses(w, x, y), y, y * (x @ w) < 0.0, delta=DELTA, prior="split")
-        return c.per_class[0].gibbs_risk_bound < negative or c.per_class[1].gibbs_risk_bound < positive
+        parts = certified(losses(w, x, y), y, x @ w, Terms(delta=DELTA)).per_class
+        return (parts[0].gibbs_risk_bound or 0.0) < negative or (parts[1].gibbs_risk_bound or 0.0) < positive
 
     assert not surely_more_than_delta(repeat(failed))
+
+
+@pytest.mark.parametrize("mutant", [False, True])
+def test_frozen_sampled_promise(mutant: bool) -> None:
+    """Twelve rows with 200 paths each: taking the paths for independent rows (the mutant) breaks the promise."""
+    chances, n, paths = np.array([0.0, 0.9]), 12, 200
+
+    def failed(rng: np.random.Generator) -> bool:
+        p = chances[(rng.random(n) < 0.3).astype(int)]
+        means = (rng.random((n, paths)) < p[:, None]).mean(axis=1)
+        if mutant:
+            return bool(bounds.gibbs_bound_frozen(float(means.mean()), n * paths, DELTA) < 0.27)
+        made = certified(means, np.ones(n), np.ones(n), Terms(delta=DELTA), pairs=means**2, n_paths=paths)
+        return (made.gibbs_risk_bound or 0.0) < 0.27
+
+    assert surely_more_than_delta(repeat(failed)) == mutant
+
+
+@pytest.mark.parametrize("mutant", [False, True])
+def test_betting_promise(mutant: bool) -> None:
+    """Losses sorted before they are bet on (the mutant) are losses in an order that depends on them."""
+
+    def failed(rng: np.random.Generator) -> bool:
+        risks = np.where(rng.random(BETTING_ROWS) < 0.1, 1.0, 0.0)
+        risks = np.sort(risks) if mutant else risks
+        made = certified(risks, np.ones(BETTING_ROWS), np.ones(BETTING_ROWS), Terms(delta=DELTA))
+        return (made.gibbs_risk_bound or 0.0) < 0.1
+
+    assert surely_more_than_delta(repeat(failed)) == mutant
+
+
+@pytest.mark.parametrize("mutant", [False, True])
+def test_fixed_C_promise(mutant: bool) -> None:
+    """The best of 50 coins, told apart by ln 50 nats; the mutant forgets them."""
+    n, coins, truth = 100, 50, 0.3
+
+    def failed(rng: np.random.Generator) -> bool:
+        values = (rng.random((coins, n)) < truth).astype(float)
+        best = values[np.argmin(values.mean(axis=1))]
+        kl = 0.0 if mutant else float(np.log(coins))
+        terms = Terms(delta=DELTA, trained=True, kl=kl, expected=Expected(0.2, kl, 0.2))
+        return (certified(best, np.ones(n), np.ones(n), terms).gibbs_risk_bound or 0.0) < truth
+
+    assert surely_more_than_delta(repeat(failed)) == mutant

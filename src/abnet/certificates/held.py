@@ -1,11 +1,12 @@
 """Held rows: rows of the first part with scores that their own labels had no part in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.certificate import Expected
+from abnet.certificates.certify import Expected
 from abnet.labels import losses_of, winners
 
 __all__ = ["Held"]
@@ -28,6 +29,8 @@ class Held:
         that were not fitted on it. The networks learn to say the same.
     codes : array (m,)
         Classes, 0 to K - 1.
+    score_at : callable or None
+        Two classes: from a probability of the second class to the score that has it, where scores are calibrated.
 
     Examples
     --------
@@ -38,6 +41,7 @@ class Held:
 
     scores: NDArray[np.float64]
     codes: NDArray[np.intp]
+    score_at: Callable[[float], float] | None = None
 
     @classmethod
     def from_shares(cls, shares: NDArray[np.float64], codes: NDArray[np.intp]) -> "Held":

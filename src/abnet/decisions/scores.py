@@ -1,0 +1,120 @@
+"""`certify_scores`: decisions by the scores of a model that lives elsewhere."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, facts_of
+from abnet.certificates.evidence import observe
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.held import Held
+from abnet.certificates.split import Split, drawn_seed, row_hashes
+from abnet.checks import level
+from abnet.decisions.outside import judge_answers
+
+__all__ = ["certify_scores"]
+
+
+def certify_scores(
+    scores: ArrayLike,
+    y: ArrayLike,
+    goal: Goal,
+    *,
+    answers: ArrayLike | None = None,
+    positive: Any = None,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+    aside: float = 0.3,
+    random_state: int | None = None,
+) -> Certificate:
+    """Certify a decision by the scores of any model, on rows that had no part in making it.
+
+    A random share of the rows is set aside: it fixes the thresholds. The other rows are counted. Which rows these are
+    depends on their scores, labels and answers, not on their places (`abnet.certificates.Split`).
+
+    Parameters
+    ----------
+    scores : array-like (n,)
+        For `TargetError` how sure the model is of its answer, not negative; otherwise how much speaks for the positive
+        class.
+    y : array-like (n,)
+        Labels.
+    goal : TargetError, TargetRecall, TargetPrecision or Costs
+        For recall and precision, any label but the positive one is negative. Costs name `positive` and one other label,
+        and a row with any other label costs as much as anything can; or they are an array, negative class first.
+    answers : array-like (n,), optional
+        The model's answers, for `TargetError`.
+    positive : label, optional
+        The class that the scores speak for, for `Costs`.
+    delta : float
+        Probability with which the promise may fail.
+    n_candidates : int
+        Number of models among which you choose by means of these rows.
+    aside : float
+        Share of the rows that fix the thresholds.
+    random_state : int, optional
+        Decides which rows; fixed before looking, as trying several is choosing among candidates. By default it is drawn
+        afresh.
+
+    Returns
+    -------
+    Certificate
+        Its statements record the threshold in ``rule``; their value is None if nothing could be certified.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> ill = rng.random(2000) < 0.3
+    >>> scores = rng.normal(size=2000) + 3 * ill
+    >>> made = certify_scores(scores, np.where(ill, "ill", "well"), TargetRecall(0.9, positive="ill"))
+    >>> made.find("recall", "class", "ill").value, made.facts.n_rows
+    (0.9, 1400)
+    """
+    marks, labels = np.asarray(scores, np.float64), np.asarray(y)
+    if marks.ndim != 1 or labels.shape != marks.shape or len(marks) < 2 or not np.isfinite(marks).all():
+        raise ValueError(f"scores and y must be vectors of two or more rows; got {marks.shape} and {labels.shape}.")
+    hashes = row_hashes({"score": marks, **({} if answers is None else {"answer": np.asarray(answers)})}, labels)
+    split = Split.of(hashes, level("aside", aside), drawn_seed(random_state))
+    known, counted = split.first, split.counted
+    terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
+    said: NDArray[np.intp] | None = None
+    if isinstance(goal, TargetError):
+        if answers is None:
+            raise ValueError("TargetError needs the model's answers beside its scores.")
+        if marks.min() < 0.0:
+            raise ValueError("scores must not be negative for TargetError: they say how sure the model is.")
+        judged = judge_answers(labels, answers)
+        names, codes, said = judged.names, judged.truth, judged.answers
+    else:
+        named = goal.positive if isinstance(goal, TargetRecall | TargetPrecision) else positive
+        names, codes = _two_classes(labels, named, goal.costs if isinstance(goal, Costs) else None)
+    some = known[codes[known] < len(names)]  # what costs the same whatever is answered decides nothing
+    if not len(some):
+        raise ValueError(f"no row that was set aside is {' or '.join(names)}, so that no threshold can be found.")
+    decision, made = meet(
+        goal, Held(marks[some], codes[some]), marks[counted], codes[counted], names, terms,
+        keys=np.arange(len(counted)), answers=None if said is None else said[counted],
+    )  # fmt: skip
+    if said is not None:
+        shown = said[counted]
+    else:
+        shown = np.full(len(counted), len(names)) if decision is None else decision(marks[counted])
+    return Certificate(statements=tuple(made), facts=facts_of(observe(shown, codes[counted], names), terms))
+
+
+def _two_classes(labels: NDArray[Any], positive: Any, costs: Any) -> tuple[tuple[str, str], NDArray[np.intp]]:
+    """Names, negative first, and codes; 2 for a label that the costs do not name."""
+    if positive is None or not np.any(labels == positive):
+        raise ValueError(f"positive must be one of the labels; got {positive!r}.")
+    is_positive = np.asarray(labels == positive)
+    if not isinstance(costs, Mapping):
+        return (f"not {positive}", str(positive)), is_positive.astype(np.intp)
+    named = {str(label) for pair in costs if isinstance(pair, tuple) for label in pair}
+    others = sorted(named - {str(positive)})
+    if str(positive) not in named or len(others) != 1:
+        raise ValueError(f"costs must name two labels, {positive} and one other; they name {', '.join(sorted(named))}.")
+    is_other = np.array([str(label) == others[0] for label in labels.tolist()], np.bool_)
+    return (others[0], str(positive)), np.where(is_positive, 1, np.where(is_other, 0, 2))
