@@ -27,6 +27,7 @@ BESIDE = ["results/README", "CONTRIBUTING", "CHANGELOG"]
 PACKAGES = [
     "abnet",
     "abnet.bounds",
+    "abnet.certificates",
     "abnet.decisions",
     "abnet.data",
     "abnet.tables",
