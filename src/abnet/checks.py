@@ -9,8 +9,6 @@ import numpy as np
 
 __all__ = [
     "Check",
-    "amount",
-    "apply",
     "between",
     "count",
     "exactly",
@@ -76,14 +74,6 @@ def nonnegative(name: str, value: Any) -> float:
     number = real(name, value)
     if number < 0.0:
         raise refusal(name, "not be negative", value)
-    return number
-
-
-def amount(name: str, value: Any) -> float:
-    """A number in [0, inf)."""
-    number = real(name, value)
-    if not 0.0 <= number < math.inf:
-        raise refusal(name, "be a finite number of at least 0", value)
     return number
 
 
@@ -259,9 +249,3 @@ def take(name: str, value: Any, /, **checks: Check) -> dict[str, Any]:
     """
     record = exactly(name, value, checks)
     return {field: check(f"{name}.{field}", record[field]) for field, check in checks.items()}
-
-
-def apply(checks: Mapping[str, Check], record: object) -> None:
-    """Replace each named field of a frozen `record` by what its check returns."""
-    for name, check in checks.items():
-        object.__setattr__(record, name, check(name, getattr(record, name)))

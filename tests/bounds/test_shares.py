@@ -17,7 +17,7 @@ deltas = st.floats(1e-300, 1.0, exclude_max=True)
 @given(deltas, st.integers(1, 50))
 def test_shares_add_up_to_delta(delta: float, n_classes: int) -> None:
     assert 2 * shares.share_of_an_order(delta) == pytest.approx(delta)
-    assert sum(shares.shares_of_classes(delta, [7] * n_classes)) == pytest.approx(delta)
+    assert sum(shares.shares_by_count([7] * n_classes, delta)) == pytest.approx(delta)
     for spent, left in (shares.share_for_sampling(delta), shares.share_for_fixed_paths(delta)):
         assert spent == pytest.approx(delta / 10)
         assert spent + left == pytest.approx(delta)
@@ -29,7 +29,7 @@ def test_what_is_no_delta_has_no_shares(delta: float) -> None:
         with pytest.raises(ValueError, match=r"^delta must"):
             share(delta)
     with pytest.raises(ValueError, match=r"^delta must"):
-        shares.shares_of_classes(delta, [3, 4])
+        shares.shares_by_count([3, 4], delta)
 
 
 def _is_delta(node: ast.expr) -> bool:
@@ -63,6 +63,6 @@ def test_the_vote_bound_is_the_smaller_of_two_at_half_of_delta() -> None:
 
 def test_a_class_without_rows_gets_no_share() -> None:
     """Of three classes with rows in two, each has half of δ as if the third were not there."""
-    assert shares.shares_of_classes(0.05, [40, 0, 40])[1] == 0.0
-    assert shares.shares_of_classes(0.05, [40, 0, 40])[0] == pytest.approx(0.025)
-    assert shares.shares_of_classes(0.05, [0, 30]) == pytest.approx([0.0, 0.05])
+    assert shares.shares_by_count([40, 0, 40], 0.05)[1] == 0.0
+    assert shares.shares_by_count([40, 0, 40], 0.05)[0] == pytest.approx(0.025)
+    assert shares.shares_by_count([0, 30], 0.05) == pytest.approx([0.0, 0.05])

@@ -33,7 +33,6 @@ from abnet.checks import count, level
 
 __all__ = [
     "anytime_upper_limit",
-    "bet_order",
     "betting_bound",
     "least_betting_bound",
     "log_evidence",
@@ -48,26 +47,6 @@ _EPS = 2.0**-52
 # Sixteen units of the last place: a quarter of a bracket that is bisected.
 _GAP = 2.0**-48
 Array = NDArray[np.float64]
-
-
-def bet_order(order: ArrayLike | None, n: int) -> NDArray[np.intp]:
-    """The order in which n bets are made: the given one, which names each place once, or one that is drawn afresh.
-
-    Bets look at the losses before them, so that losses sorted in any way make a bound by betting false, and so does a
-    permutation with a fixed seed of losses that are. An order by what the rows hold (`abnet.certificates.row_order`) is
-    the same whenever it is asked for; one that is drawn here is another every time.
-
-    Examples
-    --------
-    >>> bet_order([2, 0, 1], 3), sorted(bet_order(None, 4).tolist())
-    (array([2, 0, 1]), [0, 1, 2, 3])
-    """
-    if order is None:
-        return np.random.default_rng().permutation(n)
-    places = np.asarray(order)
-    if places.dtype.kind not in "iu" or not np.array_equal(np.sort(places), np.arange(n)):
-        raise ValueError(f"order must name each of the {n} places once")
-    return places.astype(np.intp)
 
 
 def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int = 1) -> float:

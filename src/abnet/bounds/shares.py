@@ -11,7 +11,6 @@ __all__ = [
     "share_of_a_limit",
     "share_of_an_order",
     "shares_by_count",
-    "shares_of_classes",
 ]
 
 _SAMPLING = 0.1
@@ -29,23 +28,6 @@ def share_of_an_order(delta: float) -> float:
     0.025
     """
     return level("delta", delta) / 2.0
-
-
-def shares_of_classes(delta: float, counts: Sequence[int]) -> list[float]:
-    """The shares of the classes, in proportion to 1/n_c: the fewer rows a class has, the more of δ it needs.
-
-    Valid because the bounds by class hold given the counts. A class without rows has no bound to pay for, and no share.
-
-    Examples
-    --------
-    >>> [round(share, 5) for share in shares_of_classes(0.05, [10, 990])]
-    [0.0495, 0.0005]
-    >>> [round(share, 5) for share in shares_of_classes(0.06, [50, 50, 0])]
-    [0.03, 0.03, 0.0]
-    """
-    if len(counts) == 2 and counts[0] == counts[1]:
-        return [share_of_an_order(delta)] * 2  # halves are exact
-    return list(shares_by_count(counts, delta))
 
 
 def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, ...]:

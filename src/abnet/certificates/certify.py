@@ -203,7 +203,7 @@ def rates(evidence: Evidence, terms: Terms, *, others: bool = True) -> list[Stat
     >>> from abnet.certificates.evidence import observe
     >>> made = rates(observe([0] * 90 + [1] * 10, [0] * 100, ("no", "yes")), Terms(), others=False)
     >>> [(s.name, s.rule["answer"], s.side, round(s.value, 3)) for s in made[:2]]
-    [('no', 'no', 'at least', 0.824), ('no', 'no', 'at most', 0.949)]
+    [('no', 'no', 'at least', 0.824), ('no', 'no', 'at most', 0.951)]
     """
     if terms.trained:
         raise ValueError("rows that a posterior was trained on do not tell how often it errs on new ones.")

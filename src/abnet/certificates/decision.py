@@ -130,7 +130,7 @@ def cuts_between(scores: ArrayLike) -> Floats:
     Examples
     --------
     >>> cuts_between([0.5, 0.1234, 0.5 + 1e-16]).tolist()
-    [0.121, 0.3, 0.502]
+    [0.122, 0.3, 0.502]
     """
     values = np.unique(np.asarray(scores, np.float64))
     room = room_of(values)

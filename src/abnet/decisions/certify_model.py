@@ -134,8 +134,9 @@ def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certif
     --------
     >>> from abnet.decisions.outside import judge_answers
     >>> print(confusion_of(judge_answers([0, 1] * 50, [0] * 100), Terms(source="test set")))  # doctest: +ELLIPSIS
-    class                    0                  1      other or none
-    0      50 (88.0% to 100%)     0 (0% to 12.1%)    0 (0% to 12.1%)
+    class                   0                1    other or none
+    0      50 (89.6% to 100%)  0 (0% to 10.4%)  0 (0% to 10.4%)
+    1      50 (89.6% to 100%)  0 (0% to 10.4%)  0 (0% to 10.4%)
     ...
     """
     seen = observe(judged.answers, judged.truth, judged.names)
