@@ -16,12 +16,15 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from abnet import ABNetClassifier
+from abnet.aggregation import Ancestral
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
-from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.posterior import Posterior
+from abnet.training.compilation import compiled_epoch
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
-from abnet.training.mixture_trainer import MixtureLearner, start_mixture
-from abnet.training.trainer import compiled_epoch, new_keys, stack
+from abnet.training.objective import Objective
+from abnet.training.posterior_learner import PosteriorLearner, start
+from abnet.training.runner import new_keys, stack
 from measure import Row, at_most, best_times
 
 BATCH, STEPS = 128, 150
@@ -75,29 +78,13 @@ def rows() -> list[Row]:
     order = np.zeros(len(padded.targets) + BATCH, np.int32)
     order[:ROWS] = rng.permutation(ROWS)
     net = BAM.init(rng, (INPUTS, HIDDEN, LENGTH))
-    learner = MixtureLearner(net.sizes, CLASSES, "ancestral surrogate", bounded=False)
-    begin = start_mixture((net,), (net,), Objective.LOG, ROWS, 0.05)
+    learner = PosteriorLearner(net.sizes, Ancestral(), n_classes=CLASSES, bounded=False)
+    begin = start(Posterior.from_networks([net], [net], Ancestral()), Objective.LOG, ROWS, 0.05)
     jobs = [tanh_epoch(jnp.asarray(X), jnp.asarray(targets), order), our_epoch(learner, begin, padded, order)]
     tanh, ours = (1e3 * t / STEPS for t in best_times(*jobs, repeat=4))
     detail = f"{ours:.2f} / {tanh:.2f} ms a step of {BATCH} rows"
     epoch = at_most("784-400-12, ten classes / tanh network, epoch", ours / tanh, 3, detail)
-    return [epoch, *two_classes(X, order), *digits()]
-
-
-def two_classes(X: Any, order: Any) -> list[Row]:
-    """One network with two classes by the code for several, against the code for one output."""
-    rng = np.random.default_rng(1)
-    padded = pad_rows(lift(X), np.where(rng.random(ROWS) < 0.5, 1.0, -1.0))
-    net = BAM.init(rng, (INPUTS, 8, 1))
-    learners = (AggregationLearner(net.sizes), MixtureLearner(net.sizes))
-    states = (start(net, net, Objective.LOG, ROWS, 0.05), start_mixture((net,), (net,), Objective.LOG, ROWS, 0.05))
-    jobs = [our_epoch(each, state, padded, order) for each, state in zip(learners, states, strict=True)]
-    alone, mixed = (1e3 * t / STEPS for t in best_times(*jobs, repeat=9))
-    return [
-        at_most(
-            "two classes as a mixture of one / one output, epoch", mixed / alone, 1.2, f"{mixed:.3f} / {alone:.3f} ms"
-        ),
-    ]
+    return [epoch, *digits()]
 
 
 def digits() -> list[Row]:

@@ -21,7 +21,8 @@ import pandas as pd
 from abnet import ABNetClassifier
 from abnet.bam import BAM
 from abnet.estimators import mixture_fit
-from abnet.training import mixture_trainer
+from abnet.training import members as training_members
+from abnet.training import posterior_learner
 from tables import measures, write
 
 RECIPES: dict[str, dict[str, Any]] = {
@@ -35,19 +36,19 @@ RECIPES: dict[str, dict[str, Any]] = {
 COLUMNS = ("table", "recipe", "test_error", "certificate", "log_loss", "ece")
 
 
-class MaskedLearner(mixture_trainer.MixtureLearner):
+class MaskedLearner(posterior_learner.PosteriorLearner):
     """Leading weights that start at zero stay there."""
 
     def step(self, state: Any, *rest: Any) -> Any:
         moved, leading = super().step(state, *rest), self.sizes[1] * (self.sizes[0] + 1)
-        kept = np.arange(state.theta.shape[-1]) >= leading
-        return moved._replace(theta=moved.theta * (kept | (state.prior != 0)))
+        kept = np.arange(state.weights.shape[-1]) >= leading
+        return moved._replace(weights=moved.weights * (kept | (state.prior != 0)))
 
 
 @contextmanager
 def masks() -> Iterator[None]:
     """Fits in this context have masks on the leading layers."""
-    learn, start = mixture_fit.learn_prior_members, mixture_trainer.random_members
+    learn, start = mixture_fit.learn_prior_members, training_members.random_members
     columns = np.arange(0)
 
     def learn_masked(recipe: Any, estimator: Any, base: Any, coded: Any, cells: Any, *rest: Any, **more: Any) -> Any:
@@ -68,8 +69,8 @@ def masks() -> Iterator[None]:
 
     with (
         patch.object(mixture_fit, "learn_prior_members", learn_masked),
-        patch.object(mixture_trainer, "random_members", start_masked),
-        patch.object(mixture_trainer, "MixtureLearner", MaskedLearner),
+        patch.object(training_members, "random_members", start_masked),
+        patch.object(posterior_learner, "PosteriorLearner", MaskedLearner),
     ):
         yield
 

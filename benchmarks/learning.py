@@ -9,10 +9,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from abnet import ABNetClassifier
+from abnet.aggregation import Exact
 from abnet.bam import BAM
-from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Span, epoch, open_runs
-from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, stack
+from abnet.posterior import Posterior
+from abnet.training.compilation import compiled_epoch, epoch
+from abnet.training.loop import Limits, Span, open_runs
+from abnet.training.objective import Objective
+from abnet.training.posterior_learner import PosteriorLearner, start
+from abnet.training.runner import new_keys, stack
+from abnet.training.stages import lifted_rows
 from measure import Row, at_least, at_most, best_times, stated
 
 SIZES = (784, 4, 4, 4, 1)
@@ -28,10 +33,11 @@ def images(rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def one_epoch() -> list[Row]:
     X, y = images(ROWS)
-    rows, learner = lifted_rows(X, y, None), AggregationLearner(SIZES)
+    rows, learner = lifted_rows(X, y, None), PosteriorLearner(SIZES)
     rng = np.random.default_rng(0)
     net = BAM.init(rng, SIZES)
-    runs: Any = open_runs(stack([start(net, net, Objective.BOUND, ROWS, 0.05)]), [0.01], new_keys(rng, 1))
+    state = start(Posterior.from_networks([net], [net], Exact()), Objective.BOUND, ROWS, 0.05)
+    runs: Any = open_runs(stack([state]), [0.01], new_keys(rng, 1))
     order = np.zeros(len(rows.targets) + BATCH, np.int32)
     order[:ROWS] = rng.permutation(ROWS)
     limits = Limits(*map(np.asarray, Limits()))

@@ -25,8 +25,9 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
 
     from abnet.paper.protocol import Setting, protocol_of
     from abnet.paper.runs import Member
+    from abnet.training.compilation import compiled_epoch
     from abnet.training.loop import Limits, Span
-    from abnet.training.trainer import compiled_epoch, lifted_rows
+    from abnet.training.stages import lifted_rows
     from learning import images
 
     members = []

@@ -13,11 +13,15 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from abnet.aggregation import ancestral, exact, uniform
+from abnet.aggregation import Aggregation, Ancestral, Uniform, ancestral, exact, uniform
 from abnet.bam import BAM
-from abnet.training.learners import AggregationLearner, Objective, start
+from abnet.posterior import Posterior
+from abnet.training.compilation import compiled_epoch
 from abnet.training.loop import Limits, Span, open_runs
-from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, stack
+from abnet.training.objective import Objective
+from abnet.training.posterior_learner import PosteriorLearner, start
+from abnet.training.runner import new_keys, stack
+from abnet.training.stages import lifted_rows
 from measure import Row, at_most, best_times
 
 SIZES = (784, 100, 100, 1)
@@ -50,12 +54,13 @@ def tanh_steps(X: Any, y: Any, order: Any) -> Callable[[], Any]:
     return lambda: jax.block_until_ready(run(params, adam.init(params), X, y, order))
 
 
-def our_steps(method: str, n_samples: int, rows: Any, order: Any) -> Callable[[], Any]:
+def our_steps(aggregation: Aggregation, rows: Any, order: Any) -> Callable[[], Any]:
     """The same number of steps of ours, as `fit` makes them, on Catoni's bound; one block of rows is watched."""
     rng = np.random.default_rng(0)
     net = BAM.init(rng, SIZES)
-    learner = AggregationLearner(SIZES, method, n_samples)
-    runs: Any = open_runs(stack([start(net, net, Objective.BOUND, ROWS, 0.05)]), [0.01], new_keys(rng, 1))
+    learner = PosteriorLearner(SIZES, aggregation)
+    state = start(Posterior.from_networks([net], [net], aggregation), Objective.BOUND, ROWS, 0.05)
+    runs: Any = open_runs(stack([state]), [0.01], new_keys(rng, 1))
     limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(0), np.int32(BATCH))
     call = partial(
         compiled_epoch((learner,)), (learner,), rows=rows, order=order, count=np.int32(ROWS), watch=span, limits=limits
@@ -72,8 +77,8 @@ def steps() -> list[Row]:
     order[:ROWS] = rng.permutation(ROWS)
     jobs = [
         tanh_steps(jnp.asarray(X), jnp.asarray(y, jnp.float32), order),
-        our_steps("ancestral surrogate", ancestral.TRAINING_PATHS, rows, order),
-        our_steps("uniform", 100, rows, order),
+        our_steps(Ancestral(), rows, order),
+        our_steps(Uniform(100), rows, order),
     ]
     tanh, ours, paper = (1e3 * t / STEPS for t in best_times(*jobs, repeat=15))
     return [

@@ -9,8 +9,12 @@ import jax
 import numpy as np
 import pytest
 from hypothesis import settings
+from jaxtyping import install_import_hook
 
-from abnet.bam import BAM
+# Before anything of these is imported: every call of theirs then checks the shapes in its annotations.
+install_import_hook(["abnet.cube", "abnet.bam", "abnet.aggregation", "abnet.posterior"], "beartype.beartype")
+
+from abnet.bam import BAM  # noqa: E402
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 settings.register_profile("abnet", derandomize="ABNET_TEST_SEED" not in os.environ, deadline=None)
@@ -33,6 +37,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def seed() -> int:
     """0 by default; `ABNET_TEST_SEED=7 make test` runs all tests with other random numbers."""
     return int(os.environ.get("ABNET_TEST_SEED", "0"))
+
+
+@pytest.fixture(autouse=True)
+def drawn_seeds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit without a seed draws one: here from `seed`, so that a test gives the same every time."""
+    draws = np.random.default_rng([seed, 1])
+    monkeypatch.setattr("abnet.certificates.split.secrets.randbits", lambda bits: int(draws.integers(2**bits)))
 
 
 @pytest.fixture

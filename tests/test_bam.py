@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.bam import BAM, sgn
+from abnet.bam import BAM, check_sizes, sgn
 from conftest import random_network
 
 
@@ -56,6 +56,11 @@ def test_layers_and_back(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(3,), (3, 0, 1), (3, 2.5, 1)])
-def test_impossible_sizes_are_refused(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
+def test_impossible_sizes_are_refused(sizes: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="sizes must be"):
-        BAM.init(rng, sizes)
+        check_sizes(sizes)
+
+
+def test_init_checks_its_sizes(rng: np.random.Generator) -> None:
+    with pytest.raises(ValueError, match="sizes must be"):
+        BAM.init(rng, (3, 0, 1))

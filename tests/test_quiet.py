@@ -8,9 +8,12 @@ import jax
 import numpy as np
 import pytest
 
+from abnet.aggregation import Ancestral
+from abnet.bam import BAM
 from abnet.codebook import MANY_CLASSES
-from abnet.training.learners import Objective
-from abnet.training.mixture_trainer import MixtureLearner, random_members, start_mixture
+from abnet.posterior import Posterior
+from abnet.training.objective import Objective
+from abnet.training.posterior_learner import PosteriorLearner, start
 
 FIT = """
 import os
@@ -33,9 +36,9 @@ def test_a_fit_writes_nothing_of_xla_and_a_level_of_the_user_stays(given: str | 
 def test_the_table_of_many_classes_is_not_compiled_in(rng: np.random.Generator) -> None:
     """XLA would look for the class of each of its 2^c rows while it compiles: minutes for a thousand classes."""
     K, c = MANY_CLASSES + 1, 8
-    learner = MixtureLearner((3, 2, c), K, "ancestral")
-    nets = random_members(rng, 1, learner.sizes)
-    state = start_mixture(nets, nets, Objective.LOG, 4, 0.05)
+    learner = PosteriorLearner((3, 2, c), Ancestral(1), 1, K)
+    nets = [BAM.init(rng, learner.sizes)]
+    state = start(Posterior.from_networks(nets, nets, Ancestral(1)), Objective.LOG, 4, 0.05)
     rows = (np.zeros((4, 4), np.float32), np.zeros((4, K), np.float32), np.ones(4, np.float32))
     program = jax.jit(learner.step).lower(state, *rows, np.float32(0.1), jax.random.key(0)).as_text()
     assert f"tensor<{2**c}xi32>" in program  # the class of each output

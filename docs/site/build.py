@@ -27,6 +27,7 @@ BESIDE = ["results/README", "CONTRIBUTING", "CHANGELOG"]
 PACKAGES = [
     "abnet",
     "abnet.bounds",
+    "abnet.certificates",
     "abnet.decisions",
     "abnet.data",
     "abnet.tables",
@@ -36,6 +37,7 @@ PACKAGES = [
     "abnet.report",
     "abnet.export",
     "abnet.distributed_scoring",
+    "abnet.posterior",
     "abnet.aggregation",
     "abnet.cube",
     "abnet.codebook",

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.cube import namespace
+from abnet.shapes import Float
 
-__all__ = ["BAM", "contiguous", "flatten", "sgn", "unflatten"]
+__all__ = ["BAM", "contiguous", "sgn"]
 
 
-def sgn(t: Any) -> Any:
+def sgn(t: Float[Any, "*shape"]) -> Float[Any, "*shape"]:
     """Sign with ``sgn(0) = +1``, for NumPy and JAX arrays alike.
 
     Examples
@@ -102,7 +103,7 @@ class BAM(NamedTuple):
         return BAM(tuple(np.asarray(W, dtype) for W in self.weights), tuple(np.asarray(b, dtype) for b in self.biases))
 
 
-def check_sizes(sizes: tuple[int, ...]) -> None:
+def check_sizes(sizes: tuple[Any, ...]) -> None:
     """Refuse sizes that are not at least an input and an output of one unit or more."""
     if len(sizes) < 2 or any(int(d) != d or d < 1 for d in sizes):
         raise ValueError(f"sizes must be at least (inputs, outputs), each a whole number of 1 or more; got {sizes}.")
@@ -121,17 +122,3 @@ def contiguous(network: BAM) -> BAM:
     """The network in float64, its arrays as a file gives them back, so that products agree to the last bit."""
     exact = network.astype(np.float64)
     return BAM(tuple(map(np.ascontiguousarray, exact.weights)), tuple(map(np.ascontiguousarray, exact.biases)))
-
-
-def flatten(layers: tuple[Any, ...]) -> NDArray[np.float32]:
-    """All layers ``(W_k, b_k)`` as one vector: one fused optimiser step instead of one per array."""
-    return np.concatenate([np.asarray(V, np.float32).ravel() for V in layers])
-
-
-def unflatten(theta: Any, sizes: tuple[int, ...]) -> tuple[Any, ...]:
-    """The layers back from the vector; entries beyond them (``ln C``) are left out."""
-    shapes = [(d_out, d_in + 1) for d_in, d_out in pairwise(sizes)]
-    ends = np.cumsum([rows * columns for rows, columns in shapes])
-    # One split, not a slice for each layer: the gradient of a split is one concatenation.
-    parts = namespace(theta).split(theta, ends)
-    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=False))

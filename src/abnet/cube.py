@@ -12,7 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from abnet.shapes import Float
 
 __all__ = [
     "BLOCK",
@@ -71,7 +72,7 @@ def corners(d: int, dtype: Any = np.float32, *, start: Any = 0, count: int | Non
     return (2 * bits - 1).astype(dtype)
 
 
-def corner_probabilities(m: Any) -> Any:
+def corner_probabilities(m: Float[Any, "rows d"]) -> Float[Any, "rows 2**d"]:
     """Probabilities of all corners when coordinate i is +1 with probability ``1/2 + m_i/2``, independently.
 
     ``P[s] = Π_i (1/2 + s_i/2 · m_i)``. The last two coordinates by the formula, which compiles sooner; then by
@@ -103,7 +104,7 @@ def corner_probabilities(m: Any) -> Any:
     return out
 
 
-def mean_corner_probabilities(m: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_corner_probabilities(m: Float[Any, "rows T d"]) -> Float[Any, "rows 2**d"]:
     """Corner probabilities in the mean over several vectors of means: ``P[s] = mean_t Π_i (1/2 + s_i/2 · m_ti)``.
 
     With A and C the corner probabilities of the first ⌊d/2⌋ coordinates and of the others, all t at once, it is
@@ -129,7 +130,7 @@ def mean_corner_probabilities(m: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((A.transpose(0, 2, 1) @ C).reshape(rows, 2**d) / count)
 
 
-def multilinear(h: Any, m: Any) -> Any:
+def multilinear(h: Float[Any, "_ *columns"], m: Float[Any, "rows d"]) -> Float[Any, "rows *columns"]:
     """Expected value of a table under independent coordinates: the multilinear extension of h at m.
 
     ``Σ_s h(s) Π_i (1/2 + s_i/2 · m_i)``, by one matrix product: with A the corner probabilities of the first ⌊d/2⌋
@@ -160,7 +161,9 @@ def multilinear(h: Any, m: Any) -> Any:
     return (AM * C[:, :, None]).sum(axis=1).reshape(rows, *columns)
 
 
-def summed_multilinear(h: NDArray[Any], m: NDArray[Any]) -> NDArray[Any]:
+def summed_multilinear(
+    h: Float[Any, "tables _ *columns"], m: Float[Any, "tables d rows"]
+) -> Float[Any, "rows *columns"]:
     """The sum of `multilinear` over several tables, NumPy alone.
 
     The same split product. Rows come last, so that every operation runs along them, for all tables at once.
@@ -191,7 +194,7 @@ def summed_multilinear(h: NDArray[Any], m: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(total.reshape(-1, rows).T).reshape(rows, *columns)
 
 
-def _corner_rows(m: NDArray[Any]) -> NDArray[Any]:
+def _corner_rows(m: Float[Any, "tables d rows"]) -> Float[Any, "tables 2**d rows"]:
     """`corner_probabilities` of several tables' means (tables, d, rows), rows last: (tables, 2**d, rows)."""
     tables, d, rows = m.shape
     out = np.empty((tables, 2**d, rows), m.dtype)
@@ -204,7 +207,7 @@ def _corner_rows(m: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def walsh(h: Any) -> Any:
+def walsh(h: Float[Any, "regions *columns"]) -> Float[Any, "regions *columns"]:
     """Walsh coefficients of a table over the corners, ``ĥ(A) = 2^{-d} Σ_s h(s) Π_{i∈A} s_i``.
 
     They are the table's multilinear extension written out, ``Σ_s h(s) Π_i (1/2 + s_i/2 · m_i) = Σ_A ĥ(A) Π_{i∈A} m_i``,

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import scipy.special
 from jax import enable_x64
+from jaxtyping import TypeCheckError
 
 from abnet import cube
-from abnet.aggregation import exact, expected_output, kl, region_values
+from abnet.aggregation import exact, expected_output, kl, meanfield, region_values
 from abnet.aggregation.exact import check_width, lift
 from abnet.bam import BAM
 from abnet.cube import corner_probabilities, corners
@@ -221,3 +222,37 @@ def test_too_wide_networks_are_refused_with_cost_and_alternatives() -> None:
         check_width((5, 4, 30, 1))
     with pytest.raises(ValueError, match=r"2\^25"):
         expected_output(BAM.init(np.random.default_rng(0), (2, 25, 1)), np.zeros((1, 2)))
+
+
+def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> None:
+    two, X = random_network(rng, (3, 2, 2)), rng.normal(size=(4, 3))
+    for compute in (expected_output, meanfield.expected_output, lambda network, X: region_values(network)):
+        with pytest.raises(ValueError, match="2 output neurons"):
+            compute(two, X)
+    with pytest.raises(ValueError, match="4 rows; got 2"):
+        expected_output(two, X, np.eye(2))
+    with pytest.raises(ValueError, match="2 output neurons"):
+        expected_output(random_network(rng, (3, 2)), X)
+
+
+@pytest.mark.parametrize("module", [exact, meanfield])
+def test_kl_of_networks_of_different_widths_is_an_error(module: Any, rng: np.random.Generator) -> None:
+    """Of broadcasting sizes: one hidden unit against three."""
+    one, other = random_network(rng, (3, 1, 1)), random_network(rng, (3, 3, 1))
+    deeper = random_network(rng, (3, 1, 1, 1))
+    with pytest.raises(ValueError, match="layer 1"):
+        module.kl(one, other)
+    with pytest.raises(ValueError, match="layers"):
+        module.kl(deeper, one)
+
+
+def test_shapes_in_annotations_are_checked_in_tests(rng: np.random.Generator) -> None:
+    with pytest.raises(TypeCheckError):
+        exact.mean_activation(rng.normal(size=(2, 4)), rng.normal(size=(5, 3)))
+
+
+def test_region_probabilities_are_products_of_their_units(rng: np.random.Generator) -> None:
+    bam, X = random_network(rng, (3, 3, 1)), rng.normal(size=(4, 3))
+    m = scipy.special.erf((X @ bam.weights[0].T + bam.biases[0]) / np.sqrt(2 * (np.sum(X**2, axis=1) + 1))[:, None])
+    expected = [[np.prod((1 + corner * row) / 2) for corner in corners(3, np.float64)] for row in m]
+    np.testing.assert_allclose(exact.region_probabilities(bam.weights[0], bam.biases[0], X), expected, atol=1e-14)

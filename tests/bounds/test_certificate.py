@@ -75,34 +75,6 @@ def test_certificate_is_hashable_and_pickles() -> None:
     assert hash(SAMPLED) == hash(Certificate.from_dict(SAMPLED.to_dict()))
 
 
-def of_0_1(certificate: Certificate) -> dict[str, Any]:
-    """The record that version 0.1 wrote: two classes by their signs, no share of δ, another word for a test set."""
-    record = certificate.to_dict()
-    for part, sign in zip(record["per_class"], (-1, 1), strict=True):
-        assert part.pop("delta") == certificate.delta / 2
-        part["label"] = sign
-    if certificate.prior == "test set":
-        record["prior"] = "hold-out"
-    return record
-
-
-@pytest.mark.parametrize(
-    "certificate", [FROZEN, certify_test_set([0.1, 0.2], [0, 1], [False, True], delta=0.1)], ids=["frozen", "test set"]
-)
-def test_records_of_version_0_1_are_read(certificate: Certificate) -> None:
-    read = Certificate.from_dict(json.loads(json.dumps(of_0_1(certificate))))
-    assert read == certificate
-    bounds.verify_certificate(read)
-
-
-@pytest.mark.parametrize("label", [0, True, "1", None, 2])
-def test_a_record_of_version_0_1_has_signs_for_labels(label: Any) -> None:
-    record = of_0_1(FROZEN)
-    record["per_class"][1]["label"] = label
-    with pytest.raises(ValueError, match="label must be one of"):
-        Certificate.from_dict(record)
-
-
 WAYS: dict[str, Callable[..., Certificate]] = {
     "trained": lambda risks, codes, wrong, k, **o: bounds.certify_trained(
         risks, codes, 2.5, prior="init", wrong=wrong, n_classes=k, **o

@@ -50,8 +50,8 @@ def _divisions(path: Path) -> list[str]:
 
 
 def test_no_other_module_divides_delta_by_a_number() -> None:
-    found = {path.name: _divisions(path) for path in Path(confidence.__file__).parent.glob("*.py")}
-    assert found.pop("confidence.py") == ["level('delta', delta) / 2.0"]
+    found = {path.name: _divisions(path) for path in Path(shares.__file__).parent.glob("*.py")}
+    assert found.pop("shares.py") == ["level('delta', delta) / 2.0"]
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 

@@ -14,7 +14,7 @@ def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> N
     assert "table" in text
     inputs = abnet.load(model).n_inputs
     assert f"inputs: {inputs}; arrays: W 1 × 2 × {inputs}, b 1 × 2, H 1 × 4" in text
-    assert "seed: 0" in text
+    assert "seed: 1" in text
     assert "classes: good or not so good" in text
     assert "size, cm: numeric, " in text
     assert "country: left out, constant (Norway)" in text

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def test_points_for_thousands_are_asked_about(run: Run, failure: Failure, tmp_pa
     are drawn to be wrong)."""
     (tmp_path / "t.csv").write_text(thousands())
     message = failure("fit", tmp_path / "t.csv", "--target", "size", "-o", tmp_path / "m.abnet", "--quiet")
-    assert "'2.791' beside '363'" in message
+    assert re.search(r"column 'people': .*'\d+\.\d{3}' beside '\d{3}'", message)
     assert "--decimal comma or --decimal point" in message
     # Taught networks find both scales of the misread numbers; the one network of 0.1 did not.
     one = ["--hidden-layer-sizes", "4,4"]
@@ -42,7 +43,7 @@ def test_points_for_thousands_are_asked_about(run: Run, failure: Failure, tmp_pa
     record = fit(run, tmp_path, thousands(), "size", "--decimal", "comma", "--teacher", "none")
     assert record["certificate"]["vote_error_bound"] < 0.2
     assert error_on(run, tmp_path, thousands(seed=1), "size", ";") <= record["certificate"]["vote_error_bound"]
-    assert any("read as 10377" in note for note in record["notes"])
+    assert any(re.search(r"read as \d{4,5}\b", note) for note in record["notes"])
 
 
 def test_the_index_of_a_sorted_table_is_left_out(run: Run, tmp_path: Path) -> None:

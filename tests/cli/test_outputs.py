@@ -85,6 +85,7 @@ def test_no_other_command_replaces_a_file_of_another_kind_unless_asked(
 ) -> None:
     copy = tmp_path / "copy.abnet"
     copy.write_bytes(model.read_bytes())
+    own.write_text(csv_text(seed=1))
     commands: list[list[object]] = [
         ["certify", model, own, "--save"], ["export", model, "--to", "c", "--output"],
         ["export", model, "--to", "onnx", "--output"], ["data", "breast_cancer", "--output"],
@@ -105,9 +106,9 @@ def test_no_other_command_replaces_a_file_of_another_kind_unless_asked(
 
 
 def test_notes_of_certify_are_in_json_too(run: Run, model: Path, own: Path) -> None:
-    result = run("certify", model, own, "--json")
+    result = run("certify", model, own, "--allow-training-rows", "--json")
     notes = json.loads(result.stdout)["notes"]
-    assert any("the model was fitted on" in note for note in notes)
+    assert any("rows that the model learned from" in note for note in notes)
     assert result.stderr.splitlines() == [f"note: {note}" for note in notes]
 
 

@@ -21,7 +21,7 @@ from cli.tables import Failure, Run
 def careful(model: Path, tmp_path: Path) -> tuple[Path, float]:
     """The model with the record of a certified threshold, which some rows of the table pass."""
     predictor: Any = abnet.load(model)
-    made = abstention(np.linspace(0.3, 1.0, 300), np.zeros(300, bool), [0.3], 0.05)
+    made = abstention(np.linspace(0.1, 1.0, 300), np.zeros(300, bool), [0.1], 0.05)
     assert made.threshold is not None
     card = msgspec.structs.replace(predictor.card, abstention=made.to_dict())
     save(replace(predictor, card=card), tmp_path / "careful.abnet")

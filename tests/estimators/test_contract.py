@@ -177,8 +177,8 @@ def test_a_grid_over_learning_rates_compiles_once(
 
 def spied_programs(monkeypatch: pytest.MonkeyPatch) -> set[Any]:
     """The compiled epochs that training asks for from now on."""
-    from abnet.training import trainer
-    from abnet.training.trainer import compiled_epoch
+    from abnet.training import runner
+    from abnet.training.compilation import compiled_epoch
 
     programs: set[Any] = set()
 
@@ -186,7 +186,7 @@ def spied_programs(monkeypatch: pytest.MonkeyPatch) -> set[Any]:
         programs.add(compiled_epoch(learners))
         return compiled_epoch(learners)
 
-    monkeypatch.setattr(trainer, "compiled_epoch", noted)
+    monkeypatch.setattr(runner, "compiled_epoch", noted)
     return programs
 
 
@@ -201,8 +201,8 @@ def test_a_row_is_scored_alone(classifier: Any, blobs: tuple[np.ndarray, np.ndar
 def test_ctrl_c_keeps_the_best_network_so_far(
     classifier: Any, blobs: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from abnet.training import trainer
-    from abnet.training.trainer import compiled_epoch
+    from abnet.training import runner
+    from abnet.training.compilation import compiled_epoch
 
     X, y = blobs
     calls = [0]
@@ -213,7 +213,7 @@ def test_ctrl_c_keeps_the_best_network_so_far(
             raise KeyboardInterrupt
         return compiled_epoch(args[0])(*args, **options)
 
-    monkeypatch.setattr(trainer, "compiled_epoch", lambda learners: interrupted)
+    monkeypatch.setattr(runner, "compiled_epoch", lambda learners: interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
         classifier.fit(X, y)
     assert calls[0] == 4

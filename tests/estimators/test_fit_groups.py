@@ -16,7 +16,7 @@ from abnet.bounds.certificate import Certificate
 from abnet.certificates import row_hashes, row_order
 from abnet.estimators.mixture_fit import _last_groups
 from abnet.groups import held_rows
-from abnet.training.trainer import prior_spans
+from abnet.training.stages import prior_spans
 from estimators.worlds import SIGNAL, classifier
 
 RNG = np.random.default_rng(8)

@@ -37,7 +37,7 @@ def test_held_rows_show_the_error_on_new_rows(made: str) -> None:
     clf = fitted(made)
     first = np.mean(clf.predict(X[clf.other_rows_]) != y[clf.other_rows_])
     new = clf.certificate_.empirical_error
-    assert first < 0.6 * new  # learned by heart
+    assert first < 0.8 * new  # learned by heart in part
     assert clf.held_.error > first
     assert abs(clf.held_.error - new) < 3 * np.sqrt(new * (1 - new) / len(clf.held_.codes))
 

@@ -1,5 +1,6 @@
 """Mixtures as classifiers: nothing reaches them from the bound rows, several classes, recipes that repeat."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -58,7 +59,7 @@ def test_teacher_sees_the_first_part_and_nothing_else(rows: np.ndarray) -> None:
 
 
 def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
-    rows: np.ndarray, monkeypatch: pytest.MonkeyPatch
+    rows: np.ndarray, monkeypatch: pytest.MonkeyPatch, split_as: Callable[..., None]
 ) -> None:
     seen: set[bytes] = set()
     real = KernelTeacher.fit
@@ -72,6 +73,7 @@ def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
     ABNetClassifier((3,), **options).fit(rows, two(rows))
     assert not seen  # two classes are left to the three others
     y = np.digitize((rows**2).sum(axis=1), [1.5, 3.5])
+    split_as(rows, y)
     clf = ABNetClassifier((3,), **options).fit(rows, y)
     assert seen == {row.tobytes() for row in rows[clf.other_rows_]}
     assert "kernel" in clf.recipe_text_
@@ -85,9 +87,10 @@ def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
 @pytest.mark.parametrize("teacher", [None, "linear", "kernel"])
 @pytest.mark.parametrize("labels", [two, four])
 def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
-    rows: np.ndarray, labels: Any, teacher: Any
+    rows: np.ndarray, labels: Any, teacher: Any, split_as: Callable[..., None]
 ) -> None:
     y = labels(rows)
+    split_as(rows, y)
     clf = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
     turned = y.copy()
     turned[clf.bound_rows_] = np.roll(np.sort(np.unique(y)), 1)[np.searchsorted(np.sort(np.unique(y)), y)][
@@ -132,8 +135,9 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
     assert drawn.certificate.errors == wrong
 
 
-def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray) -> None:
+def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, split_as: Callable[..., None]) -> None:
     y = four(rows).astype("<U20")
+    split_as(rows, y)
     plain = ABNetClassifier((3,), **QUICK).fit(rows, y)
     y[plain.bound_rows_[:3]] = "never seen before"
     with pytest.warns(UserWarning, match="The label of 3 bound rows occurs in no row of the first part"):
@@ -370,7 +374,8 @@ def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
     verify_certificate(moved.certificate_)
 
 
-def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray) -> None:
+def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, split_as: Callable[..., None]) -> None:
+    split_as(rows, two(rows))
     plain = ABNetClassifier((3,), teacher="linear", **QUICK)
     bound = plain.fit(rows, two(rows)).bound_rows_
     assert "taught by linear" in plain.recipe_text_
@@ -384,10 +389,10 @@ def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkey
     """A second process has not to compile what the first one has."""
     import jax
 
-    from abnet.training import loop
+    from abnet.training import compilation
 
     name = "jax_compilation_cache_dir"
-    monkeypatch.setattr(loop, "_read", lambda setting: None if setting == name else getattr(jax.config, setting))
+    monkeypatch.setattr(compilation, "_read", lambda setting: None if setting == name else getattr(jax.config, setting))
     monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
     seen: list[str] = []
 

@@ -38,7 +38,7 @@ def table(n: int, names: list[str], *, seed: int = 1) -> pl.DataFrame:
 
 def tabular(kind: str, names: list[str], *, coded: bool = True) -> Model:
     """A model of a table with a column of every kind, codes beside the numbers."""
-    base: Any = columns(tuple(names))
+    base: Any = columns(tuple(names), hashed=True)
     if coded:
         some = base.transform_reporting(table(60, names))[0]
         base = CodedMap.of(base, some)

@@ -65,7 +65,7 @@ def test_arrays_of_numbers(name: str, tmp_path: Path) -> None:
     elif name == "breast cancer":
         (X, y), options = load_breast_cancer(return_X_y=True), {}
     else:
-        (X, y), options = make_circles(1500, noise=0.1, factor=0.5, random_state=0), {}
+        (X, y), options = make_circles(1500, noise=0.1, factor=0.5, random_state=0), {"max_iter": 40}
     X = X.astype(np.float32)
     model = fitted(X, y, tmp_path, preprocessor=StandardScaler(), **options)
     assert isinstance(model.predictor, Paths) == (name == "digits")

@@ -1,7 +1,6 @@
 """The figures: what they show, and that they are the same each time."""
 
 import csv
-import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from abnet.explanation.plane import region_probabilities, regions_figure
+from abnet.explanation.plane import regions_figure
 from abnet.paper import Result, architecture_figure, fig4_grid
 from abnet.paper.figure2 import METHODS, Timing, read_timings, timing_figure, timings_to_csv
 from abnet.paper.figure4 import DepthPoint, depth_figure, depth_points, depth_to_csv
@@ -62,16 +61,6 @@ def test_files_are_the_same_each_time_whatever_the_users_settings(tmp_path: Path
     assert [path.name for path in first] == [f"{name}.png", f"{name}.svg"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     assert "<dc:date>" not in first[1].read_text()
-
-
-def test_regions_are_the_products_of_the_units_probabilities() -> None:
-    inputs = np.array([[0.0, 0.0], [0.3, -2.0], [5.0, 1.0]])
-    got = region_probabilities(W_1, b_1, inputs)
-    for x, row in zip(inputs, got, strict=True):
-        m = [math.erf((w @ x + b) / math.sqrt(2 * (x @ x + 1))) for w, b in zip(W_1, b_1, strict=True)]
-        plus = [(1 + value) / 2 for value in m]
-        expected = [(1 - plus[0]) * (1 - plus[1]), (1 - plus[0]) * plus[1], plus[0] * (1 - plus[1]), plus[0] * plus[1]]
-        assert row == pytest.approx(expected, abs=1e-15)
 
 
 def test_the_panels_of_figure_3_add_up() -> None:

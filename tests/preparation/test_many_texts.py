@@ -1,5 +1,6 @@
 """Text with many values: taken in as what helps on rows kept aside, and left out otherwise."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -107,9 +108,10 @@ def test_the_choice_repeats_in_every_library_and_is_stored(texts: list[str]) -> 
     assert np.vstack(parts).tobytes() == again.transform(frame[:20]).tobytes()
 
 
-def test_no_bound_row_plays_a_part() -> None:
+def test_no_bound_row_plays_a_part(split_as: Callable[..., None]) -> None:
     """Texts and labels of the bound rows may be anything: what becomes of the column does not change."""
     table = pl.DataFrame({"x": X, "t": REVIEWS})
+    split_as(table, Y)
     settings: dict[str, Any] = {"preprocessor": TablePreparation(), "max_iter": 1, "random_state": 0}
     one = ABNetClassifier((2,), **settings).fit(table, Y)
     turned, texts = Y.copy(), list(REVIEWS)

@@ -1,5 +1,6 @@
 """Columns that are the label under another name, or that only some labels have, are noted; no others are."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,9 @@ def test_one_row_that_differs_is_enough_to_say_nothing() -> None:
     assert len(remarks(several, several)) == 1
 
 
-def test_it_looks_at_the_first_part_alone() -> None:
+def test_it_looks_at_the_first_part_alone(split_as: Callable[..., None]) -> None:
     frame = pl.DataFrame({"x": X, "c": Y})
+    split_as(frame, Y)
     clf = ABNetClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=0).fit(frame, Y)
     other = Y.copy()
     other[clf.bound_rows_] = Y[np.roll(clf.bound_rows_, 1)]

@@ -75,9 +75,9 @@ def test_a_frame_without_a_value_in_a_column_may_have_any_type_there(gap: Any, w
     ],
     ids=["lacks", "adds", "dates", "numbers", "booleans", "labels", "text"],
 )
-def test_frames_that_are_no_one_table_are_refused(change: Change, message: str, most: int) -> None:
+def test_frames_that_are_no_one_table_are_refused(change: Change, message: str) -> None:
     with pytest.raises(TableError, match=message):
-        fit_table(changed(change, 2), "y", estimator=SMALL, max_learn_rows=most)
+        fit_table(changed(change, 2), "y", estimator=SMALL)
 
 
 def test_frames_that_are_none(tmp_path: Any) -> None:
@@ -87,6 +87,7 @@ def test_frames_that_are_none(tmp_path: Any) -> None:
         fit_table(["a.csv", "b.csv"], "y", estimator=SMALL)
 
 
+@pytest.mark.parametrize("most", [60, 1000])
 def test_a_plan_of_polars_is_a_table(most: int) -> None:
     whole = pl.concat(parts())
     plan, frame = (fit_table(table, "y", estimator=SMALL, max_learn_rows=most) for table in (whole.lazy(), whole))

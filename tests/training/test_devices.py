@@ -12,7 +12,7 @@ PROGRAM = """
 import json
 import jax, numpy as np
 from abnet import ABNetClassifier
-from abnet.training import trainer as stage
+from abnet.training import runner as stage
 
 def train(sizes, aggregation):
     clf = ABNetClassifier(sizes, aggregation=aggregation, max_iter=4, posterior="frozen", random_state=0).fit(X, y)
@@ -44,7 +44,7 @@ def test_four_devices_train_the_same_networks_as_one() -> None:
 def test_a_batch_that_does_not_divide_stays_on_one_device(monkeypatch: pytest.MonkeyPatch) -> None:
     import jax
 
-    from abnet.training.trainer import batch_mesh
+    from abnet.training.runner import batch_mesh
 
     assert batch_mesh(32) is None  # the test process has one device
     monkeypatch.setattr(jax, "devices", lambda: [jax.local_devices()[0]] * 3)

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.training.loop import Limits, Rows, Run, Span, epoch, open_runs, outputs, pad_rows
+from abnet.training.compilation import compilation_cache, epoch
+from abnet.training.loop import Limits, Rows, Run, Span, open_runs, outputs, pad_rows
 from abnet.training.padding import bucket
-from abnet.training.trainer import new_keys, run_stage, stack
+from abnet.training.runner import new_keys, run_stage, stack
 
 
 class Mean(NamedTuple):
@@ -210,8 +211,6 @@ def test_buckets_hold_their_rows_and_waste_little(n: int) -> None:
 
 
 def test_importing_and_training_leave_jax_settings_as_they_were(rng: np.random.Generator) -> None:
-    from abnet.training.loop import compilation_cache
-
     names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs", "jax_enable_x64")
     before = [getattr(jax.config, name) for name in names]
     with compilation_cache(), compilation_cache():

@@ -1,5 +1,21 @@
 """The expected output of an aggregation of binary activated networks, one file per way to compute it."""
 
-from abnet.aggregation.exact import expected_output, kl, region_values
+from abnet.aggregation.ancestral import Ancestral
+from abnet.aggregation.exact import Exact, expected_output, kl, region_probabilities, region_values
+from abnet.aggregation.meanfield import MeanField
+from abnet.aggregation.protocol import Aggregation
+from abnet.aggregation.stochastic_meanfield import StochasticMeanField
+from abnet.aggregation.uniform import Uniform
 
-__all__ = ["expected_output", "kl", "region_values"]
+__all__ = [
+    "Aggregation",
+    "Ancestral",
+    "Exact",
+    "MeanField",
+    "StochasticMeanField",
+    "Uniform",
+    "expected_output",
+    "kl",
+    "region_probabilities",
+    "region_values",
+]

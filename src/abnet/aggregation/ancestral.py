@@ -7,15 +7,19 @@ gradient is, distinguishes the estimators of this file; all draw the layers belo
 Neurons that read signs: the layers above the first, without lifting their inputs.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from abnet.aggregation.exact import mean_activation
+from abnet.aggregation.protocol import check_outputs, gaussian_kl, linear_loss
 from abnet.cube import erf
 from abnet.jax_helpers import uniform
+from abnet.shapes import Float
 
 __all__ = [
     "TRAINING_PATHS",
+    "Ancestral",
     "draw_signs",
     "last_means",
     "local_expectation",
@@ -23,13 +27,14 @@ __all__ = [
     "normal_mean",
     "normal_output",
     "output",
+    "path_losses",
     "sign_means",
     "sign_scores",
     "straight_through",
 ]
 
 
-def sign_scores(V: Any, s: Any) -> Any:
+def sign_scores(V: Float[Any, "d_k _"], s: Float[Any, "*rows d"]) -> Float[Any, "*rows d_k"]:
     """``z(s) = (W s + b)/sqrt(d + 1)`` for inputs ±1: a neuron with Gaussian weights outputs ``sgn(z + ε)``.
 
     ``ε ~ N(0, 1)``. All vectors of d signs and a constant 1 have the same length, so lifting them is a division by a
@@ -66,7 +71,7 @@ TRAINING_PATHS = 1
 """Paths of each row in a training step: a minibatch of fresh rows tells more than further paths of the same rows."""
 
 
-def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
+def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int) -> Float[Any, "rows"]:
     """Mean output of independent paths: an unbiased estimate of ``F_A(x)`` for every depth and width.
 
     ``s_1 ~ P_1(x)``, ``s_k ~ Π_i Bernoulli(1/2 + m_k(s_{k-1})_i/2)``; a path's output is ``m_L(s_{L-1})``. Its
@@ -86,15 +91,19 @@ def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> An
     array (rows,)
         In [-1, 1].
     """
+    check_outputs(layers, None)
     return mean_of_paths(local_expectation, layers, lifted, key, n_samples)
 
 
-def normal_output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
+def normal_output(
+    layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int
+) -> Float[Any, "rows"]:
     """Mean over paths of `normal_mean` of the last hidden layer: a surrogate to train with, never to certify with.
 
     The last hidden layer is not drawn, so that with one hidden layer there is no randomness at all. Parameters and
     result are those of `output`.
     """
+    check_outputs(layers, None)
     if len(layers) == 2:
         return normal_mean(layers[1], mean_activation(layers[0], lifted))
     return mean_of_paths(_normal_path, layers, lifted, key, n_samples)
@@ -121,7 +130,7 @@ def local_expectation(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
     return sign_means(V, s)[:, 0] + ((m - stop(m)) * stop(_half_differences(V, s))).sum(axis=1)
 
 
-def normal_mean(V: Any, m: Any) -> Any:
+def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "rows"]:
     """Mean of the output neuron above independent signs of means m, the sum ``W s`` taken as normal.
 
     ``erf((W m + b)/sqrt(2(d + 1 + v)))``, where ``v = Σ_i W_i² (1 - m_i²)`` is exact; normality is not, and one
@@ -181,3 +190,50 @@ def _half_differences(V: Any, s: Any) -> Any:
     others = (s @ W + b)[:, None] - s * W[None, :]
     scale = V.dtype.type((2 * V.shape[1]) ** -0.5)
     return (erf((others + W[None, :]) * scale) - erf((others - W[None, :]) * scale)) * V.dtype.type(0.5)
+
+
+def path_losses(layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+    """Linear loss of each row along one path of its own: its mean is the Gibbs risk, for every depth and width."""
+    from abnet.aggregation.classes import path_probabilities
+
+    if table is None:
+        return linear_loss(output(layers, lifted, key, 1), targets)
+    return linear_loss(path_probabilities(layers, lifted, key, 1, table), targets)
+
+
+@dataclass(frozen=True)
+class Ancestral:
+    """ABNet along paths, for any width: trained by a surrogate of the last hidden layer, certified by fresh paths.
+
+    Parameters
+    ----------
+    n_samples : int
+        Paths that a deployed predictor keeps. A training step has `TRAINING_PATHS` for each row.
+    """
+
+    n_samples: int = 100
+    certified: ClassVar[bool] = True
+    sampled: ClassVar[bool] = True
+    by_library: ClassVar[bool] = True
+    """Paths need no table: the library is faster, and `results/certificates.csv` was learned with its rounding."""
+
+    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
+        """Never: products of wide layers keep several cores busy."""
+        return False
+
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+        """`normal_output`, or its probabilities of several classes."""
+        from abnet.aggregation.classes import normal_probabilities
+
+        if table is None:
+            return normal_output(layers, lifted, key, TRAINING_PATHS)
+        check_outputs(layers, table)
+        return normal_probabilities(layers, lifted, key, TRAINING_PATHS, table)
+
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+        """`path_losses`."""
+        return path_losses(layers, lifted, targets, key, table)
+
+    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+        """Every layer once."""
+        return gaussian_kl(layers, prior, log_sigma)

@@ -10,11 +10,14 @@ from typing import Any
 from abnet.aggregation.ancestral import draw_signs, last_means, mean_of_paths, sign_means
 from abnet.codebook import decoded
 from abnet.cube import erf
+from abnet.shapes import Float
 
 __all__ = ["normal_means", "normal_probabilities", "path_probabilities"]
 
 
-def path_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int, table: Any) -> Any:
+def path_probabilities(
+    layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int, table: Float[Any, "_ K"]
+) -> Float[Any, "rows K"]:
     """Mean of ``P(class | s_{L-1})`` over independent paths: an unbiased estimate for every depth and width.
 
     Parameters
@@ -40,7 +43,9 @@ def path_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples
     return mean_of_paths(path, layers, lifted, key, n_samples)
 
 
-def normal_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int, table: Any) -> Any:
+def normal_probabilities(
+    layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int, table: Float[Any, "_ K"]
+) -> Float[Any, "rows K"]:
     """A surrogate to train with, never to certify with: the last hidden layer is not drawn.
 
     Each output neuron has its `normal_means`, and the table is evaluated as if the outputs were independent. They are
@@ -55,7 +60,7 @@ def normal_probabilities(layers: tuple[Any, ...], lifted: Any, key: Any, n_sampl
     return mean_of_paths(path, layers, lifted, key, 1 if len(layers) == 2 else n_samples)
 
 
-def normal_means(V: Any, m: Any) -> Any:
+def normal_means(V: Float[Any, "c _"], m: Float[Any, "rows d"]) -> Float[Any, "rows c"]:
     """`ancestral.normal_mean` for every neuron of a layer, shape (rows, c)."""
     W, b = V[:, :-1], V[:, -1]
     v = (1 - m**2) @ (W**2).T

@@ -5,22 +5,28 @@ Every function takes a network either as a `BAM` or, where it is called in a tra
 one formula.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, check_outputs, gaussian_kl, linear_loss
 from abnet.bam import BAM
-from abnet.cube import BLOCK, corners, erf, map_blocks, multilinear, namespace
+from abnet.cube import BLOCK, corner_probabilities, corners, erf, map_blocks, multilinear, namespace
+from abnet.shapes import Float
 
 __all__ = [
     "MAX_WIDTH",
+    "Exact",
     "check_width",
     "expected_output",
     "kl",
     "lift",
     "mean_activation",
     "output",
+    "region_probabilities",
     "region_values",
     "regions",
 ]
@@ -30,7 +36,13 @@ MAX_WIDTH = 20
 
 
 def lift(x: Any, out: Any = None) -> Any:
-    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``; of NumPy, written to `out` if given.
+    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``.
+
+    Parameters
+    ----------
+    x : array (rows, d)
+    out : array of NumPy (rows, d + 1), optional
+        Where to write them.
 
     Examples
     --------
@@ -42,10 +54,14 @@ def lift(x: Any, out: Any = None) -> Any:
     if isinstance(x, np.ndarray) and x.dtype.kind == "f":
         return _lifted_in_blocks(x, np.empty((len(x), x.shape[1] + 1), x.dtype) if out is None else out)
     xp = namespace(x)
-    # A row is divided by its largest entry first: squares of entries above 1e19 overflow float32.
+    x1 = _below_overflow(x, xp)
+    return x1 / xp.sqrt(xp.sum(x1**2, axis=1, keepdims=True))
+
+
+def _below_overflow(x: Any, xp: Any) -> Any:
+    """``(x, 1)`` divided by its largest entry: squares of entries above 1e19 overflow float32."""
     largest = xp.maximum(xp.max(xp.abs(x), axis=1, keepdims=True, initial=0), x.dtype.type(1))
-    homogeneous = xp.concatenate([x / largest, 1 / largest], axis=1)
-    return homogeneous / xp.sqrt(xp.sum(homogeneous**2, axis=1, keepdims=True))
+    return xp.concatenate([x / largest, 1 / largest], axis=1)
 
 
 _LIFTED_ROWS = 64
@@ -64,7 +80,7 @@ def _lifted_in_blocks(x: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def mean_activation(V: Any, lifted: Any) -> Any:
+def mean_activation(V: Float[Any, "d_k d"], lifted: Float[Any, "rows d"]) -> Float[Any, "rows d_k"]:
     """Means of a layer of neurons with Gaussian weights on fixed inputs: ``m(x̃) = erf(V x̃ / √2)``.
 
     With the lifted input this is ``erf((W x + b)/sqrt(2(‖x‖² + 1)))`` at layer 1 and
@@ -95,6 +111,7 @@ def check_width(sizes: tuple[int, ...]) -> None:
 
 def regions(layers: tuple[Any, ...], table: Any = None) -> Any:
     """`region_values` of a network given as its layers."""
+    check_outputs(layers, table)
     xp = namespace(layers[0])
     h = table
     for V in reversed(layers[1:]):
@@ -114,7 +131,7 @@ def _expect(h: Any, V: Any, xp: Any) -> Any:
     return map_blocks(block, 2**d, xp, block=BLOCK // columns)
 
 
-def output(layers: tuple[Any, ...], lifted: Any, table: Any = None) -> Any:
+def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], table: Any = None) -> Float[Any, "rows *K"]:
     """`expected_output` of a network given as its layers, on lifted inputs."""
     return multilinear(regions(layers, table), mean_activation(layers[0], lifted))
 
@@ -141,7 +158,7 @@ def region_values(bam: BAM, table: Any = None) -> Any:
     return regions(bam.layers, table)
 
 
-def expected_output(bam: BAM, X: Any, table: Any = None) -> Any:
+def expected_output(bam: BAM, X: Any, table: Any = None) -> Float[Any, "n *K"]:
     """The exact output of the aggregation, ``F_A(x) = E_{B' ~ N(B, I)} F_{B'}(x) = Σ_s H[s] P_1(x)[s]``.
 
     Parameters
@@ -170,7 +187,55 @@ def expected_output(bam: BAM, X: Any, table: Any = None) -> Any:
     return output(bam.layers, lift(xp.asarray(X, dtype=bam.weights[0].dtype)), table)
 
 
+def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: Any) -> Float[Any, "n 2**d"]:
+    """``P_1(x)[s] = Π_i (1/2 + s_i/2 · m_1(x)_i)``: probabilities of the leading layer's representations.
+
+    Parameters
+    ----------
+    W : array (d_1, d_0)
+    b : array (d_1,)
+    X : array (n, d_0)
+
+    Returns
+    -------
+    array (n, 2**d_1)
+        Representations in lexicographic order, -1 first.
+
+    Examples
+    --------
+    >>> region_probabilities(np.zeros((1, 2)), np.zeros(1), np.array([[1.0, 2.0]]))
+    array([[0.5, 0.5]])
+    """
+    xp = namespace(W)
+    V = xp.concatenate([W, b[:, None]], axis=1)
+    return corner_probabilities(mean_activation(V, lift(xp.asarray(X, dtype=V.dtype))))
+
+
 def kl(bam: BAM, prior: BAM) -> Any:
     """``KL(A(B) ‖ A(P)) = 1/2 Σ_k (‖W_k - W_k^p‖² + ‖b_k - b_k^p‖²)``."""
-    pairs = zip((*bam.weights, *bam.biases), (*prior.weights, *prior.biases), strict=True)
-    return sum(((a - p) ** 2).sum() for a, p in pairs) * 0.5
+    return gaussian_kl(bam.layers, prior.layers)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """ABNet: ``F_A(x)`` itself, over all representations of every layer."""
+
+    certified: ClassVar[bool] = True
+    sampled: ClassVar[bool] = False
+    by_library: ClassVar[bool] = False
+
+    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
+        """Whether all layers are narrow."""
+        return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
+
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+        """`expected_output`."""
+        return output(layers, lifted, table)
+
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
+        """The linear loss of the expected output."""
+        return linear_loss(output(layers, lifted, table), targets)
+
+    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+        """Every layer once."""
+        return gaussian_kl(layers, prior, log_sigma)

@@ -1,13 +1,17 @@
 """PBGNet (Letarte, Germain, Guedj, Laviolette 2019): neurons of a layer read independent draws of the layer below."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 from abnet.aggregation.exact import check_width, lift, mean_activation
+from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, check_outputs, gaussian_kl, linear_loss, refuse_table
 from abnet.bam import BAM
 from abnet.cube import corners, multilinear, namespace
+from abnet.shapes import Float
 
-__all__ = ["expected_output", "kl", "layer_counts", "output", "tables"]
+__all__ = ["MeanField", "expected_output", "kl", "layer_counts", "output", "path_kl", "tables"]
 
 
 def tables(layers: tuple[Any, ...]) -> list[Any]:
@@ -15,8 +19,9 @@ def tables(layers: tuple[Any, ...]) -> list[Any]:
     return [mean_activation(V, lift(corners(V.shape[1] - 1, V.dtype))) for V in layers[1:]]
 
 
-def output(layers: tuple[Any, ...], lifted: Any) -> Any:
+def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"]) -> Float[Any, "rows"]:
     """PBGNet's output of a network given as its layers, on lifted inputs."""
+    check_outputs(layers, None)
     F = mean_activation(layers[0], lifted)
     for table in tables(layers):
         F = multilinear(table, F)
@@ -56,5 +61,36 @@ def layer_counts(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 def kl(bam: BAM, prior: BAM) -> Any:
     """``1/2 Σ_k (Π_{j>k} d_j) (‖W_k - W_k^p‖² + ‖b_k - b_k^p‖²)``."""
-    pairs = zip((*bam.weights, *bam.biases), (*prior.weights, *prior.biases), strict=True)
-    return sum(c * ((a - p) ** 2).sum() for c, (a, p) in zip(layer_counts(bam.sizes) * 2, pairs, strict=True)) * 0.5
+    return path_kl(bam.layers, prior.layers)
+
+
+def path_kl(layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any] | None = None) -> Any:
+    """`gaussian_kl`, each layer counted once per path to the output: a draw is a tree with copies of the layer."""
+    sizes = (layers[0].shape[1] - 1, *(V.shape[0] for V in layers))
+    return gaussian_kl(layers, prior, log_sigma, layer_counts(sizes))
+
+
+@dataclass(frozen=True)
+class MeanField:
+    """PBGNet, over all representations of every layer."""
+
+    certified: ClassVar[bool] = True
+    sampled: ClassVar[bool] = False
+    by_library: ClassVar[bool] = False
+
+    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
+        """Whether all layers are narrow."""
+        return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
+
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+        """`expected_output`."""
+        refuse_table(table, "MeanField")
+        return output(layers, lifted)
+
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
+        """The linear loss of the expected output."""
+        return linear_loss(self.output(layers, lifted, key, table), targets)
+
+    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+        """Every layer once per path."""
+        return path_kl(layers, prior, log_sigma)

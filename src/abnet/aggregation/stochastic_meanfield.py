@@ -1,20 +1,25 @@
 """Stochastic PBGNet: the mean-field sums replaced by means over sampled representations. An estimate."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from abnet.aggregation.ancestral import sign_means
 from abnet.aggregation.exact import mean_activation
+from abnet.aggregation.meanfield import path_kl
+from abnet.aggregation.protocol import check_outputs, refuse_table
 from abnet.cube import map_blocks
 from abnet.jax_helpers import uniform
+from abnet.shapes import Float
 
-__all__ = ["output"]
+__all__ = ["StochasticMeanField", "output"]
 
 ROWS = 64
 """Rows worked on at a time: their draws, T for each, should not leave the cache by much."""
 
 
-def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
+def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int) -> Float[Any, "rows"]:
     """PBGNet by sampling: at each layer T vectors ``s^t ~ Bernoulli(1/2 + F^{k-1}/2)``, and ``F^k = mean_t m_k(s^t)``.
 
     The gradient with respect to ``F^{k-1}_i`` is the likelihood-ratio one,
@@ -37,6 +42,7 @@ def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> An
     import jax
     import jax.numpy as jnp
 
+    check_outputs(layers, None)
     F = mean_activation(layers[0], lifted)
 
     def block(start: Any, count: int) -> Any:
@@ -109,3 +115,35 @@ def _log_ratio(s: Any, F: Any, dF: Any) -> Any:
     likely = jnp.where(F >= 0, 1, -1).astype(F.dtype)
     constant = (jnp.where(F >= 0, plus, -minus) * dF).sum(axis=1, keepdims=True)
     return constant + jnp.einsum("rti,ri->rt", s - likely[:, None, :], 0.5 * (plus + minus) * dF)
+
+
+@dataclass(frozen=True)
+class StochasticMeanField:
+    """Stochastic PBGNet, an estimate.
+
+    Parameters
+    ----------
+    n_samples : int
+        Draws of each layer for every row.
+    """
+
+    n_samples: int = 100
+    certified: ClassVar[bool] = False
+    sampled: ClassVar[bool] = False
+    by_library: ClassVar[bool] = False
+
+    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
+        """Never: the draws of a step keep several cores busy."""
+        return False
+
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+        """The means of fresh draws."""
+        refuse_table(table, "StochasticMeanField")
+        return output(layers, lifted, key, self.n_samples)
+
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> None:
+        """None: means of draws, fed into the next layer, are no draw of anything."""
+
+    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+        """Every layer once per path."""
+        return path_kl(layers, prior, log_sigma)

@@ -5,15 +5,19 @@ over the draws of each layer, one step of which costs n² whatever the batch, an
 width. NumPy and JAX arrays alike.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from abnet import jax_helpers
-from abnet.aggregation.ancestral import sign_means, sign_scores
+from abnet.aggregation.ancestral import path_losses, sign_means, sign_scores
+from abnet.aggregation.protocol import check_outputs, gaussian_kl, refuse_table
 from abnet.cube import corners, namespace
+from abnet.shapes import Float
 
-__all__ = ["draw", "log_transition", "output", "read", "regions", "representations"]
+__all__ = ["Uniform", "draw", "log_transition", "output", "read", "regions", "representations"]
 
 
 def representations(key: Any, d: int, n: int, dtype: Any) -> Any:
@@ -43,7 +47,7 @@ def draw(key: Any, sizes: tuple[int, ...], n: int, dtype: Any) -> tuple[Any, ...
     )
 
 
-def log_transition(z: Any, s: Any) -> Any:
+def log_transition(z: Float[Any, "rows d"], s: Float[Any, "n d"]) -> Float[Any, "rows n"]:
     """``log Ψ[s̄, s] = Σ_i log Φ(s_i z_i(s̄))``, the log probability of each s in each row, shape (rows, n).
 
     Affine in s: ``Σ_i (l⁺_i + l⁻_i)/2 + s_i (l⁺_i - l⁻_i)/2`` with ``l± = log Φ(±z)``, so one matrix product.
@@ -87,7 +91,7 @@ def read(z: Any, s: Any, H: Any, log_D: Any) -> Any:
     return _expect(log_transition(z, s) + log_D[None, :], H)[0]
 
 
-def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> Any:
+def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int) -> Float[Any, "rows"]:
     """Stochastic ABNet on fresh draws.
 
     Parameters
@@ -104,6 +108,7 @@ def output(layers: tuple[Any, ...], lifted: Any, key: Any, n_samples: int) -> An
     array (rows,)
         In [-1, 1].
     """
+    check_outputs(layers, None)
     sizes = (layers[0].shape[1] - 1, *(V.shape[0] for V in layers))
     draws = draw(key, sizes, n_samples, layers[0].dtype)
     return read(lifted @ layers[0].T, draws[0], *regions(layers, draws))
@@ -127,3 +132,36 @@ def _log_ndtr(z: Any) -> Any:
     import jax
 
     return jax.scipy.special.log_ndtr(z)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Stochastic ABNet (the paper's), an estimate.
+
+    Parameters
+    ----------
+    n_samples : int
+        Draws of each hidden layer, shared by all rows.
+    """
+
+    n_samples: int = 100
+    certified: ClassVar[bool] = False
+    sampled: ClassVar[bool] = True
+    by_library: ClassVar[bool] = False
+
+    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
+        """Never: products of draws keep several cores busy."""
+        return False
+
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+        """The output on fresh draws."""
+        refuse_table(table, "Uniform")
+        return output(layers, lifted, key, self.n_samples)
+
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+        """Those of ancestral paths: the posterior is ABNet's, however its output is estimated."""
+        return path_losses(layers, lifted, targets, key, table)
+
+    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+        """Every layer once."""
+        return gaussian_kl(layers, prior, log_sigma)

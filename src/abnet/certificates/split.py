@@ -138,7 +138,7 @@ def row_order(hashes: Hashes, seed: int = 0, groups: Any = None) -> Places:
     Examples
     --------
     >>> row_order(row_hashes(np.array([[1.0], [2.0], [2.0]])))
-    array([1, 2, 0])
+    array([0, 2, 1])
     """
     key = _key(hashes, seed)
     if groups is None:

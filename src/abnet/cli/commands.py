@@ -110,7 +110,7 @@ def export(
         typer.Option(metavar="NAME", help="In C, what all names begin with: two models in one program need two."),
     ] = "abnet",
     example: Annotated[
-        bool, typer.Option("--example", help="In C, also write a main program that reads a CSV file.")
+        bool, typer.Option("--example", metavar="", help="In C, also write a main program that reads a CSV file.")
     ] = False,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,

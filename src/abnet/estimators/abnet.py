@@ -1,15 +1,10 @@
 """`ABNetClassifier`, and `PBGNetClassifier`, its mean-field counterpart of Letarte et al. (2019)."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from abnet.aggregation import ancestral, exact, meanfield
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.mixture_classifier import MixtureClassifier
-from abnet.estimators.recipe import Family, Way
-from abnet.predictors.mean_field import MeanField
-from abnet.predictors.paths import Paths
-from abnet.predictors.table import Table
-from abnet.predictors.uniform import Uniform
+from abnet.estimators.recipe import AGGREGATIONS, MEAN_FIELD
 
 __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
@@ -156,24 +151,7 @@ class ABNetClassifier(MixtureClassifier):
     True
     """
 
-    _family: ClassVar[Family] = Family(
-        ways={
-            "exact": Way("exact", lambda network, rng, n: Table.from_networks([network])),
-            "ancestral": Way(
-                "ancestral surrogate",
-                lambda network, rng, n: Paths.from_networks([network], rng, n_paths=n),
-                fresh_paths=True,
-                training_samples=ancestral.TRAINING_PATHS,
-            ),
-            "uniform": Way(
-                "uniform",
-                lambda network, rng, n: Uniform.from_network(network, rng, n_samples=n),
-                certified=False,
-                fresh_paths=True,
-            ),
-        },
-        kl=exact.kl,
-    )
+    _by_name = AGGREGATIONS
 
     def __init__(
         self,
@@ -255,15 +233,5 @@ class PBGNetClassifier(AggregatedClassifier):
     True
     """
 
-    _family: ClassVar[Family] = Family(
-        ways={
-            "exact": Way("meanfield", lambda network, rng, n: MeanField.from_network(network)),
-            "sampled": Way(
-                "stochastic_meanfield",
-                lambda network, rng, n: MeanField.from_network(network, rng, n_samples=n),
-                certified=False,
-            ),
-        },
-        kl=meanfield.kl,
-        mean_field=True,
-    )
+    _by_name = MEAN_FIELD
+    _mean_field = True

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from abnet.aggregation import exact
+from abnet.aggregation import Aggregation, exact
 from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk, gibbs_bound
 from abnet.certificates.fingerprint import warn_of_copies
@@ -31,13 +32,12 @@ from abnet.estimators.classifier import (
     seeds,
     training_bar,
 )
-from abnet.estimators.drawn_network import Posterior, draw_network
+from abnet.estimators.deployment import deploy
+from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.held import Held
 from abnet.estimators.judging import certify_anew, expected_losses
 from abnet.estimators.recipe import (
     AFFORDABLE,
-    Family,
-    Way,
     check_width,
     exact_cost,
     fit_record,
@@ -50,6 +50,7 @@ from abnet.labels import signs_of
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
+from abnet.posterior import Posterior
 from abnet.predictors.predictor import Predictor
 from abnet.weights import scaled_weights
 
@@ -59,7 +60,9 @@ __all__ = ["AggregatedClassifier"]
 class AggregatedClassifier(BinaryClassifier):
     """An aggregation of binary activated networks with its certificate; parameters as in `ABNetClassifier`."""
 
-    _family: ClassVar[Family]
+    _by_name: ClassVar[Mapping[str, Callable[[int], Aggregation]]]
+    _mean_field: ClassVar[bool] = False
+    """Whether every neuron reads its own draw of the layer below, so that a draw is a tree of networks."""
 
     def __init__(
         self,
@@ -151,7 +154,7 @@ class AggregatedClassifier(BinaryClassifier):
         self._train(start, rows, streams.train)
         if self._has_split():
             self.held_ = self._score_held(rows)
-        scorer = self._way().deploy(self.network_, streams.deploy, self.n_samples)
+        scorer = deploy(self._aggregation(), (self.network_,), streams.deploy)
         self._certify_fit(scorer, rows, streams.paths)
         model = self._model(scorer, rows)
         self.drawn_network_ = self._draw(rows, streams.single, model)
@@ -180,7 +183,7 @@ class AggregatedClassifier(BinaryClassifier):
             raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
         hidden = check_hidden(self.hidden_layer_sizes)
         if self.aggregation == "exact":
-            check_width(self._family, hidden)
+            check_width(self._by_name, hidden)
         return hidden
 
     def _is_auto(self, name: str) -> bool:
@@ -206,13 +209,12 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _aggregations(self) -> tuple[str, ...]:
         """Values of `aggregation`; only where any width can be certified is there something to choose."""
-        certified = [name for name, way in self._family.ways.items() if way.certified]
-        return (*self._family.ways, "auto") if len(certified) > 1 else tuple(self._family.ways)
+        certified = [name for name, make in self._by_name.items() if make(1).certified]
+        return (*self._by_name, "auto") if len(certified) > 1 else tuple(self._by_name)
 
     def _choose_aggregation(self, hidden: tuple[int, ...], batch_size: int) -> str:
-        name = self.aggregation
-        if name != "auto":
-            return name
+        if self.aggregation != "auto":
+            return self.aggregation
         affordable = max(hidden) <= exact.MAX_WIDTH and exact_cost(hidden, batch_size) <= AFFORDABLE
         if self.verbose:
             why = "all representations are affordable" if affordable else "too many representations to enumerate"
@@ -221,13 +223,15 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _certifies_exactly(self) -> bool:
         """Whether the risk will be computed, not sampled; what "auto" stands for follows from the widths."""
-        name = self.aggregation
-        if name != "auto" or self._is_auto("hidden_layer_sizes"):
-            return name == "exact"
+        if self.aggregation != "auto" or self._is_auto("hidden_layer_sizes"):
+            return self.aggregation == "exact"
         return self._choose_aggregation(check_hidden(self.hidden_layer_sizes), 64) == "exact"
 
-    def _way(self) -> Way:
-        return self._family.ways[self.aggregation_]
+    def _aggregation(self) -> Aggregation:
+        return self._by_name[self.aggregation_](self.n_samples)
+
+    def _posterior(self) -> Posterior:
+        return Posterior.from_networks([self.network_], [self.prior_], self._aggregation())
 
     def _batch(self, n: int) -> int:
         if self._is_auto("batch_size"):
@@ -263,31 +267,30 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _train(self, start: BAM, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Learn ``prior_`` and ``network_``; leaves the curves."""
-        from abnet.training import trainer as learning
-        from abnet.training.learners import AggregationLearner
-        from abnet.training.loop import Limits, Span, compilation_cache
+        from abnet.training import stages
+        from abnet.training.compilation import compilation_cache
+        from abnet.training.loop import Limits, Span
+        from abnet.training.posterior_learner import PosteriorLearner
 
-        n, way = len(rows.codes), self._way()
+        n, aggregation = len(rows.codes), self._aggregation()
         other, bound = Span(0, rows.n_other), Span(rows.n_other, n - rows.n_other)
-        learner = AggregationLearner(start.sizes, way.method, way.training_samples or self.n_samples)
+        learner = PosteriorLearner(start.sizes, aggregation)
         limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
-        lifted = learning.lifted_rows(rows.X, rows.signs, scaled_weights(rows.weights, rows.n_other))
+        lifted = stages.lifted_rows(rows.X, rows.signs, scaled_weights(rows.weights, rows.n_other))
         with compilation_cache(), training_bar(self.verbose) as report:
             draws = None if rows.groups is None else rows.n_draws
-            trainer = learning.Trainer(learner, lifted, self._batch(n), self.delta, limits, rng, report, draws)
-            self.prior_, rate = start, self._rate(learning.RATE)
+            trainer = stages.Trainer(learner, lifted, self._batch(n), self.delta, limits, rng, report, draws)
+            prior, rate = Posterior.from_networks([start], [start], aggregation), self._rate(stages.RATE)
             if self._has_split():
                 # Further training has the rate for itself: its settings then share one prior (`ABNetSearch`).
-                speed = self._rate(learning.PRIOR_RATE) if self._is_frozen() else learning.PRIOR_RATE
-                self.prior_ = learning.learn_prior(
-                    trainer, start, other, self.validation_fraction, speed, self._n_held
-                )  # fmt: skip
+                speed = self._rate(stages.PRIOR_RATE) if self._is_frozen() else stages.PRIOR_RATE
+                prior = stages.learn_prior(trainer, prior, other, self.validation_fraction, speed, self._n_held)
+            posterior = prior
             if self.objective == "loss":
-                self.network_ = learning.learn_linear(trainer, start, bound, other, rate)
-            elif self._is_frozen():
-                self.network_ = self.prior_
-            else:
-                self.network_ = learning.learn_posterior(trainer, self.prior_, bound, rate)
+                posterior = stages.learn_linear(trainer, prior, bound, other, rate)
+            elif not self._is_frozen():
+                posterior = stages.learn_posterior(trainer, prior, bound, rate)
+            self.prior_, self.network_ = prior.map_network, posterior.map_network
         self._record(trainer)
 
     def _rate(self, default: float) -> float:
@@ -308,14 +311,14 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _certify_fit(self, scorer: Predictor, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Set ``certificate_``, or ``bound_estimate_`` where no theorem covers what was done."""
-        (X, codes), way, frozen = rows.of_bound(), self._way(), self._is_frozen()
+        (X, codes), aggregation, frozen = rows.of_bound(), self._aggregation(), self._is_frozen()
         n_codes = max(2, int(codes.max()) + 1)
-        kl = float(self._family.kl(self.network_.astype(np.float64), self.prior_.astype(np.float64)))
+        kl = float(self._posterior().astype(np.float64).kl())
         self.certificate_: Certificate | None = None
         self.bound_estimate_: float | None = None
         sampled = None
         try:
-            if way.certified and way.fresh_paths:
+            if aggregation.certified and aggregation.sampled:
                 sampled = self._sampled_risk(X, codes, n_codes, rng, rows.groups)
         except KeyboardInterrupt:
             warn_of_no_certificate()
@@ -323,7 +326,7 @@ class AggregatedClassifier(BinaryClassifier):
         # Of a posterior that was trained on and is sampled, no bound asks for the votes.
         votes = frozen or rows.groups is not None
         losses, wrong = losses_and_errors(scorer, X, codes, sampled, votes=votes)
-        if not (rows.untouched and way.certified):
+        if not (rows.untouched and aggregation.certified):
             risk = losses.mean if isinstance(losses, SampledRisk) else float(losses.mean())
             self.bound_estimate_ = gibbs_bound(risk, kl, rows.n_draws, self.delta, n_candidates=self.n_candidates)
             return
@@ -338,10 +341,10 @@ class AggregatedClassifier(BinaryClassifier):
     def _score_held(self, rows: TrainingRows) -> Held:
         """The rows of the first part that early stopping watched, with scores of the prior."""
         from abnet.training.loop import Span
-        from abnet.training.trainer import prior_spans
+        from abnet.training.stages import prior_spans
 
         watch = prior_spans(Span(0, rows.n_other), self.validation_fraction, self._n_held)[1]
-        prior = self._way().deploy(self.prior_, np.random.default_rng(0), self.n_samples)
+        prior = deploy(self._aggregation(), (self.prior_,), np.random.default_rng(0))
         mine = slice(watch.first, watch.first + watch.size)
         return Held(prior.scores(rows.X[mine]), rows.codes[mine])
 
@@ -356,13 +359,13 @@ class AggregatedClassifier(BinaryClassifier):
         """The certificate with the user's labels in its text, and whose error the Gibbs risk is."""
         names = self._labels.names
         names = names if n_codes == len(names) else (*names, "labels not known")
-        trees = self._family.mean_field and len(self.network_.sizes) > 3
+        trees = self._mean_field and len(self.network_.sizes) > 3
         return replace(certificate, class_names=names, drawn="mean field" if trees else "network")
 
     def _draw(self, rows: TrainingRows, rng: np.random.Generator, model: Model) -> Model:
         """One network of the posterior; any posterior may be drawn from, however its own risk was computed."""
         terms = {**self._terms(), "posterior": "frozen" if self._is_frozen() else "train"}
-        network, certificate = draw_network(Posterior(self.network_, self.prior_, terms), *rows.of_bound(), rng)
+        network, certificate = draw_network(self._posterior(), *rows.of_bound(), rng, terms=terms)
         covered = rows.untouched and rows.groups is None  # its bound counts rows
         card = msgspec.structs.replace(model.card, bound_estimate=None)  # the vote's
         return replace(model, predictor=network, certificate=certificate if covered else None, card=card)
@@ -433,7 +436,7 @@ class AggregatedClassifier(BinaryClassifier):
         self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int, groups: Any
     ) -> NDArray[np.float64] | SampledRisk:
         """What one draw of the posterior loses on rows of a test set that have these scores."""
-        if self._way().fresh_paths:
+        if self._aggregation().sampled:
             return self._sampled_risk(prepared, codes, n_codes, np.random.default_rng(self._certify_seed), groups)
         return expected_losses(self, prepared, scores, codes)
 

@@ -90,8 +90,9 @@ class BaselineClassifier(BinaryClassifier):
     def _train(
         self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
     ) -> tuple[Any, Any]:
-        from abnet.training.loop import Limits, Span, compilation_cache, open_runs, pad_rows
-        from abnet.training.trainer import NEVER, best_of, new_keys, run_stage, stack
+        from abnet.training.compilation import compilation_cache
+        from abnet.training.loop import Limits, Span, open_runs, pad_rows
+        from abnet.training.runner import NEVER, best_of, new_keys, run_stage, stack
         from abnet.weights import scaled_weights
 
         X, y, weights = rows

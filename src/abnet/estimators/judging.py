@@ -25,6 +25,7 @@ from abnet.estimators.certification import (
     without_groups,
 )
 from abnet.estimators.classifier import take_rows
+from abnet.estimators.deployment import deploy
 from abnet.estimators.held import Held
 from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
@@ -86,8 +87,8 @@ def expected_losses(
     if classifier.aggregation_ != "exact":
         if max(classifier.network_.sizes[1:-1]) > exact.MAX_WIDTH:
             return np.ones(len(codes))
-        way = classifier._family.ways["exact"]
-        scores = way.deploy(classifier.network_, np.random.default_rng(0), 1).scores(prepared)
+        exactly = classifier._by_name["exact"](1)
+        scores = deploy(exactly, (classifier.network_,), np.random.default_rng(0)).scores(prepared)
     return losses_of(scores, codes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from abnet.aggregation import Exact
 from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
 from abnet.certificates.fingerprint import background_rows, fingerprint, warn_of_copies
@@ -22,7 +23,7 @@ from abnet.estimators import mixture_fit
 from abnet.estimators.aggregated import AggregatedClassifier
 from abnet.estimators.certification import Streams, one_thread, warn_of_no_certificate, without_groups
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
-from abnet.estimators.drawn_network import Posterior, draw_network
+from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.judging import decide_after_fit
 from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
 from abnet.estimators.refit import fitting_anew
@@ -30,6 +31,7 @@ from abnet.labels import Labels, signs_of, winners, with_unknown
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.parameters import check_choice, check_hidden, check_positive
+from abnet.posterior import Posterior
 from abnet.predictors.predictor import Predictor
 from abnet.preparation.transformers import as_frame
 from abnet.threads import cores
@@ -250,7 +252,7 @@ class MixtureClassifier(AggregatedClassifier):
         if self.__dict__.get("_holds_rows"):
             self._hand_over(X, learn, judge)
         coded, recipe = self._coded(base, learn)
-        from abnet.training.loop import compilation_cache
+        from abnet.training.compilation import compilation_cache
 
         with compilation_cache(), training_bar(self.verbose) as report:
             members = mixture_fit.learn_prior_members(
@@ -396,10 +398,9 @@ def _draw_member(
     **terms: Any,
 ) -> Model:
     """One network of the mixture: a member drawn at random, then a network around it; the ratio is the member's own."""
-    m = int(rng.integers(len(networks)))
-    posterior = Posterior(networks[m], priors[m], terms)
+    posterior = Posterior.from_networks(networks, priors, Exact())
     words = mixture_fit.words_of(networks, model.n_classes)
-    network, certificate = draw_network(posterior, X, codes, rng, words, threads=cores())
+    network, certificate = draw_network(posterior, X, codes, rng, words, terms=terms, threads=cores())
     return replace(model, predictor=network, certificate=certificate if covered else None, calibration=None)
 
 

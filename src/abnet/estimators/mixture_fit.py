@@ -18,20 +18,30 @@ from abnet.bam import BAM
 from abnet.bounds import Certificate, SampledRisk
 from abnet.calibration import Calibration
 from abnet.codebook import code_words
+from abnet.estimators import deployment
 from abnet.estimators.certification import certify_posterior, frozen_risk, one_thread, sampled_risk
 from abnet.estimators.held import Held
-from abnet.estimators.recipe import CLEARLY_LESS, LESS, MUCH, TRIAL, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
+from abnet.estimators.recipe import (
+    AGGREGATIONS,
+    CLEARLY_LESS,
+    LESS,
+    MUCH,
+    TRIAL,
+    WIDE_MEMBERS,
+    WIDE_NEURONS,
+    Recipe,
+    may_go_wide,
+)
 from abnet.labels import Labels, losses_of, winners
 from abnet.memory import return_memory
-from abnet.predictors.paths import Paths
+from abnet.posterior import Posterior
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
 from abnet.threads import cores
 from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
 from abnet.words import number_of
 
 if TYPE_CHECKING:
-    from abnet.training.mixture_trainer import MixtureOutcome
+    from abnet.training.members import MixtureOutcome
 
 __all__ = [
     "Members",
@@ -101,7 +111,8 @@ def learn_prior_members(
     groups : array (n,), optional
         The rows' groups, one after the other: whole groups are watched, or left out by a teacher.
     """
-    from abnet.training.mixture_trainer import MixtureLearner, learn_members
+    from abnet.training.members import learn_members
+    from abnet.training.posterior_learner import PosteriorLearner
     from abnet.weights import scaled
 
     teacher = recipe.teacher if isinstance(estimator.teacher, str) else estimator.teacher
@@ -127,14 +138,14 @@ def learn_prior_members(
     plan, seed = _plan(estimator, len(rows), taught=teaching is not None), int(rng.integers(2**31))
 
     def learned(recipe: Recipe, share: float = 1.0) -> "MixtureOutcome":
-        method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
+        aggregation = AGGREGATIONS[recipe.aggregation](estimator.n_samples)
         sizes = (rows.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
         # A stream of its own for each recipe: one that was tried second is repeated by its parameters alone.
         own_rng = np.random.default_rng([seed, recipe.n_estimators, *recipe.hidden_layer_sizes])
-        learner = MixtureLearner(sizes, n_classes, method)
+        learner = PosteriorLearner(sizes, aggregation, recipe.n_estimators, n_classes)
         shorter = replace(plan, steps=max(round(share * plan.steps), 1))
         return learn_members(
-            learner, recipe.n_estimators, lifted, wanted, shorter, own_rng, weights=shares, report=report,
+            learner, lifted, wanted, shorter, own_rng, weights=shares, report=report,
             watched_rows=watched,
         )  # fmt: skip
 
@@ -235,7 +246,7 @@ def _taught(
 def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
     """Rows of the last groups, about an eighth of all: they say which epoch to keep. None if there is one group."""
     from abnet.groups import held_rows
-    from abnet.training.mixture_trainer import WATCHED
+    from abnet.training.members import WATCHED
 
     held = held_rows(groups, min(1 / 8, WATCHED / len(groups)))
     held = held or held_rows(groups, 1 / len(np.unique(groups)))
@@ -246,7 +257,7 @@ def _some_of_each_class(codes: NDArray[np.intp], rng: np.random.Generator) -> ND
     """An eighth of the rows of each class, one at least: where classes have weights, those of a heavy one must not be
     left out of the rows that say which epoch to keep. None if no class has two.
     """
-    from abnet.training.mixture_trainer import WATCHED
+    from abnet.training.members import WATCHED
 
     share = min(1 / 8, WATCHED / len(codes))
     places = (np.flatnonzero(codes == code) for code in np.unique(codes))
@@ -260,7 +271,7 @@ FEW_ROWS, SMALL_BATCH = 2_000, 32
 
 def _plan(estimator: Any, n_rows: int, *, taught: bool) -> Any:
     """How long and how fast: by steps for a taught mixture, in two halves of `max_iter` epochs for another."""
-    from abnet.training.mixture_trainer import MixturePlan
+    from abnet.training.members import MixturePlan
 
     plan = MixturePlan(most_epochs=int(estimator.max_iter))
     if not taught:
@@ -325,9 +336,7 @@ def deploy(
 ) -> Predictor:
     """The predictor of the members; what it draws, it draws once."""
     words = words_of(networks, n_classes)
-    if recipe.aggregation == "exact":
-        return Table.from_networks(networks, words)
-    return Paths.from_networks(networks, rng, n_paths=n_samples * len(networks), words=words)
+    return deployment.deploy(AGGREGATIONS[recipe.aggregation](n_samples), networks, rng, words)
 
 
 def words_of(networks: tuple[BAM, ...], n_classes: int) -> NDArray[np.int8] | None:
@@ -351,16 +360,17 @@ def train_members(
 
     `n_draws` is the number of independent draws among them: rows, or groups of rows. `weights` shape training alone.
     """
-    from abnet.training.learners import Objective
     from abnet.training.loop import Limits, Span, open_runs, pad_rows
-    from abnet.training.mixture_trainer import MixtureLearner, start_mixture
-    from abnet.training.trainer import RATE, best_of, new_keys, run_stage, stack
+    from abnet.training.objective import Objective
+    from abnet.training.posterior_learner import PosteriorLearner, start
+    from abnet.training.runner import best_of, new_keys, run_stage, stack
+    from abnet.training.stages import RATE
 
-    method = "exact" if recipe.aggregation == "exact" else "ancestral surrogate"
-    learner = MixtureLearner(priors[0].sizes, n_classes, method)
+    prior = Posterior.from_networks(priors, priors, AGGREGATIONS[recipe.aggregation](estimator.n_samples))
+    learner = PosteriorLearner(prior.sizes, prior.aggregation, len(priors), n_classes)
     targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
     rows, every = pad_rows(lift(np.asarray(X)), targets, weights), Span(0, len(codes))
-    state = start_mixture(priors, priors, Objective.BOUND, n_draws, estimator.delta)
+    state = start(prior, Objective.BOUND, n_draws, estimator.delta)
     rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
     limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))
     outcome = run_stage(
@@ -368,7 +378,7 @@ def train_members(
         batch_size=64 if len(codes) >= 20_000 else 32, limits=limits, report=report,
     )  # fmt: skip
     curve = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
-    return learner.networks(best_of(outcome.runs[0])), curve
+    return learner.posterior(best_of(outcome.runs[0])).members, curve
 
 
 @one_thread

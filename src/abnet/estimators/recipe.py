@@ -14,20 +14,18 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from abnet import __version__
-from abnet.aggregation import exact
-from abnet.bam import BAM
+from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform, exact
 from abnet.codebook import MOST_NEURONS, code_length
 from abnet.errors import Parameter, ParameterError
 from abnet.model.card import Curve
-from abnet.predictors.predictor import Predictor
 from abnet.words import number_of
 
 __all__ = [
     "AFFORDABLE",
+    "AGGREGATIONS",
     "DECISIONS",
-    "Family",
+    "MEAN_FIELD",
     "Recipe",
-    "Way",
     "check_decisions",
     "check_width",
     "exact_cost",
@@ -43,49 +41,17 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to compute the output of an aggregation, a value of the parameter `aggregation`.
-
-    Attributes
-    ----------
-    method : str
-        The learner's name of it (`abnet.training.learners.OUTPUTS`).
-    deploy : callable
-        From a network, a generator and `n_samples` to the predictor; what it draws, it draws once.
-    certified : bool
-        Whether a theorem covers the risk that is computed in this way.
-    fresh_paths : bool
-        Whether ancestral paths of the aggregation can be drawn anew to estimate its Gibbs risk without bias.
-    training_samples : int or None
-        Samples of each training step; None is `n_samples`.
-    """
-
-    method: str
-    deploy: Callable[[BAM, np.random.Generator, int], Predictor]
-    certified: bool = True
-    fresh_paths: bool = False
-    training_samples: int | None = None
-
-
-@dataclass(frozen=True)
-class Family:
-    """All that tells ABNet from PBGNet.
-
-    Attributes
-    ----------
-    ways : mapping
-        From the values of `aggregation` to the ways to compute the output; "exact" is one of them.
-    kl : callable
-        Divergence of the posterior around one network from the prior around another.
-    mean_field : bool
-        Whether every neuron reads its own draw of the layer below, so that a draw is no network but a tree of them.
-    """
-
-    ways: Mapping[str, Way]
-    kl: Callable[[BAM, BAM], Any]
-    mean_field: bool = False
-
+AGGREGATIONS: dict[str, Callable[[int], Aggregation]] = {
+    "exact": lambda n_samples: Exact(),
+    "ancestral": Ancestral,
+    "uniform": Uniform,
+}
+"""ABNet's aggregations by the values of the parameter `aggregation`, from `n_samples`."""
+MEAN_FIELD: dict[str, Callable[[int], Aggregation]] = {
+    "exact": lambda n_samples: MeanField(),
+    "sampled": StochasticMeanField,
+}
+"""PBGNet's."""
 
 AFFORDABLE = 2**26
 """Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
@@ -254,11 +220,11 @@ def prior_share(estimator: Any) -> float:
     return PRIOR_SHARE if free else PRIOR_SHARE_ALONE
 
 
-def check_width(family: Family, hidden: tuple[int, ...]) -> None:
-    """Refuse layers that the exact output is too wide for, with the family's other ways as the remedy."""
+def check_width(aggregations: Mapping[str, Callable[[int], Aggregation]], hidden: tuple[int, ...]) -> None:
+    """Refuse layers that the exact output is too wide for, with the other aggregations as the remedy."""
     for layer, width in enumerate(hidden, start=1):
         if width > exact.MAX_WIDTH:
-            others = {name: way.certified for name, way in family.ways.items() if name != "exact"}
+            others = {name: make(1).certified for name, make in aggregations.items() if name != "exact"}
             words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
             raise ParameterError(
                 "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erf
 
+from abnet.aggregation import region_probabilities
 from abnet.explanation.background import column_layout
 from abnet.explanation.regions import region_table
 from abnet.explanation.row_explanation import as_read, model_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import GridSpec, SubplotSpec
     from matplotlib.image import AxesImage
 
-__all__ = ["plane_figure", "region_probabilities", "regions_figure"]
+__all__ = ["plane_figure", "regions_figure"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Extent: TypeAlias = tuple[float, float, float, float]
@@ -38,23 +38,6 @@ MOST_POINTS = 200
 """Rows drawn, at the most: more would hide the regions."""
 MOST_CLASSES = 5
 """Classes with a panel of their own."""
-
-
-def region_probabilities(W_1: ArrayLike, b_1: ArrayLike, X: ArrayLike) -> Floats:
-    """Return P_1(x)[s], the probability that x falls in region s of the leading layer, shape (n, 2**d_1).
-
-    `P_1(x)[s] = Π_i (1/2 + s_i/2 erf((W_1 x + b_1)_i / sqrt(2(‖x‖² + 1))))`, regions in lexicographic order, -1 first.
-
-    Examples
-    --------
-    >>> region_probabilities([[0.0, 0.0]], [0.0], [[1.0, 2.0]])
-    array([[0.5, 0.5]])
-    """
-    X = np.asarray(X, np.float64)
-    scale = np.sqrt(2 * ((X**2).sum(1, keepdims=True) + 1))
-    m = erf((X @ np.asarray(W_1, np.float64).T + np.asarray(b_1, np.float64)) / scale)
-    corners = np.array(list(product((-1, 1), repeat=m.shape[1])))
-    return (0.5 + 0.5 * corners[None] * m[:, None]).prod(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +196,8 @@ def regions_figure(
     reach = 1.15 * np.abs(X).max()
     side = np.linspace(-reach, reach, resolution)
     plane = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
-    parts = (region_probabilities(W_1, b_1, plane) * H).T.reshape(len(H), resolution, resolution)
+    W, b = np.asarray(W_1, np.float64), np.asarray(b_1, np.float64)
+    parts = (region_probabilities(W, b, plane) * H).T.reshape(len(H), resolution, resolution)
     F = parts.sum(0)
     decision = np.asarray(predict(plane), np.float64).reshape(F.shape)
     named = [(f"$s$ = ({s[0]}, {s[1]})", part) for part, s in zip(parts, product("−+", repeat=2), strict=True)]

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.aggregation import region_probabilities
 from abnet.aggregation.uniform import log_transition
 from abnet.bam import BAM
-from abnet.cube import corner_probabilities, corners
+from abnet.cube import corners
 from abnet.predictors.layers import Layers
-from abnet.predictors.leading import leading_means, leading_scores, weighted_sums
+from abnet.predictors.leading import leading_scores, weighted_sums
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
@@ -160,7 +161,7 @@ def _(predictor: Table) -> RegionTable:
 
     def probabilities(X: Floats) -> Floats:
         members = zip(predictor.W, predictor.b, strict=True)
-        return np.stack([corner_probabilities(leading_means(W, b, X)) for W, b in members], axis=1)
+        return np.stack([region_probabilities(W, b, X) for W, b in members], axis=1)
 
     return RegionTable(H, corners(predictor.b.shape[1], np.int8), probabilities, whole=True)
 

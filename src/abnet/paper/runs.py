@@ -12,25 +12,26 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import exact, meanfield
-from abnet.bam import BAM, unflatten
+from abnet.aggregation import Aggregation, Exact, MeanField, StochasticMeanField, Uniform, exact
+from abnet.bam import BAM
 from abnet.baselines import BNN, EBP, BinaryConnect
 from abnet.bounds import catoni_bound
 from abnet.certificates.fingerprint import fingerprint as fingerprint_of
 from abnet.paper.datasets import load
 from abnet.paper.grid import SettingGroup
 from abnet.paper.protocol import Protocol, Result, Setting, protocol_of
-from abnet.training.learners import AggregationLearner, Objective, State, start
-from abnet.training.loop import Limits, Rows, Run, Span, compilation_cache, open_runs, outputs, pad_rows
-from abnet.training.trainer import NEVER, new_keys, run_stage, stack
+from abnet.posterior import Posterior
+from abnet.training.compilation import compilation_cache
+from abnet.training.loop import Limits, Rows, Run, Span, open_runs, outputs, pad_rows
+from abnet.training.objective import Objective
+from abnet.training.posterior_learner import PosteriorLearner, State, start
+from abnet.training.runner import NEVER, new_keys, run_stage, stack
 
 __all__ = ["Member", "SHRINK_FROM", "run", "run_group"]
 
 SHRINK_FROM = 20_000
 """Training rows from which a smaller program is worth its compilation (about 6 s, once for an architecture)."""
 
-_EXACT = {"ABNet": "exact", "ABNet_l": "exact", "PBGNet": "meanfield", "PBGNet_l": "meanfield"}
-_SAMPLED = {"exact": "uniform", "meanfield": "stochastic_meanfield"}
 _LARGEST_KEPT = 64 * 2**20  # bytes; larger sets train so long that preparing them anew is no loss
 
 
@@ -240,10 +241,13 @@ class Member:
             return EBP(**options)
         if self.protocol.objective == "square hinge":
             return {"BC": BinaryConnect, "BNN": BNN}[self.model](**options)
-        method = _EXACT[self.model]
-        if self.protocol.n_samples is None:
-            return AggregationLearner(self.sizes, method)
-        return AggregationLearner(self.sizes, _SAMPLED[method], self.protocol.n_samples)
+        return PosteriorLearner(self.sizes, self._aggregation())
+
+    def _aggregation(self) -> Aggregation:
+        mean_field, n = self.model.startswith("PBGNet"), self.protocol.n_samples
+        if n is None:
+            return MeanField() if mean_field else Exact()
+        return StochasticMeanField(n) if mean_field else Uniform(n)
 
     def _first_state(self) -> Any:
         rng = np.random.default_rng([self.repetition, 1])
@@ -251,7 +255,8 @@ class Member:
             return jax.tree.map(np.asarray, self.learner.start(self.learner.init(new_keys(rng, 1)[0], self.sizes)))
         network = BAM.init(rng, self.sizes)
         objective = Objective.BOUND if self.protocol.objective == "bound" else Objective.LINEAR
-        return start(network, network, objective, self.n_train, self._delta())
+        prior = Posterior.from_networks([network], [network], self._aggregation())
+        return start(prior, objective, self.n_train, self._delta())
 
     def _delta(self) -> float:
         if self.protocol.delta is None:
@@ -300,16 +305,14 @@ class Member:
         test = split.parts["test"]
         if self.model in ("BC", "BNN"):
             return float(wrong[:, test].mean())
-        return float((self.learner.network(state).predict(split.X[test]) != split.y[test]).mean())
+        network = self.learner.posterior(state).map_network if self.aggregated else self.learner.network(state)
+        return float((network.predict(split.X[test]) != split.y[test]).mean())
 
     def _bound_figures(self, state: State, loss: NDArray[np.float64], parts: dict[str, slice]) -> dict[str, Any]:
         """Bound in the 2√n form: at the learned C with the bound objective, at the best C otherwise."""
-        network = self.learner.network(state)
-        prior = BAM.from_layers(unflatten(np.asarray(state.prior), self.sizes))
-        kl = meanfield.kl if self.model.startswith("PBGNet") else exact.kl
-        divergence = float(kl(network.astype(np.float64), prior.astype(np.float64)))
+        divergence = float(self.learner.posterior(state).astype(np.float64).kl())
         risk = float(loss[:, parts["train"]].mean())
-        learned = float(np.exp(float(state.theta[-1]))) if self.protocol.objective == "bound" else None
+        learned = float(np.exp(float(state.log_c))) if self.protocol.objective == "bound" else None
         figures = {
             "bound": catoni_bound(risk, divergence, self.n_train, self._delta(), C=learned),
             "kl": divergence,

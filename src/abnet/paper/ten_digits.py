@@ -44,7 +44,7 @@ class DigitsRecipe:
     epochs : int
         Passes over the first part by the log loss; half as many follow by the linear loss. A copy is a row.
     batch_size, rate
-        As in `abnet.training.mixture_trainer.MixturePlan`.
+        As in `abnet.training.members.MixturePlan`.
     prior_fraction : float
         Share of the training file that is learned from.
     n_candidates : int
@@ -155,18 +155,20 @@ def measure_digits(
 def _learned(
     recipe: DigitsRecipe, images: NDArray[np.float32], digits: NDArray[np.intp], rng: np.random.Generator, report: Any
 ) -> Any:
+    from abnet.aggregation.ancestral import Ancestral
     from abnet.aggregation.exact import lift
     from abnet.paper.images import shifted
-    from abnet.training.loop import compilation_cache
-    from abnet.training.mixture_trainer import MixtureLearner, MixturePlan, learn_members
+    from abnet.training.compilation import compilation_cache
+    from abnet.training.members import MixturePlan, learn_members
+    from abnet.training.posterior_learner import PosteriorLearner
 
     moved = [images, *(shifted(images, rng) for _ in range(recipe.copies))]
     X = np.concatenate([features_of(some, recipe.features) for some in moved])
     plan = MixturePlan(10**9, recipe.batch_size, recipe.rate, recipe.epochs, linear=True)
-    learner = MixtureLearner((X.shape[1], recipe.hidden, recipe.code_length), 10, "ancestral surrogate")
+    learner = PosteriorLearner((X.shape[1], recipe.hidden, recipe.code_length), Ancestral(), recipe.members, 10)
     targets = np.eye(10)[np.tile(digits, len(moved))]
     with compilation_cache():
-        outcome = learn_members(learner, recipe.members, lift(X), targets, plan, rng, report=report)
+        outcome = learn_members(learner, lift(X), targets, plan, rng, report=report)
     if outcome.interrupted:
         raise KeyboardInterrupt
     return outcome.networks

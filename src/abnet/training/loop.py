@@ -7,17 +7,9 @@ the others go on.
 
 Nothing that varies between fits is compiled in: rows are padded to a bucket, and their number, the learning rate, the
 tolerances and the keys are arguments. So one program serves every fold, learning rate and seed of an architecture.
-
-Compiled programs are in JAX's own cache on disk (`compilation_cache`).
 """
 
-import os
-import threading
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -29,16 +21,11 @@ from numpy.typing import NDArray
 from abnet.training.padding import bucket, padded
 
 __all__ = [
-    "Aggregating",
     "Learner",
     "Limits",
     "Rows",
     "Run",
-    "STATIC",
     "Span",
-    "compilation_cache",
-    "counted",
-    "epoch",
     "evaluate",
     "one_epoch",
     "open_runs",
@@ -64,20 +51,6 @@ class Learner(Protocol):
     def monitor(self, state: Any, outputs: Any, targets: Any, weights: Any) -> Any:
         """What early stopping minimises, from the outputs on the watched rows."""
         ...
-
-
-class Aggregating(ABC):
-    """A learner of an aggregation, which knows how its steps are compiled."""
-
-    @property
-    @abstractmethod
-    def in_sequence(self) -> bool:
-        """Whether its steps are so short that one kernel after the other is fastest."""
-
-    @property
-    @abstractmethod
-    def by_library(self) -> bool:
-        """Whether XLA may take sums from its library of kernels, which is slow in sums over tables."""
 
 
 class Rows(NamedTuple):
@@ -198,7 +171,7 @@ def one_epoch(
     watch : Span
         The watched rows.
     mesh : Mesh, optional
-        Devices that share the work on each minibatch (`abnet.training.trainer.batch_mesh`).
+        Devices that share the work on each minibatch (`abnet.training.runner.batch_mesh`).
     seen : bool
         Whether the training rows are watched by their outputs in the pass itself, each before the step it took part
         in, with the divergence after the last: a second pass takes a third of the time of the first.
@@ -258,13 +231,6 @@ def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
     return jax.lax.with_sharding_constraint(array, NamedSharding(mesh, spec))
 
 
-STATIC = ("learners", "batch_size", "mesh", "seen")
-"""Arguments of an epoch that are compiled in."""
-
-epoch = jax.jit(one_epoch, static_argnames=STATIC)
-"""`one_epoch`, compiled with XLA's default options."""
-
-
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
     """Early stopping and rate halving for one run; the plain minimum is kept."""
     better = value < run.best_value
@@ -294,79 +260,3 @@ def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
 def _select(condition: Any, yes: Any, no: Any) -> Any:
     """One of two equal pytrees, leaf by leaf."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
-
-
-_lock = threading.Lock()
-_depth = 0
-_SET_HERE = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
-
-
-@contextmanager
-def compilation_cache() -> Iterator[None]:
-    """Keep compiled programs on disk, so that a second process starts fast; JAX's settings are put back afterwards.
-
-    A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for
-    none.
-    """
-    folder = _folder()
-    if folder is None or (_depth == 0 and _read(_SET_HERE[0]) is not None):
-        yield
-        return
-    saved = _enter(folder)
-    try:
-        yield
-    finally:
-        _leave(saved)
-
-
-def _read(name: str) -> Any:
-    """A JAX setting; they are attributes that the type checker does not know."""
-    return getattr(jax.config, name)
-
-
-def _folder() -> Path | None:
-    """The cache folder, made if need be; None if there is to be none or it cannot be written."""
-    named = os.environ.get("ABNET_CACHE")
-    if named == "":
-        return None
-    if named is None:
-        import platformdirs
-
-        named = platformdirs.user_cache_dir("abnet")
-    folder = Path(named) / "compiled"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def _enter(folder: Path) -> float:
-    global _depth
-    with _lock:
-        _depth += 1
-        saved = float(_read(_SET_HERE[1]))
-        jax.config.update(_SET_HERE[0], str(folder))
-        jax.config.update(_SET_HERE[1], 0.05)
-    return saved
-
-
-def _leave(saved: float) -> None:
-    from jax.experimental.compilation_cache.compilation_cache import reset_cache
-
-    global _depth
-    with _lock:
-        _depth -= 1
-        jax.config.update(_SET_HERE[1], saved)
-        if _depth == 0:
-            jax.config.update(_SET_HERE[0], None)
-            reset_cache()
-
-
-def counted(weights: Any) -> Any:
-    """How many rows of a minibatch count: what a step divides their weighted losses by.
-
-    Not the sum of their weights: a minibatch without any heavy row would then move the network as far as one that has
-    them, and rare classes with large weights would go unheard.
-    """
-    return jnp.count_nonzero(weights).astype(weights.dtype)

@@ -10,7 +10,7 @@ from abnet.paper import runs as training
 from abnet.paper.grid import SettingGroup
 from abnet.paper.protocol import protocol_of
 from abnet.paper.runs import run_group
-from abnet.training.trainer import Stack
+from abnet.training.runner import Stack
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
-from abnet.training.trainer import (
+from abnet.training.runner import (
     Stack,
     best_of,
     leave_out_finished,

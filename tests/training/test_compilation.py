@@ -8,32 +8,39 @@ import jax
 import numpy as np
 import pytest
 
-from abnet.aggregation import exact
+from abnet.aggregation import Ancestral, Exact, MeanField, Uniform, exact
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
-from abnet.training import trainer
-from abnet.training.learners import OUTPUTS, AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Span, compilation_cache, epoch, open_runs
-from abnet.training.mixture_trainer import MixtureLearner
-from abnet.training.trainer import compiled_epoch, lifted_rows, new_keys, stack
+from abnet.posterior import Posterior
+from abnet.training import compilation
+from abnet.training.compilation import compilation_cache, compiled_epoch, epoch
+from abnet.training.loop import Limits, Span, open_runs
+from abnet.training.objective import Objective
+from abnet.training.posterior_learner import PosteriorLearner, State, start
+from abnet.training.runner import new_keys, stack
+from abnet.training.stages import lifted_rows
 
-NARROW, WIDE = AggregationLearner((5, 3, 3, 1)), AggregationLearner((5, 40, 1), "uniform", 10)
+NARROW, WIDE = PosteriorLearner((5, 3, 3, 1)), PosteriorLearner((5, 40, 1), Uniform(10))
 
 on_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="the choices are those of XLA's CPU compiler")
 
 
-def train(program: Any, learner: AggregationLearner, epochs: int) -> np.ndarray:
+def first_state(net: BAM, n: int) -> State:
+    return start(Posterior.from_networks([net], [net], Exact()), Objective.BOUND, n, 0.05)
+
+
+def train(program: Any, learner: PosteriorLearner, epochs: int) -> np.ndarray:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(96, 5)).astype(np.float32)
     rows = lifted_rows(X, np.where(X[:, 0] > 0, 1.0, -1.0), None)
     net = BAM.init(rng, learner.sizes)
-    runs: Any = (open_runs(stack([start(net, net, Objective.BOUND, 96, 0.05)]), [0.01], new_keys(rng, 1)),)
+    runs: Any = (open_runs(stack([first_state(net, 96)]), [0.01], new_keys(rng, 1)),)
     for _ in range(epochs):
         order = np.zeros(len(rows.targets) + 16, np.int32)
         order[:96] = rng.permutation(96)
         span, limits = Span(np.int32(0), np.int32(96)), Limits(*map(np.asarray, Limits()))
         runs = program((learner,), runs, rows, order, np.int32(96), span, limits, batch_size=16)
-    return np.asarray(runs[0].state.theta)
+    return np.asarray(runs[0].state.weights)
 
 
 @on_cpu
@@ -42,20 +49,19 @@ def test_narrow_exact_networks_have_a_program_of_their_own() -> None:
     if epoch in (narrow, wide):
         pytest.skip("this XLA has no such choices")
     assert narrow is not wide
-    assert compiled_epoch((AggregationLearner((5, 10, 1), "meanfield"), NARROW)) is narrow
+    assert compiled_epoch((PosteriorLearner((5, 10, 1), MeanField()), NARROW)) is narrow
     assert compiled_epoch((NARROW, WIDE)) is wide
-    assert compiled_epoch((AggregationLearner((5, 11, 1)),)) is wide
-    assert compiled_epoch((AggregationLearner((5, 3, 1), "uniform"),)) is wide
-    assert compiled_epoch((MixtureLearner((5, 40, 3), 2, "ancestral surrogate"),)) is wide
+    assert compiled_epoch((PosteriorLearner((5, 11, 1)),)) is wide
+    assert compiled_epoch((PosteriorLearner((5, 3, 1), Uniform()),)) is wide
+    assert compiled_epoch((PosteriorLearner((5, 3, 1), n_members=2),)) is wide
+    assert compiled_epoch((PosteriorLearner((5, 40, 3), Ancestral(), n_members=2),)) is wide
+    assert compiled_epoch((PosteriorLearner((5, 40, 3), Ancestral(), n_classes=4),)) is wide
 
 
-@pytest.mark.parametrize("method", ["ancestral", "ancestral surrogate"])
 @pytest.mark.parametrize("sizes", [(5, 3, 1), (5, 40, 1), (5, 40, 40, 1)])
-def test_a_network_of_paths_keeps_the_rounding_of_the_published_certificates(
-    method: str, sizes: tuple[int, ...]
-) -> None:
+def test_a_network_of_paths_keeps_the_rounding_of_the_published_certificates(sizes: tuple[int, ...]) -> None:
     """Without XLA's library the same recipe and seed end at another network: votes of mnist17 at .0049, not .0047."""
-    paths = AggregationLearner(sizes, method)
+    paths = PosteriorLearner(sizes, Ancestral())
     assert compiled_epoch((paths,)) is epoch
     assert compiled_epoch((paths, NARROW)) is compiled_epoch((WIDE,))
 
@@ -68,10 +74,10 @@ def test_other_methods_are_compiled_as_xla_likes() -> None:
 def texts() -> tuple[str, str]:
     """A narrow program as XLA likes it, and as we have it compiled."""
     rows = lifted_rows(np.zeros((60_000, 100), np.float32), np.ones(60_000), None)
-    learner = AggregationLearner((100, 4, 4, 1))
+    learner = PosteriorLearner((100, 4, 4, 1))
     rng = np.random.default_rng(0)
     net = BAM.init(rng, learner.sizes)
-    runs = (open_runs(stack([start(net, net, Objective.BOUND, 9, 0.05)]), [0.01], new_keys(rng, 1)),)
+    runs = (open_runs(stack([first_state(net, 9)]), [0.01], new_keys(rng, 1)),)
     span, limits = Span(np.int32(0), np.int32(9)), Limits(*map(np.asarray, Limits()))
 
     def text(program: Any) -> str:
@@ -92,7 +98,7 @@ def test_a_narrow_program_has_no_library_kernel_and_no_split_loop(mark: str, tex
 
 
 @pytest.mark.parametrize("learner", [NARROW, WIDE])
-def test_the_networks_are_the_same_up_to_rounding(learner: AggregationLearner) -> None:
+def test_the_networks_are_the_same_up_to_rounding(learner: PosteriorLearner) -> None:
     ours, plain = train(compiled_epoch((learner,)), learner, 5), train(epoch, learner, 5)
     np.testing.assert_allclose(ours, plain, atol=1e-5)
     assert np.abs(ours - train(epoch, learner, 1)).max() > 1e-3  # something was learnt
@@ -100,33 +106,33 @@ def test_the_networks_are_the_same_up_to_rounding(learner: AggregationLearner) -
 
 @pytest.fixture
 def fresh_choice() -> Iterator[None]:
-    trainer._epoch.cache_clear()
+    compilation._epoch.cache_clear()
     yield
-    trainer._epoch.cache_clear()
+    compilation._epoch.cache_clear()
 
 
 @pytest.mark.usefixtures("fresh_choice")
 def test_an_xla_without_such_choices_compiles_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "NO_LIBRARY", {"xla_cpu_no_such_choice": ""})
+    monkeypatch.setattr(compilation, "NO_LIBRARY", {"xla_cpu_no_such_choice": ""})
     assert compiled_epoch((WIDE,)) is epoch
 
 
 @on_cpu
 def test_choices_that_xla_knows_are_kept_beside_one_that_it_does_not() -> None:
     known = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
-    assert trainer._available({"xla_cpu_no_such_choice": "", **known}) == known
+    assert compilation._available({"xla_cpu_no_such_choice": "", **known}) == known
 
 
 @on_cpu
 def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_disable_hlo_passes=fusion")
-    assert set(trainer._available(trainer.IN_SEQUENCE)) == {"xla_cpu_scheduler_type"}
+    assert set(compilation._available(compilation.IN_SEQUENCE)) == {"xla_cpu_scheduler_type"}
 
 
 def test_a_changed_output_is_not_served_from_the_cache_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that finds programs of another version of the code on disk trains with its own."""
     monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
-    learner = AggregationLearner((5, 2, 1))
+    learner = PosteriorLearner((5, 2, 1))
     program = compiled_epoch((learner,))
 
     def in_a_new_process() -> np.ndarray:
@@ -137,7 +143,7 @@ def test_a_changed_output_is_not_served_from_the_cache_on_disk(tmp_path: Path, m
     first = in_a_new_process()
     assert list((tmp_path / "compiled").iterdir())
     np.testing.assert_array_equal(in_a_new_process(), first)
-    monkeypatch.setitem(OUTPUTS, "exact", lambda layers, lifted, key, n: -exact.output(layers, lifted))
+    monkeypatch.setattr(Exact, "output", lambda self, layers, lifted, key, table: -exact.output(layers, lifted))
     changed = in_a_new_process()
     program.clear_cache()
     assert np.abs(changed - first).max() > 1e-3

@@ -6,20 +6,22 @@ import jax
 import numpy as np
 import pytest
 
+from abnet.aggregation import Exact
 from abnet.bam import BAM
-from abnet.training import trainer as learning
-from abnet.training.learners import AggregationLearner, Objective, start
-from abnet.training.loop import Limits, Rows, Span, epoch, open_runs
-from abnet.training.trainer import (
-    NEVER,
+from abnet.posterior import Posterior
+from abnet.training.compilation import epoch
+from abnet.training.loop import Limits, Rows, Span, open_runs
+from abnet.training.objective import Objective
+from abnet.training.posterior_learner import PosteriorLearner, start
+from abnet.training.runner import NEVER, new_keys, stack
+from abnet.training.stages import (
+    RATE,
     Trainer,
     learn_linear,
     learn_posterior,
     learn_prior,
     lifted_rows,
-    new_keys,
     prior_spans,
-    stack,
 )
 from abnet.weights import scaled_weights
 
@@ -33,29 +35,30 @@ def problem(rng: np.random.Generator, n: int = 60) -> tuple[np.ndarray, np.ndarr
 
 
 def trainer(rows: Rows, seed: int = 0, limits: Limits = LIMITS, report: Any = None) -> Trainer:
-    return Trainer(AggregationLearner(SIZES), rows, 16, 0.05, limits, np.random.default_rng(seed), report)
+    return Trainer(PosteriorLearner(SIZES), rows, 16, 0.05, limits, np.random.default_rng(seed), report)
 
 
-def network(seed: int = 1) -> BAM:
-    return BAM.init(np.random.default_rng(seed), SIZES)
+def first(seed: int = 1) -> Posterior:
+    network = BAM.init(np.random.default_rng(seed), SIZES)
+    return Posterior.from_networks([network], [network], Exact())
 
 
-def same(one: BAM, other: BAM) -> bool:
-    return all(map(np.array_equal, (*one.weights, *one.biases), (*other.weights, *other.biases)))
+def same(one: Posterior, other: Posterior) -> bool:
+    return all(map(np.array_equal, one.layers, other.layers))
 
 
 class Call(dict[str, Any]):
     """The arguments of one stage, by name."""
 
-    NAMES = ("name", "objective", "network", "prior", "train", "watch", "rate", "limits")
+    NAMES = ("name", "objective", "first", "train", "watch", "rate", "limits")
 
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
-    """Stages that are asked for, none of them run: each returns the network that it got."""
+    """Stages that are asked for, none of them run: each returns the posterior that it got."""
     made: list[Call] = []
 
-    def stage(self: Trainer, *arguments: Any, **options: Any) -> BAM:
+    def stage(self: Trainer, *arguments: Any, **options: Any) -> Posterior:
         made.append(Call(zip(Call.NAMES, arguments, strict=True), **options))
         return arguments[2]
 
@@ -84,10 +87,10 @@ def test_a_part_too_small_to_spare_any_row_watches_itself(part: Span) -> None:
 
 
 def test_a_prior_is_one_stage_of_two_halves(calls: list[Call], rng: np.random.Generator) -> None:
-    learn_prior(trainer(lifted_rows(*problem(rng), None)), network(), Span(0, 30), 0.2, 0.4)
-    first, second = calls
-    assert (first["objective"], second["objective"]) == (Objective.LOG, Objective.LINEAR)
-    assert (first["rate"], second["rate"]) == (0.4, pytest.approx(0.08))
+    learn_prior(trainer(lifted_rows(*problem(rng), None)), first(), Span(0, 30), 0.2, 0.4)
+    log, linear = calls
+    assert (log["objective"], linear["objective"]) == (Objective.LOG, Objective.LINEAR)
+    assert (log["rate"], linear["rate"]) == (0.4, pytest.approx(0.08))
     for call in calls:
         assert (call["limits"].max_epochs, call["limits"].cosine_epochs) == (3, 3)
         assert call["limits"].halving_patience == NEVER
@@ -95,20 +98,21 @@ def test_a_prior_is_one_stage_of_two_halves(calls: list[Call], rng: np.random.Ge
 
 
 def test_the_default_rates_are_those_of_the_published_results(calls: list[Call], rng: np.random.Generator) -> None:
-    learn_prior(trainer(lifted_rows(*problem(rng), None)), network(), Span(0, 30), 0.2)
+    learn_prior(trainer(lifted_rows(*problem(rng), None)), first(), Span(0, 30), 0.2)
     assert [call["rate"] for call in calls] == [0.05, 0.01]
-    assert learning.RATE == 0.01
+    assert RATE == 0.01
 
 
 def test_the_posterior_learns_and_is_watched_on_the_bound_rows_alone(
     calls: list[Call], rng: np.random.Generator
 ) -> None:
-    prior = network()
+    prior = first()
     learn_posterior(trainer(lifted_rows(*problem(rng), None)), prior, Span(30, 30), 0.01)
     (call,) = calls
     assert call["objective"] is Objective.BOUND
     assert call["train"] == call["watch"] == Span(30, 30)
-    assert call["network"] is call["prior"] is prior
+    assert same(call["first"], prior)
+    assert call["first"].kl() == 0
     assert call["limits"] == LIMITS
 
 
@@ -120,7 +124,7 @@ def test_no_stage_lasts_longer_than_it_may(most: int, rng: np.random.Generator) 
         seen.append((name, epoch, of))
 
     job = trainer(lifted_rows(*problem(rng), None), limits=LIMITS._replace(max_epochs=most), report=report)
-    prior = learn_prior(job, network(), Span(0, 30), 0.2)
+    prior = learn_prior(job, first(), Span(0, 30), 0.2)
     learn_posterior(job, prior, Span(30, 30), 0.01)
     epochs = {name: len(curve) - 1 for name, curve in job.curves.items()}  # the start is on the curve too
     half = max(most // 2, 1)
@@ -131,7 +135,7 @@ def test_no_stage_lasts_longer_than_it_may(most: int, rng: np.random.Generator) 
 def test_patience_ends_a_stage(rng: np.random.Generator) -> None:
     """No improvement can be as large as 1, so that the patience is used up at once."""
     job = trainer(lifted_rows(*problem(rng), None), limits=Limits(1.0, 3, max_epochs=50))
-    learn_linear(job, network(), Span(0, 40), Span(40, 20), 0.01)
+    learn_linear(job, first(), Span(0, 40), Span(40, 20), 0.01)
     assert len(job.curves["linear loss"]) == 1 + 3
 
 
@@ -140,15 +144,15 @@ def test_a_prior_depends_on_its_part_alone(rng: np.random.Generator) -> None:
     priors = []
     for flipped in (y, np.where(np.arange(60) < 30, y, -y)):
         job = trainer(lifted_rows(X, flipped, None))
-        priors.append(learn_prior(job, network(), Span(0, 30), 0.2))
+        priors.append(learn_prior(job, first(), Span(0, 30), 0.2))
     assert same(*priors)
-    other = learn_prior(trainer(lifted_rows(X, -y, None)), network(), Span(0, 30), 0.2)
+    other = learn_prior(trainer(lifted_rows(X, -y, None)), first(), Span(0, 30), 0.2)
     assert not same(priors[0], other)
 
 
 def test_the_rate_changes_the_prior(rng: np.random.Generator) -> None:
     rows = lifted_rows(*problem(rng), None)
-    one, other = (learn_prior(trainer(rows), network(), Span(0, 30), 0.2, rate) for rate in (0.05, 0.2))
+    one, other = (learn_prior(trainer(rows), first(), Span(0, 30), 0.2, rate) for rate in (0.05, 0.2))
     assert not same(one, other)
 
 
@@ -158,10 +162,10 @@ def test_after_an_interrupt_no_further_stage_runs(rng: np.random.Generator) -> N
             raise KeyboardInterrupt
 
     job = trainer(lifted_rows(*problem(rng), None), report=report)
-    prior = learn_prior(job, network(), Span(0, 30), 0.2)
+    prior = learn_prior(job, first(), Span(0, 30), 0.2)
     assert job.interrupted
     assert list(job.curves) == ["prior, log loss"]
-    assert learn_posterior(job, prior, Span(30, 30), 0.01) is prior
+    assert same(learn_posterior(job, prior, Span(30, 30), 0.01), prior)
 
 
 def test_weights_of_either_part_have_mean_one(rng: np.random.Generator) -> None:
@@ -178,7 +182,7 @@ def test_weights_of_either_part_have_mean_one(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize(("n", "seen"), [(60, False), (19_999, False), (20_000, True)])
 def test_many_rows_are_watched_in_the_training_pass(calls: list[Call], n: int, seen: bool) -> None:
-    learn_posterior(trainer(Rows(None, None, None)), network(), Span(0, n), 0.01)
+    learn_posterior(trainer(Rows(None, None, None)), first(), Span(0, n), 0.01)
     assert calls[0]["seen"] is seen
     assert calls[0]["train"] == calls[0]["watch"] == Span(0, n)
 
@@ -186,16 +190,17 @@ def test_many_rows_are_watched_in_the_training_pass(calls: list[Call], n: int, s
 def test_what_the_pass_met_is_what_is_monitored(rng: np.random.Generator) -> None:
     """Step by step by hand: the outputs of each minibatch before its step, the divergence after the last one."""
     X, y = problem(rng)
-    rows, learner = lifted_rows(X, y, None), AggregationLearner(SIZES)
-    state = start(network(), network(2), Objective.BOUND, 40, 0.05)
+    rows, learner = lifted_rows(X, y, None), PosteriorLearner(SIZES)
+    begin = Posterior(first().layers, first(2).layers, first().log_sigma, Exact())
+    state = start(begin, Objective.BOUND, 40, 0.05)
     runs = open_runs(stack([state]), [0.05], new_keys(rng, 1))
     order = np.zeros(len(rows.targets) + 16, np.int32)
     order[:40] = 10 + rng.permutation(40)
     limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(10), np.int32(40))
     count = np.int32(40)
     options: dict[str, Any] = {"batch_size": 16, "seen": True}
-    first = epoch((learner,), (runs,), rows, order, count, span, limits, **options)
-    (run,) = epoch((learner,), first, rows, order, count, span, limits, **options)
+    looked_at = epoch((learner,), (runs,), rows, order, count, span, limits, **options)
+    (run,) = epoch((learner,), looked_at, rows, order, count, span, limits, **options)
 
     inputs, targets = np.asarray(rows.inputs), np.asarray(rows.targets)
     outputs = np.zeros(len(targets), np.float32)
@@ -206,8 +211,8 @@ def test_what_the_pass_met_is_what_is_monitored(rng: np.random.Generator) -> Non
         state = step(state, inputs[batch], targets[batch], np.ones(len(batch), np.float32), 0.05, None)
     watched = np.zeros(len(targets), np.float32)
     watched[10:50] = 1
-    np.testing.assert_allclose(run.state.theta[0], state.theta, atol=1e-5)
+    np.testing.assert_allclose(run.state.weights[0], state.weights, atol=1e-5)
     np.testing.assert_allclose(run.value[0], monitor(state, outputs, targets, watched), atol=1e-5)
-    before = output(start(network(), network(2), Objective.BOUND, 40, 0.05), inputs, None)
-    looked = monitor(start(network(), network(2), Objective.BOUND, 40, 0.05), before, targets, watched)
-    np.testing.assert_allclose(first[0].value[0], looked, atol=1e-5)  # the start is looked at, in a pass of its own
+    state = start(begin, Objective.BOUND, 40, 0.05)
+    looked = monitor(state, output(state, inputs, None), targets, watched)
+    np.testing.assert_allclose(looked_at[0].value[0], looked, atol=1e-5)  # the start is looked at, in a pass of its own

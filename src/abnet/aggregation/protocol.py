@@ -1,0 +1,137 @@
+"""What an aggregation is, and what all of them share: the divergence of Gaussians and the linear loss."""
+
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from abnet.cube import namespace
+from abnet.shapes import Float
+
+__all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_outputs", "gaussian_kl", "linear_loss"]
+
+WIDEST_IN_SEQUENCE = 10
+"""Exact layers up to this width are trained by one kernel after the other: at 12 units a second core pays."""
+
+
+@runtime_checkable
+class Aggregation(Protocol):
+    """How a Gaussian around one network becomes an output and a divergence.
+
+    A value: frozen, hashable, and so a static argument of compiled programs. `Exact`, `MeanField`, `Uniform`,
+    `StochasticMeanField` and `Ancestral` are five; anything with these methods is another one.
+    """
+
+    @property
+    def certified(self) -> bool:
+        """Whether a theorem covers the risk of what the aggregation stands for."""
+
+    @property
+    def sampled(self) -> bool:
+        """Whether `losses` draws: the expectation cannot be computed, and fresh draws estimate it without bias."""
+
+    @property
+    def by_library(self) -> bool:
+        """Compiler hint: whether XLA may use its library of kernels, which is slow in sums over tables."""
+
+    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
+        """Compiler hint: whether steps at these sizes are so short that one kernel after the other is fastest."""
+
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+        """The output that training sees; it may be a surrogate.
+
+        Parameters
+        ----------
+        layers : tuple of arrays (d_k, d_{k-1} + 1)
+            ``V_k = (W_k, b_k)``, in units of the layer's standard deviation.
+        lifted : array (rows, d_0 + 1)
+            Inputs as unit vectors (`abnet.aggregation.exact.lift`).
+        key : JAX PRNG key
+            Of no use where nothing is drawn.
+        table : array (2**d_L, K), optional
+            Class probabilities of each output (`abnet.codebook.decode_table`).
+
+        Returns
+        -------
+        array (rows,) in [-1, 1], or (rows, K) with a table
+        """
+
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+        """Linear loss of each row, computed or of one fresh draw; None where only estimates can be had.
+
+        The mean over keys is the Gibbs risk. Parameters are those of `output`; `targets` those of `linear_loss`.
+        """
+
+    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+        """Divergence of ``N(layers, σ_k² I)`` from ``N(prior, I)``, in nats."""
+
+
+def gaussian_kl(
+    layers: Sequence[Float[Any, "_ _"]],
+    prior: Sequence[Float[Any, "_ _"]],
+    log_sigma: Sequence[Any] | None = None,
+    counts: Sequence[int] | None = None,
+) -> Any:
+    """``KL(N(w, σ² I) ‖ N(v, I)) = Σ_k c_k/2 [D_k (σ_k² - 1 - ln σ_k²) + ‖w_k - v_k‖²]``.
+
+    Parameters
+    ----------
+    layers, prior : tuples of arrays (d_k, d_{k-1} + 1)
+        ``w_k`` and ``v_k``; ``D_k`` is the number of their entries.
+    log_sigma : sequence of float, optional
+        ``ln σ_k``; 0 by default, the paper's posterior.
+    counts : sequence of int, optional
+        ``c_k``, how often each layer counts; once by default.
+
+    Examples
+    --------
+    >>> gaussian_kl([np.array([[1.0, 2.0]])], [np.zeros((1, 2))], [0.0])
+    np.float64(2.5)
+    """
+    for k, (w, v) in enumerate(zip(layers, prior, strict=False), start=1):
+        if w.shape != v.shape:
+            raise ValueError(f"layer {k} of the posterior has the shape {w.shape}, that of the prior {v.shape}.")
+    if len(layers) != len(prior):
+        raise ValueError(f"the posterior has {len(layers)} layers, the prior {len(prior)}.")
+    logs = repeat(0.0) if log_sigma is None else log_sigma
+    terms = []
+    for w, v, t, c in zip(layers, prior, logs, repeat(1) if counts is None else counts, strict=False):
+        spread = w.size * (namespace_of_number(t).expm1(2 * t) - 2 * t)  # D (σ² - 1 - ln σ²)
+        terms.append(c * (spread + ((w - v) ** 2).sum()))
+    return sum(terms) * 0.5
+
+
+def namespace_of_number(t: Any) -> Any:
+    """`namespace`, for a plain number too."""
+    return np if isinstance(t, (int, float)) else namespace(t)
+
+
+def linear_loss(outputs: Float[Any, "rows *classes"], targets: Float[Any, "rows *classes"]) -> Float[Any, "rows"]:
+    """Probability that a drawn network errs: ``(1 - yF)/2`` for labels ±1, ``1 - Σ_c y_c P_c`` for distributions.
+
+    Soft targets are expected labels, in [-1, 1], or distributions over the classes.
+
+    Examples
+    --------
+    >>> linear_loss(np.array([0.5, -1.0]), np.array([1.0, 1.0]))
+    array([0.25, 1.  ])
+    """
+    if outputs.ndim == 1:
+        return 0.5 - 0.5 * targets * outputs
+    return 1 - (targets * outputs).sum(axis=-1)
+
+
+def check_outputs(layers: Sequence[Any], table: Any) -> None:
+    """Refuse several output neurons without a table, and a table for another number of them."""
+    d = layers[-1].shape[0]
+    if table is None and d != 1:
+        raise ValueError(f"the network has {d} output neurons, whose signs mean nothing without a table: pass one.")
+    if table is not None and table.shape[0] != 2**d:
+        raise ValueError(f"a table for {d} output neurons has {2**d} rows; got {table.shape[0]}.")
+
+
+def refuse_table(table: Any, name: str) -> None:
+    """Refuse several classes where an aggregation has two."""
+    if table is not None:
+        raise ValueError(f"{name} tells two classes apart: it has no table. Use Exact or Ancestral for several.")

@@ -1,0 +1,229 @@
+"""The posterior: Gaussians around M networks, their prior, and the aggregation that reads them. M = 1 is the paper's.
+
+A hypothesis is a pair of a member's number m, drawn uniformly, and a network drawn around that member. So the output is
+the mean of the members' outputs, and the divergence the mean of theirs (docs/theory.md).
+
+NumPy arrays compute in NumPy, without JAX; JAX arrays in JAX, where `jax.jit`, `jax.vmap` and `jax.grad` apply to a
+posterior once `register_with_jax` was called (training does).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from abnet.aggregation.protocol import Aggregation
+from abnet.bam import BAM
+from abnet.cube import namespace
+from abnet.shapes import Float
+
+__all__ = ["Posterior", "register_with_jax"]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """``Q = 1/M Σ_m N(w_m, σ² I)`` with the prior ``P = 1/M Σ_m N(v_m, I)``, one σ for each layer.
+
+    A sign neuron is scale free, so the output is that of the paper at ``w_k / σ_k``.
+
+    Parameters
+    ----------
+    layers : tuple of arrays (M, d_k, d_{k-1} + 1)
+        Centres w, biases in the last column.
+    prior : tuple of arrays (M, d_k, d_{k-1} + 1)
+        Centres v.
+    log_sigma : tuple of scalars
+        ``ln σ_k``; 0 is the paper's.
+    aggregation : Aggregation
+
+    Examples
+    --------
+    >>> from abnet.aggregation import Exact
+    >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
+    >>> moved = BAM((np.eye(2) + 1, np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
+    >>> posterior = Posterior.from_networks([net, moved], [net, net], Exact())
+    >>> posterior.n_members, posterior.sizes, float(posterior.kl())
+    (2, (2, 2, 1), 1.0)
+    """
+
+    # No shapes here: JAX rebuilds a posterior with whatever a transformation puts in the place of its arrays.
+    layers: tuple[Any, ...]
+    prior: tuple[Any, ...]
+    log_sigma: tuple[Any, ...]
+    aggregation: Aggregation
+
+    @staticmethod
+    def from_networks(
+        networks: Sequence[BAM],
+        priors: Sequence[BAM],
+        aggregation: Aggregation,
+        log_sigma: Sequence[float] | None = None,
+    ) -> "Posterior":
+        """The posterior around some networks, each with its own prior; ``σ = 1`` unless told otherwise."""
+        if len(networks) != len(priors) or not networks:
+            raise ValueError(f"{len(networks)} networks need as many priors, and one at least; got {len(priors)}.")
+        shapes = {network.sizes for network in (*networks, *priors)}
+        if len(shapes) > 1:
+            raise ValueError(f"all networks and priors must have the same sizes; got {sorted(shapes)}.")
+        layers, prior = _stacked(networks), _stacked(priors)
+        logs = (0.0,) * len(layers) if log_sigma is None else tuple(log_sigma)
+        if len(logs) != len(layers):
+            raise ValueError(f"there are {len(layers)} layers, and log_sigma has {len(logs)} numbers.")
+        xp = namespace(layers[0])
+        return Posterior(layers, prior, tuple(xp.asarray(t, layers[0].dtype) for t in logs), aggregation)
+
+    @property
+    def n_members(self) -> int:
+        """M."""
+        return int(self.layers[0].shape[0])
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """``(d_0, d_1, …, d_L)`` of every member."""
+        return (int(self.layers[0].shape[2]) - 1, *(int(w.shape[1]) for w in self.layers))
+
+    def kl(self) -> Any:
+        """Mean divergence of the members from their priors, in nats. For a certificate take ``astype(float64)``."""
+
+        def one(layers: tuple[Any, ...], prior: tuple[Any, ...]) -> Any:
+            return self.aggregation.kl(layers, prior, self.log_sigma)
+
+        if self.n_members > 1 and namespace(self.layers[0]) is not np:
+            import jax
+
+            return jax.vmap(one)(self.layers, self.prior).mean()
+        pairs = [tuple(tuple(V[m] for V in some) for some in (self.layers, self.prior)) for m in range(self.n_members)]
+        return mean_of_members(namespace(self.layers[0]).stack([one(*pair) for pair in pairs]))
+
+    def outputs(self, lifted: Float[Any, "rows _"], key: Any = None, table: Any = None) -> Float[Any, "M rows *K"]:
+        """Output of every member on lifted rows, shape (M, rows), or (M, rows, K) with a table."""
+        scaled, keys = self._scaled(), _keys(key, self.n_members)
+        if self.n_members == 1 or namespace(scaled[0]) is np:
+            # One member has no axis of its own in the compiled program: batched products of one are slower.
+            each = [tuple(w[m] for w in scaled) for m in range(self.n_members)]
+            outputs = [self.aggregation.output(layers, lifted, k, table) for layers, k in zip(each, keys, strict=True)]
+            return namespace(outputs[0]).stack(outputs)
+        import jax
+
+        def one(layers: tuple[Any, ...], k: Any) -> Any:
+            return self.aggregation.output(layers, lifted, k, table)
+
+        return jax.vmap(one, in_axes=(0, None if key is None else 0))(scaled, None if key is None else keys)
+
+    def output(self, lifted: Float[Any, "rows _"], key: Any = None, table: Any = None) -> Float[Any, "rows *K"]:
+        """Mean output of the members: the expectation over the posterior where the aggregation is exact."""
+        return mean_of_members(self.outputs(lifted, key, table))
+
+    def member(self, m: int) -> BAM:
+        """Member m in units of the deviations, ``w/σ``: the network that predictors, tables and exporters read."""
+        return BAM.from_layers(tuple(w[m] for w in self._scaled()))
+
+    @property
+    def members(self) -> tuple[BAM, ...]:
+        """Every `member`."""
+        return tuple(self.member(m) for m in range(self.n_members))
+
+    @property
+    def map_network(self) -> BAM:
+        """The most probable network, the centre w of a posterior of one member."""
+        if self.n_members > 1:
+            raise ValueError(f"{self.n_members} members have no single most probable network: use member(m).")
+        return BAM.from_layers(tuple(w[0] for w in self.layers))
+
+    def draw(self, key: Any) -> tuple[BAM, Any]:
+        """A network ``h = w + σε`` of a member drawn at random, and ``ln dQ/dP`` there, that of the member.
+
+        ``Σ_k ‖d‖²/2 + σ d·ε + (σ² - 1)‖ε‖²/2 - D ln σ`` with ``d = w - v``: the logarithms of the densities,
+        expanded, so that nothing large cancels.
+
+        Parameters
+        ----------
+        key : numpy.random.Generator or JAX PRNG key
+            A generator computes in float64.
+        """
+        if isinstance(key, np.random.Generator):
+            return self.astype(np.float64)._at(_drawn_number(key, self.n_members), key)
+        import jax
+
+        first, second = jax.random.split(key)
+        return self._at(_drawn_number(first, self.n_members), second)
+
+    def _at(self, m: Any, key: Any) -> tuple[BAM, Any]:
+        """A network drawn around member m, and its log density ratio."""
+        w, v = (BAM.from_layers(tuple(V[m] for V in some)) for some in (self.layers, self.prior))
+        centres, priors = (*w.weights, *w.biases), (*v.weights, *v.biases)
+        xp, drawn, ratio = namespace(centres[0]), [], 0.0
+        noise = _normals_like(centres, key)
+        for a, b, t, e in zip(centres, priors, self.log_sigma * 2, noise, strict=True):
+            d, sigma = a - b, xp.exp(t)
+            ratio += (d * (d / 2 + sigma * e)).sum() + xp.expm1(2 * t) / 2 * (e**2).sum() - e.size * t
+            drawn.append(a + sigma * e)
+        depth = len(w.weights)
+        return BAM(tuple(drawn[:depth]), tuple(drawn[depth:])), ratio
+
+    def as_prior(self) -> "Posterior":
+        """The posterior that has not moved: the same centres, as prior too."""
+        return replace(self, prior=self.layers)
+
+    def astype(self, dtype: Any) -> "Posterior":
+        """The same posterior in NumPy arrays of another floating-point type."""
+
+        def cast(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(np.asarray(array, dtype) for array in arrays)
+
+        return Posterior(cast(self.layers), cast(self.prior), cast(self.log_sigma), self.aggregation)
+
+    def _scaled(self) -> tuple[Any, ...]:
+        """``w_k / σ_k``."""
+        return tuple(w / namespace(w).exp(t) for w, t in zip(self.layers, self.log_sigma, strict=True))
+
+
+def mean_of_members(outputs: Float[Any, "M *rest"]) -> Float[Any, "*rest"]:
+    """The mean over the leading axis; of one member itself."""
+    return outputs[0] if len(outputs) == 1 else outputs.mean(axis=0)
+
+
+@cache
+def register_with_jax() -> None:
+    """Make `Posterior` a pytree; its aggregation is static."""
+    import jax
+
+    data = ["layers", "prior", "log_sigma"]
+    jax.tree_util.register_dataclass(Posterior, data_fields=data, meta_fields=["aggregation"])
+
+
+def _stacked(networks: Sequence[BAM]) -> tuple[Any, ...]:
+    xp = namespace(networks[0].weights[0])
+    return tuple(xp.stack(same) for same in zip(*(network.layers for network in networks), strict=True))
+
+
+def _keys(key: Any, count: int) -> Any:
+    """A key for each member: one member has the key itself, and a generator goes on."""
+    if key is None or count == 1 or isinstance(key, np.random.Generator):
+        return [key] * count
+    import jax
+
+    return jax.random.split(key, count)
+
+
+def _drawn_number(key: Any, count: int) -> Any:
+    """A number below `count`, each equally likely."""
+    if count == 1:
+        return 0
+    if isinstance(key, np.random.Generator):
+        return int(key.integers(count))
+    import jax
+
+    return jax.random.randint(key, (), 0, count)
+
+
+def _normals_like(arrays: Sequence[Any], key: Any) -> list[Any]:
+    """Standard normal numbers in the shapes of some arrays."""
+    if isinstance(key, np.random.Generator):
+        return [key.standard_normal(a.shape) for a in arrays]
+    import jax
+
+    keys = jax.random.split(key, len(arrays))
+    return [jax.random.normal(k, a.shape, a.dtype) for k, a in zip(keys, arrays, strict=True)]

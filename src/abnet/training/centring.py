@@ -1,0 +1,87 @@
+"""Better axes for the optimiser: inputs without what they share with the constant, each of a similar size.
+
+Lifted rows are unit vectors in which the constant takes part, so that every column moves with it, and Adam crawls.
+Training on centred columns and going back at the end changes nothing in the model: ``U c = V z`` for every row.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bam import BAM
+
+__all__ = ["STREAMED", "Centring"]
+
+FLOOR = 0.5
+"""Share of the mean deviation below which a column is not stretched any further: rare features stay rare."""
+
+
+@dataclass(frozen=True, eq=False)
+class Centring:
+    """A linear map of lifted rows z to rows c: ``c_j = (z_j - shift_j z_0) factor_j``, ``c_0 = last · z_0``.
+
+    Attributes
+    ----------
+    shift, factor : arrays (d,)
+    last : float
+        Factor of the constant's column, the last one.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.6, 0.0, 0.8], [0.0, 0.6, 0.8], [0.8, 0.0, 0.6]], np.float32)
+    >>> centring = Centring.of(rows)
+    >>> centred = centring.apply(rows)
+    >>> U = BAM((np.array([[1.0, -2.0]]),), (np.array([0.5]),))
+    >>> V = centring.network(U)
+    >>> bool(np.allclose(centred @ U.layers[0].T, rows @ V.layers[0].T, atol=1e-6))
+    True
+    """
+
+    shift: NDArray[np.float64]
+    factor: NDArray[np.float64]
+    last: float
+
+    @staticmethod
+    def of(lifted: Any) -> "Centring":
+        """The map that suits these rows (rows, d + 1), an array or what gives arrays for slices of it."""
+        n = len(lifted)
+        constant, sums = np.empty(n), [np.zeros(0)] * 3
+        for start in range(0, n, STREAMED):
+            block = lifted[start : start + STREAMED]
+            z, constant[start : start + STREAMED] = block[:, :-1], block[:, -1]
+            parts = (z * block[:, -1:], np.square(z, dtype=np.float64), z)
+            sums = [_continued(total, part) for total, part in zip(sums, parts, strict=True)]
+        mean, second, first = (total / n for total in sums)
+        square = float(np.mean(constant**2))
+        shift = mean / square
+        # E (z - shift z_0)², and its part that is no mean: from sums, without a copy of the rows.
+        second, first = np.asarray(second), first - shift * constant.mean()
+        variance = np.maximum(second - shift**2 * square - first**2, 0)
+        typical = float(variance.mean())
+        factor = 1 / np.sqrt(variance + FLOOR**2 * typical + 1e-12) / np.sqrt(len(variance))
+        return Centring(shift, factor, square**-0.5)
+
+    def apply(self, lifted: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Centred rows, in float32."""
+        out = lifted * np.append(self.factor, self.last).astype(np.float32)
+        out[:, :-1] -= lifted[:, -1:] * (self.shift * self.factor).astype(np.float32)
+        return np.asarray(out)
+
+    def network(self, centred: BAM) -> BAM:
+        """The network on lifted rows that computes what `centred` computes on centred ones."""
+        W = np.asarray(centred.weights[0], np.float64) * self.factor
+        b = np.asarray(centred.biases[0], np.float64) * self.last - W @ self.shift
+        weights = (W.astype(np.float32), *centred.weights[1:])
+        return BAM(weights, (b.astype(np.float32), *centred.biases[1:]))
+
+
+STREAMED = 1024
+"""Rows that are centred at a time."""
+
+
+def _continued(total: NDArray[np.float64], block: NDArray[Any]) -> NDArray[np.float64]:
+    """A sum over rows, one after the other, that goes on with those of a block: the same in blocks of any size."""
+    rows = np.asarray(block, np.float64)
+    return np.asarray(np.add.reduce(np.concatenate([total[None], rows]) if len(total) else rows, axis=0))

@@ -1,0 +1,147 @@
+"""How an epoch is compiled: XLA's options by learner, and JAX's cache of compiled programs on disk.
+
+On a CPU, XLA by itself takes kernels from a library, splits loops among cores and runs kernels side by side. The
+library's sums over tables of 2^d representations are slow, and steps of a tenth of a millisecond lose more by waking
+another core than they gain. So aggregations are compiled without the library, and narrow exact ones (ABNet, PBGNet)
+with one kernel after the other. The networks are the same up to rounding.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+
+from abnet.training.loop import Learner, one_epoch
+
+__all__ = ["Hinted", "compilation_cache", "compiled_epoch", "epoch"]
+
+
+@runtime_checkable
+class Hinted(Protocol):
+    """A learner that knows how its steps are best compiled."""
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether its steps are so short that one kernel after the other is fastest."""
+
+    @property
+    def by_library(self) -> bool:
+        """Whether XLA may take sums from its library of kernels, which is slow in sums over tables."""
+
+
+STATIC = ("learners", "batch_size", "mesh", "seen")
+"""Arguments of an epoch that are compiled in."""
+
+epoch = jax.jit(one_epoch, static_argnames=STATIC)
+"""`one_epoch`, compiled with XLA's default options."""
+
+NO_LIBRARY = {"xla_cpu_experimental_ynn_fusion_type": ""}
+IN_SEQUENCE = {
+    "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",  # kernels reuse memory, so each waits for the last
+    "xla_disable_hlo_passes": "cpu-parallel-task-assigner",  # no loop is split among cores
+}
+
+
+def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
+    """`one_epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
+    hinted = [learner for learner in learners if isinstance(learner, Hinted)]
+    if len(hinted) < len(learners) or all(learner.by_library for learner in hinted):
+        return epoch
+    return _epoch(in_sequence=all(learner.in_sequence for learner in hinted))
+
+
+@cache
+def _epoch(*, in_sequence: bool) -> Any:
+    options = _available(NO_LIBRARY | IN_SEQUENCE if in_sequence else NO_LIBRARY)
+    return jax.jit(one_epoch, static_argnames=STATIC, compiler_options=options) if options else epoch
+
+
+def _available(options: dict[str, str]) -> dict[str, str]:
+    """The options that this XLA knows and the user has not set."""
+    if jax.default_backend() != "cpu":
+        return {}
+    flags = os.environ.get("XLA_FLAGS", "")
+    free = {name: value for name, value in options.items() if name not in flags}
+    return free if _known(free) else {name: value for name, value in free.items() if _known({name: value})}
+
+
+def _known(options: dict[str, str]) -> bool:
+    try:
+        jax.jit(lambda x: x).lower(0.0).compile(compiler_options=dict(options))
+    except jax.errors.JaxRuntimeError as error:
+        if "INVALID_ARGUMENT" not in str(error):
+            raise
+        return False
+    return True
+
+
+_lock = threading.Lock()
+_depth = 0
+_SET_HERE = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
+
+
+@contextmanager
+def compilation_cache() -> Iterator[None]:
+    """Keep compiled programs on disk, so that a second process starts fast; JAX's settings are put back afterwards.
+
+    A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for
+    none.
+    """
+    folder = _folder()
+    if folder is None or (_depth == 0 and _read(_SET_HERE[0]) is not None):
+        yield
+        return
+    saved = _enter(folder)
+    try:
+        yield
+    finally:
+        _leave(saved)
+
+
+def _read(name: str) -> Any:
+    """A JAX setting; they are attributes that the type checker does not know."""
+    return getattr(jax.config, name)
+
+
+def _folder() -> Path | None:
+    """The cache folder, made if need be; None if there is to be none or it cannot be written."""
+    named = os.environ.get("ABNET_CACHE")
+    if named == "":
+        return None
+    if named is None:
+        import platformdirs
+
+        named = platformdirs.user_cache_dir("abnet")
+    folder = Path(named) / "compiled"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _enter(folder: Path) -> float:
+    global _depth
+    with _lock:
+        _depth += 1
+        saved = float(_read(_SET_HERE[1]))
+        jax.config.update(_SET_HERE[0], str(folder))
+        jax.config.update(_SET_HERE[1], 0.05)
+    return saved
+
+
+def _leave(saved: float) -> None:
+    from jax.experimental.compilation_cache.compilation_cache import reset_cache
+
+    global _depth
+    with _lock:
+        _depth -= 1
+        jax.config.update(_SET_HERE[1], saved)
+        if _depth == 0:
+            jax.config.update(_SET_HERE[0], None)
+            reset_cache()

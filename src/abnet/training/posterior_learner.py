@@ -1,0 +1,143 @@
+"""How a posterior learns: one network or several, by the linear loss, the log loss or Catoni's bound.
+
+Two classes have one output neuron and outputs in [-1, 1]; several have code words and probabilities. Targets may be
+soft: an expected label, or a distribution over the classes.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from abnet.aggregation.exact import Exact
+from abnet.aggregation.protocol import Aggregation, linear_loss
+from abnet.bounds.gibbs import catoni_objective
+from abnet.codebook import code_words, decode_table
+from abnet.jax_helpers import ADAM
+from abnet.posterior import Posterior, mean_of_members, register_with_jax
+from abnet.training.flat_parameters import flattened, unflattened
+from abnet.training.objective import Objective, counted, log_loss, weighted_mean
+
+__all__ = ["PosteriorLearner", "State", "start"]
+
+register_with_jax()
+
+
+class State(NamedTuple):
+    """A posterior in training, and what its objective needs."""
+
+    weights: Any  # (M, parameters), see `flat_parameters`
+    log_c: Any  # ln C of Catoni's bound
+    prior: Any  # (M, parameters)
+    adam: Any
+    objective: Any
+    n: Any
+    delta: Any
+
+
+def start(posterior: Posterior, objective: Objective, n: int, delta: float) -> State:
+    """A state that starts at a posterior with ``σ = 1``, and ``C = 1``; n examples and δ are those of the bound."""
+    if np.any(posterior.log_sigma):
+        raise ValueError(f"training keeps σ = 1, and this posterior has log_sigma = {posterior.log_sigma}.")
+    learned = flattened(posterior.layers), np.float32(0)
+    adam = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(ADAM.init, learned))
+    return State(*learned, flattened(posterior.prior), adam, np.int32(objective), np.float32(n), np.float32(delta))
+
+
+@dataclass(frozen=True)
+class PosteriorLearner:
+    """The rules of a posterior for the training loop (`abnet.training.loop.Learner`).
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        ``(d_0, …, d_L)`` of every member; ``d_L`` is the length of the code, 1 for two classes.
+    aggregation : Aggregation
+    n_members : int
+    n_classes : int
+    together : float
+        Share of the loss of the mean output in the log loss; the rest is the mean of the members' own losses.
+    bounded : bool
+        Whether the objective may be the bound. A prior has none, and its program then never passes over all weights for
+        a divergence: a tenth of a step of 784-400-12.
+    """
+
+    sizes: tuple[int, ...]
+    aggregation: Aggregation = Exact()  # noqa: RUF009 (a frozen value)
+    n_members: int = 1
+    n_classes: int = 2
+    together: float = 1.0
+    bounded: bool = True
+
+    @property
+    def in_sequence(self) -> bool:
+        """Compiler hint of the aggregation; members beside each other are work for several cores."""
+        return self.n_members == 1 and self.aggregation.in_sequence(self.sizes)
+
+    @property
+    def by_library(self) -> bool:
+        """Compiler hint of the aggregation; several classes have a table of their own."""
+        return self.n_members == 1 and self.n_classes == 2 and self.aggregation.by_library
+
+    def step(self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> State:
+        """One step of Adam on the objective of one minibatch (its loss on the rows, its KL in full)."""
+        return self.step_seen(state, inputs, targets, weights, rate, key)[0]
+
+    def step_seen(
+        self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any
+    ) -> tuple[State, Any]:
+        """`step`, and the outputs of the rows before it."""
+
+        def loss(learned: tuple[Any, Any]) -> tuple[Any, Any]:
+            moved = state._replace(weights=learned[0], log_c=learned[1])
+            outputs = self._outputs(moved, inputs, key)
+            return self._objective(moved, outputs, targets, weights, counted(weights)), outputs
+
+        learned = state.weights, state.log_c
+        gradient, outputs = jax.grad(loss, has_aux=True)(learned)
+        update, adam = ADAM.update(gradient, state.adam)
+        new_weights, log_c = jax.tree.map(lambda value, change: value - rate * change, learned, update)
+        return state._replace(weights=new_weights, log_c=log_c, adam=adam), mean_of_members(outputs)
+
+    def output(self, state: State, inputs: Any, key: Any) -> Any:
+        """The mean of the members' outputs on lifted inputs, shape (rows,), or (rows, K) for several classes."""
+        return mean_of_members(self._outputs(state, inputs, key))
+
+    def monitor(self, state: State, outputs: Any, targets: Any, weights: Any) -> Any:
+        """The objective of the mean output on the watched rows."""
+        return self._objective(state, outputs[None], targets, weights)
+
+    def posterior(self, state: State) -> Posterior:
+        """The posterior of a state, in the array library of the state."""
+        layers, prior = (unflattened(rows, self.sizes) for rows in (state.weights, state.prior))
+        # σ = 1 is a constant of the program, which XLA folds away.
+        return Posterior(layers, prior, (np.float32(0),) * len(layers), self.aggregation)
+
+    def _outputs(self, state: State, inputs: Any, key: Any) -> Any:
+        """Outputs of every member, shape (M, rows) or (M, rows, K)."""
+        table = None
+        if self.n_classes > 2:
+            table = np.asarray(decode_table(code_words(self.n_classes, self.sizes[-1])), inputs.dtype)
+        return self.posterior(state).outputs(inputs, key, table)
+
+    def _objective(self, state: State, outputs: Any, targets: Any, weights: Any, total: Any = None) -> Any:
+        """What the state's run minimises, from the members' outputs.
+
+        One program serves all stages of a fit, so all are computed and one is taken: a minibatch's losses cost little.
+        """
+        mean = mean_of_members(outputs)
+        risk = weighted_mean(linear_loss(mean, targets), weights, total)
+        surprise = weighted_mean(self._shared_log_loss(outputs, targets), weights, total)
+        if not self.bounded:
+            return jax.lax.select_n(state.objective, risk, surprise)
+        bound = catoni_objective(risk, self.posterior(state).kl(), state.n, state.delta, state.log_c)
+        return jax.lax.select_n(state.objective, risk, surprise, bound)
+
+    def _shared_log_loss(self, outputs: Any, targets: Any) -> Any:
+        """Log loss of the mean output, with a share of the members' own."""
+        whole = log_loss(mean_of_members(outputs), targets)
+        if self.together == 1 or len(outputs) == 1:
+            return whole
+        alone = jax.vmap(log_loss, in_axes=(0, None))(outputs, targets).mean(axis=0)
+        return self.together * whole + (1 - self.together) * alone
