@@ -45,6 +45,7 @@ def draw_network(
     Examples
     --------
     >>> from abnet.aggregation import Exact
+    >>> from abnet.bam import BAM
     >>> one = BAM((np.ones((1, 1)),), (np.zeros(1),))
     >>> terms = {"delta": 0.05, "prior": "init", "posterior": "train"}
     >>> X, y = np.float32([[-3], [-2], [2], [3]]), np.array([-1.0, -1.0, 1.0, 1.0])
