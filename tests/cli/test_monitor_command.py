@@ -76,9 +76,11 @@ def test_another_model_needs_another_state(
     loaded = abnet.load(model)
     from dataclasses import replace
 
-    from abnet.model import Card, save
+    import msgspec
 
-    save(replace(loaded, card=Card(recipe="another file")), other)
+    from abnet.model import save
+
+    save(replace(loaded, card=msgspec.structs.replace(loaded.card, recipe="another file")), other)
     run("monitor", model, table, "--state", state)
     assert "belongs to another model" in failure("monitor", other, table, "--state", state, code=1)
 

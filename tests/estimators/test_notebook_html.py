@@ -85,8 +85,9 @@ def test_a_plain_display_stays_plain(fitted: abnet.ABNetClassifier) -> None:
 
 def test_a_loaded_model_shows_itself_without_its_arrays() -> None:
     from abnet.labels import Labels
+    from abnet.model import Card
 
-    model = models.model("mixture", 3, labels=Labels(np.array(LABELS)), details={"recipe": "<i>"})
+    model = models.model("mixture", 3, labels=Labels(np.array(LABELS)), card=Card(recipe="<i>"))
     shown = model._repr_html_()
     assert "Table of 3 inputs" in shown
     assert "Made as &lt;i&gt;." in shown

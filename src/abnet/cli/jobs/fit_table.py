@@ -282,10 +282,12 @@ def frozen_network(
     classifier: Any, prepared: NDArray[Any], labels: NDArray[Any], groups: NDArray[Any] | None = None
 ) -> tuple[Rival, ...]:
     """The network as it was before the bound rows trained it, judged on them; none if frozen or sampled."""
+    from abnet.estimators.deployment import deploy
+
     mixture = hasattr(classifier, "priors_")
     if mixture or classifier.model_.card.posterior == "frozen" or classifier.aggregation_ != "exact":
         return ()
-    before = classifier._way().deploy(classifier.prior_, np.random.default_rng(0), 1)
+    before = deploy(classifier._aggregation(), (classifier.prior_,), np.random.default_rng(0))
     wrong = classifier.model_.labels.decode(before.votes(prepared)) != labels
     return (_judged("the same network before it saw these rows", wrong, classifier, groups, same_network=True),)
 
