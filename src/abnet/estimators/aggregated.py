@@ -207,7 +207,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def _terms(self) -> Terms:
         """How the model is made, in the words of a certificate."""
-        trees = self._family.mean_field and len(self.network_.sizes) > 3
+        trees = self._mean_field and len(self.network_.sizes) > 3
         return Terms(
             delta=self.delta, n_candidates=self.n_candidates, source="split" if self._has_split() else "init",
             trained=not self._is_frozen(), drawn="mean field" if trees else "network",
