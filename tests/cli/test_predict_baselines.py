@@ -84,4 +84,4 @@ def test_scores_are_not_passed_off_as_probabilities(
 def test_every_model_is_shown(name: str, run: Run, models: dict[str, Path]) -> None:
     text = run("inspect", models[name]).stdout
     assert type(METHODS[name]).__name__ in text
-    assert ("With 95 % confidence" in text) == (name == "PBGNet")
+    assert ("With 95% confidence" in text) == (name == "PBGNet")
