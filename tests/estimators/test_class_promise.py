@@ -44,7 +44,14 @@ def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: 
         terms = Terms(delta=DELTA, trained=kind == "exact, bound of all posteriors")
         certificate = certify(
             *observe_mixture(
-                scorer, NETWORKS, NETWORKS, X.astype(np.float32), y, np.random.default_rng([seed, 2]), terms
+                scorer,
+                NETWORKS,
+                NETWORKS,
+                X.astype(np.float32),
+                y,
+                np.random.default_rng([seed, 2]),
+                terms,
+                tuple("abcd"[: truth.shape[1]]),
             )
         )
         failures += broken(world, certificate, truth, voted)

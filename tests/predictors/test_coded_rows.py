@@ -177,7 +177,7 @@ def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: Coded
     scorer = Table.from_networks(nets)
     codes = (features[:, 0] > 0).astype(np.intp)
     written, looked_up = (
-        certify(*observe_mixture(scorer, nets, nets, X, codes, np.random.default_rng(0), Terms()))
+        certify(*observe_mixture(scorer, nets, nets, X, codes, np.random.default_rng(0), Terms(), ("no", "yes")))
         for X in (signs, coded.rows(features))
     )
     assert (looked_up.facts, looked_up.vote_error_bound) == (written.facts, written.vote_error_bound)

@@ -278,8 +278,8 @@ class MixtureClassifier(AggregatedClassifier):
             self.certificate_, self.bound_estimate_ = None, None
             try:
                 seen, terms = mixture_fit.observe_mixture(
-                    scorer, self.networks_, self.priors_, inputs, codes[bound], streams.paths, terms, report=report,
-                    groups=groups,
+                    scorer, self.networks_, self.priors_, inputs, codes[bound], streams.paths, terms,
+                    self._labels.names, report=report, groups=groups,
                 )  # fmt: skip
                 if covered:
                     self.certificate_ = certify(seen, terms)

@@ -391,6 +391,7 @@ def observe_mixture(
     codes: NDArray[np.intp],
     rng: np.random.Generator,
     terms: Terms,
+    names: tuple[str, ...],
     *,
     report: Any = None,
     groups: NDArray[Any] | None = None,
@@ -405,6 +406,8 @@ def observe_mixture(
         Classes, 0 to K - 1; K where the label was not known when the classes were fixed, and then every answer errs.
     terms : Terms
         How the mixture was made.
+    names : tuple of K str
+        The classes.
     groups : array (n,), optional
         The rows' groups: the certificate is then about a new group.
     """

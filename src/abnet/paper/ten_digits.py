@@ -135,7 +135,7 @@ def measure_digits(
     X, seen = features_of(images[bound], recipe.features), features_of(images[n_learn:], recipe.features)
     terms = Terms(delta=recipe.delta, n_candidates=recipe.n_candidates)
     counted, terms = mixture_fit.observe_mixture(
-        scorer, networks, networks, X, digits[bound], path_rng, terms, report=report
+        scorer, networks, networks, X, digits[bound], path_rng, terms, tuple("0123456789"), report=report
     )
     certificate = certify(counted, terms)
     vote, gibbs, risk = certificate.vote_error_bound, certificate.gibbs_risk_bound, certificate.empirical_gibbs_risk
