@@ -40,7 +40,7 @@ def partition_evidence(model: Model, X: Any, y: Any) -> Evidence:
     """
     labels, given = model.labels, np.asarray(y)
     K = labels.n_classes
-    exact = isinstance(predictor, CompactABNet | CompactMixture)
+    exact = model.predictor.vote == "expectation"
     if not len(given):
         none = np.zeros(0, np.intp)
         return observe(none, none, labels.names, losses=np.zeros(0) if exact else None)
