@@ -76,10 +76,6 @@ def test_a_sample_that_could_well_come_twice_is_not_known_again() -> None:
     assert not looked((X, y), (X, y)).reused
 
 
-def test_a_filter_that_would_be_too_large_is_not_made() -> None:
-    assert row_filter(np.zeros((MOST_ROWS + 1, 1), np.float32), np.ones(MOST_ROWS + 1)) is None
-
-
 @pytest.mark.parametrize("change", [{"bits": "###"}, {"bits": ""}, {"once": 9}, {"rows": 0}])
 def test_a_damaged_filter_is_named(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="filter of the fitted rows is damaged"):

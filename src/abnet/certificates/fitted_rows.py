@@ -19,7 +19,7 @@ _BITS_PER_ROW, _HASHES = 16, 11
 _MISTAKEN = 1 / 2000
 _MOST_BYTES = 48_000  # 64,000 characters in base 64
 MOST_ROWS = 8 * _MOST_BYTES // _BITS_PER_ROW
-"""Rows that a filter of at most 64 kB can hold; of more than these none is made."""
+"""Rows that a filter of at most 64 kB can hold; of more rows the first ones are kept, in the order of the split."""
 _RARE = 1e-3
 
 
@@ -47,7 +47,7 @@ class RowFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilter | None:
-    """The filter of prepared rows with their labels; None for no row or more than 24,000.
+    """The filter of prepared rows with their labels; None for no row. Of more than 24,000 rows it holds the first.
 
     Parameters
     ----------
@@ -67,8 +67,12 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     (16, 5, 5)
     """
     n = len(y) if n_learned is None else n_learned
-    if not 0 < n <= MOST_ROWS:
+    if not n:
         return None
+    if n > MOST_ROWS:
+        # The rows are in an order that says nothing about them, so these are a random part, and the rows of a fit are
+        # found by it as well. Names of whole tables are for small ones, whose rows may be few and alike.
+        X, y, n = X[:MOST_ROWS], y[:MOST_ROWS], MOST_ROWS
     everything = _marks(X, y)
     marks = everything[:n]
     bits = np.zeros(-(-_BITS_PER_ROW * n // 8) * 8, dtype=bool)

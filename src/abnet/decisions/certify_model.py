@@ -9,7 +9,7 @@ from abnet.certificates import certify as certificates
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import observe
-from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.decisions.outside import Judged, judge_model
 from abnet.decisions.row_by_row import take_column
@@ -28,6 +28,7 @@ def certify(
     groups: ArrayLike | str | None = None,
     by: ArrayLike | str | None = None,
     allow_training_rows: bool = False,
+    random_state: Any = None,
 ) -> Certificate | Estimate:
     """Certify a finished classifier, ours or anybody's, on a test set.
 
@@ -54,6 +55,9 @@ def certify(
     allow_training_rows : bool
         Rows that one of our models learned from are refused otherwise (how they are told:
         `abnet.certificates.fitted_rows.FittedRows`). With True the result is an estimate, which promises nothing.
+    random_state : int, optional
+        Seed of the order in which groups are bet on; drawn afresh by default. Trying several is choosing among
+        candidates.
 
     Returns
     -------
@@ -86,7 +90,7 @@ def certify(
         return estimate_error(judge_model(model, X, y).wrong, seen)
     refuse_fitted(seen)
     judged = judge_model(model, X, y)
-    order = row_order(row_hashes(X, y), groups=columns["groups"])
+    order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
     return certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)
 
 

@@ -22,6 +22,8 @@ __all__ = ["Monitor"]
 _FORMAT = "abnet monitor, version 1"
 _FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "watched", "batches", "log_sums")
 
+# More rows than anybody has: floats still count them exactly.
+_MOST_ROWS = 2**53
 # Error rates for the Shiryaev-Roberts statistic, and rows worked on at a time.
 _ALTERNATIVES = 20
 _BLOCK = 4096
@@ -237,6 +239,8 @@ class Monitor:
             raise ValueError(f"not the state of a monitor: it must have the fields {', '.join(_FIELDS)}")
         monitor = cls(record["error"], record["alpha"], watched=record["watched"])
         monitor._n, monitor._errors = count("n", record["n"], least=0), count("errors", record["errors"], least=0)
+        if monitor._n > _MOST_ROWS:
+            raise ValueError(f"not the state of a monitor: n = {monitor._n} is more than can be counted")
         monitor._unlabelled = count("unlabelled", record["unlabelled"], least=0)
         monitor._alarm_at = None if record["alarm_at"] is None else count("alarm_at", record["alarm_at"])
         monitor._batches = list_of(text)("batches", record["batches"])

@@ -1,5 +1,6 @@
 """Rows that a model learned from certify nothing: they are refused, or give an estimate that is called one."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.statement import Estimate
+from abnet.decisions.row_by_row import take_rows
 from abnet.errors import Parameter, TrainingRowsError
 from abnet.labels import signs_of, with_unknown
 from abnet.model.model import Model
@@ -70,13 +72,22 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
     fitted = getattr(model, "model_", model)
     if not isinstance(fitted, Model) or (seen := filter_of(fitted)) is None:
         return None
-    try:
-        rows = fitted.prepare(model._check_rows(X) if hasattr(model, "_check_rows") else X)
-    except ValueError:  # rows that it cannot read are no rows of its fit
-        return None
-    labels = fitted.labels
-    seen.add(rows, label_marks(labels.encode(np.asarray(y)), labels.n_classes))
+    checked = model._check_rows if hasattr(model, "_check_rows") else lambda rows: rows
+    marks = label_marks(fitted.labels.encode(np.asarray(y)), fitted.labels.n_classes)
+    _add_readable(seen, lambda rows: fitted.prepare(checked(rows)), X, marks)
     return seen
+
+
+def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, marks: NDArray[np.float64]) -> None:
+    """Look for all rows that can be read; one that cannot be is no row of a fit, and must not hide the others."""
+    try:
+        seen.add(prepare(X), marks)
+    except ValueError:
+        if len(marks) < 2:
+            return
+        half = len(marks) // 2
+        for part in (np.arange(half), np.arange(half, len(marks))):
+            _add_readable(seen, prepare, take_rows(X, part), marks[part])
 
 
 def refuse_fitted(seen: FittedRows | None, *, instead: str = "{} gives an estimate instead.") -> None:

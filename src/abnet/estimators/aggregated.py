@@ -400,7 +400,7 @@ class AggregatedClassifier(BinaryClassifier):
 
     def certify(
         self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None,
-        allow_training_rows: bool = False,
+        allow_training_rows: bool = False, random_state: Any = None,
     ) -> Any:  # fmt: skip
         """A certificate from a test set: rows that the model never saw.
 
@@ -419,13 +419,15 @@ class AggregatedClassifier(BinaryClassifier):
             Each row's population, or the frame's column that names it: the errors of all of them at once.
         allow_training_rows : bool
             Rows that the model learned from are refused otherwise; with True the result is an estimate, no promise.
+        random_state : int, optional
+            Seed of the order of bets; drawn afresh by default. Trying several is choosing among candidates.
 
         Returns
         -------
         Certificate
             `Estimate` with `allow_training_rows`.
         """
-        return certify_anew(self, X, y, n_candidates, groups, by, allow_training_rows)
+        return certify_anew(self, X, y, n_candidates, groups, by, allow_training_rows, random_state)
 
     def _test_losses(self, prepared: Any, scores: NDArray[np.float64], codes: NDArray[np.intp]) -> Losses:
         """What one draw of the posterior loses on rows of a test set that have these scores."""

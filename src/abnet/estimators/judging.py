@@ -18,7 +18,7 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
-from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
 from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import Losses, one_thread, without_groups
@@ -38,7 +38,14 @@ __all__ = [
 
 @one_thread
 def certify_anew(
-    classifier: Any, X: Any, y: Any, n_candidates: int, groups: Any, by: Any, allow_training_rows: bool
+    classifier: Any,
+    X: Any,
+    y: Any,
+    n_candidates: int,
+    groups: Any,
+    by: Any,
+    allow_training_rows: bool,
+    random_state: Any = None,
 ) -> Any:
     """The certificate of a fitted classifier from a test set; arguments as in `ABNetClassifier.certify`.
 
@@ -69,7 +76,7 @@ def certify_anew(
     losses = classifier._test_losses(prepared, scores, codes)
     found = observe(
         winners(scores), codes, classifier._labels.names, **losses._asdict(), groups=groups, populations=by,
-        keys=bet_keys(row_order(row_hashes(rows, y), groups=groups)),
+        keys=bet_keys(row_order(row_hashes(rows, y), drawn_seed(random_state), groups)),
     )  # fmt: skip
     drawn = classifier._terms().drawn
     return certify(

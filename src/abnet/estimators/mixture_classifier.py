@@ -219,6 +219,14 @@ class MixtureClassifier(AggregatedClassifier):
                 "{} has a weight for {!r}, which is not a class of the first part; the classes are {}.",
                 Parameter("class_weight"), strange[0], ", ".join(map(repr, known)),
             )  # fmt: skip
+        for label, weight in self.class_weight.items():
+            if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
+                raise ParameterError(
+                    "{} must be finite and not negative; the class {!r} has {!r}.",
+                    Parameter("class_weight"), label, weight,
+                )  # fmt: skip
+        if not any(self.class_weight.get(label, 1.0) for label in known):
+            raise ParameterError("{} leaves no class with a weight above 0.", Parameter("class_weight"))
 
     def _mixture_allowed(self) -> bool:
         """The paper's own objectives and sampling have one network; what else was asked for is refused."""
@@ -350,10 +358,9 @@ class MixtureClassifier(AggregatedClassifier):
     ) -> Model:  # fmt: skip
         """The model with its card; rows and codes are in the order of use."""
         learned = self._n_learned(len(self.other_rows_), len(codes))
-        marks = None
-        if learned <= MOST_ROWS:
-            rows = prepared if not hasattr(preparation, "code") else preparation.code(prepared)
-            marks = row_filter(rows, self._marked(codes), learned)
+        some = prepared if learned <= MOST_ROWS else prepared[:MOST_ROWS]
+        rows = some if not hasattr(preparation, "code") else preparation.code(some)
+        marks = row_filter(rows, self._marked(codes)[: len(rows)], min(learned, len(rows)))
         card = Card(
             estimator=type(self).__name__,
             sizes=self.network_.sizes,
