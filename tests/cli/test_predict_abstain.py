@@ -20,10 +20,10 @@ from cli.tables import Failure, Run
 def careful(model: Path, tmp_path: Path) -> tuple[Path, float]:
     """The model with the record of a certified threshold, which some rows of the table pass."""
     predictor: Any = abnet.load(model)
-    decision = Decision(kind="abstain", threshold=0.3)
+    decision = Decision(kind="abstain", threshold=0.1)
     card = msgspec.structs.replace(predictor.card, decisions={"abstention": decision})
     save(replace(predictor, card=card), tmp_path / "careful.abnet")
-    return tmp_path / "careful.abnet", 0.3
+    return tmp_path / "careful.abnet", 0.1
 
 
 def test_unsure_rows_are_empty(run: Run, careful: tuple[Path, float], table: Path, tmp_path: Path) -> None:

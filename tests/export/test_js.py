@@ -104,7 +104,7 @@ def test_texts_of_all_scripts_are_hashed_as_python_hashes_them(tmp_path: Path) -
     column = HashedColumn("x", 61, True)
     table = TableMap((column,), {})
     code = (
-        f"{js_program(models.model('map', table.n_features_out, preparation=table))}\n"
+        f"{js_program(models.model('drawn', table.n_features_out, preparation=table))}\n"
         f"console.log(JSON.stringify({json.dumps(texts)}.map((text) => Array.from(abnet_model.features([text])))));"
     )
     expected = column.encode(as_table({"x": texts}))[0]

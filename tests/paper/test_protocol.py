@@ -87,7 +87,7 @@ def test_the_objective_of_the_comparison_methods_is_theirs_alone(model: str, obj
     protocol = protocol_of(setting)
     assert protocol.objective == objective
     assert type(Member([setting], protocol, 2, 10).learner).__name__ == learner
-    with pytest.raises(KeyError, match=model):
+    with pytest.raises(ValueError, match=f"{model} is no aggregation"):
         Member([setting], replace(protocol, objective="bound"), 2, 10)
 
 

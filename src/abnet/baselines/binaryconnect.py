@@ -30,14 +30,15 @@ class BinaryConnect(BinaryLearner):
     Examples
     --------
     >>> import jax.numpy as jnp
+    >>> import numpy as np
     >>> learner = BinaryConnect()
     >>> state = learner.start(learner.init(jax.random.key(0), (2, 4, 1)))
     >>> x, y = jnp.array([[1.0, 1.0], [-1.0, -1.0]]), jnp.array([1.0, -1.0])
     >>> step = jax.jit(learner.step)
     >>> for _ in range(50):
     ...     state = step(state, x, y, jnp.ones(2), 0.01, jax.random.key(1))
-    >>> learner.fold(state).predict([[1.0, 1.0], [-1.0, -1.0]])
-    array([ 1, -1])
+    >>> learner.fold(state).votes(np.array([[1.0, 1.0], [-1.0, -1.0]]))
+    array([1, 0])
     """
 
     average: float = 0.15

@@ -12,7 +12,7 @@ computed on, ``other_rows_`` the rest, ``preprocessor_`` the transformer that wa
 >>> from abnet import ABNetClassifier
 >>> X = np.random.default_rng(0).normal(size=(80, 2))
 >>> clf = ABNetClassifier((2,), max_iter=2, preprocessor="standardise", random_state=0).fit(X, X[:, 0] > 0)
->>> len(clf.bound_rows_), len(clf.other_rows_), clf.certificate_.n_examples
+>>> len(clf.bound_rows_), len(clf.other_rows_), clf.certificate_.facts.n_rows
 (40, 40, 40)
 >>> bool(np.allclose(clf.preprocessor_.mean_, X[clf.other_rows_].mean(axis=0)))
 True

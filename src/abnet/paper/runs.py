@@ -244,6 +244,8 @@ class Member:
         return PosteriorLearner(self.sizes, self._aggregation())
 
     def _aggregation(self) -> Aggregation:
+        if not self.model.startswith(("ABNet", "PBGNet")):
+            raise ValueError(f"{self.model} is no aggregation: its objective is its own, not {self.protocol.objective}")
         mean_field, n = self.model.startswith("PBGNet"), self.protocol.n_samples
         if n is None:
             return MeanField() if mean_field else Exact()
