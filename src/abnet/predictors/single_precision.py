@@ -82,7 +82,7 @@ def gamma(n: int) -> Any:
 
 
 def lead(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each row's winner is ahead: |F|, or the largest share less the second largest."""
+    """How far each row's winner is ahead: ``|F|``, or the largest share less the second largest."""
     if scores.ndim == 1:
         return np.abs(scores)
     top = np.partition(scores, -2, axis=1)
