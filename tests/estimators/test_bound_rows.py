@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
 import abnet
+from abnet.certificates.goals import Costs
 from estimators.worlds import classifier
 
 N = 60
@@ -146,7 +147,7 @@ def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Ge
     X, y = labelled(rng)
     split_as(X, y)
     costs = {("yes", "no"): 10.0, ("no", "yes"): 1.0}
-    clf = abnet.ABNetClassifier((2,), costs=costs, positive_class="yes", max_iter=2, random_state=0)
+    clf = abnet.CertifiedClassifier((2,), max_iter=2, random_state=0, decision=Costs(costs))
     rows = clf.fit(X, y).bound_rows_
     before = paid(clf)
     decided = clf.predict_decided(X[rows])
@@ -170,7 +171,7 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(
     split_as(X, y)
 
     def fitted(frame: Any) -> Any:
-        return abnet.ABNetClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(frame, y)
+        return abnet.CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(frame, y)
 
     clf = fitted(frame)
     holed = frame.copy() if isinstance(gap, float) else frame.astype({"a": object})
@@ -180,7 +181,7 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(
     np.testing.assert_array_equal(again.decision_function(frame), clf.decision_function(frame))
     assert np.isfinite(again.decision_function(holed)).all()
     if widths != "auto":  # whoever shapes the network has its numbers as they are
-        by_array = abnet.ABNetClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(X, y)
+        by_array = abnet.CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(X, y)
         np.testing.assert_array_equal(by_array.decision_function(X), clf.decision_function(frame))
     assert again.certificate_.facts.n_rows == len(clf.bound_rows_)
 

@@ -44,7 +44,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("teacher", [None, "linear"])
 def test_class_weights_rule(teacher: str | None) -> None:
-    check_class_weight_classifiers("ABNetClassifier", abnet.ABNetClassifier((2,), teacher=teacher, random_state=0))
+    check_class_weight_classifiers("ABNetClassifier", abnet.CertifiedClassifier((2,), teacher=teacher, random_state=0))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet import ABNetClassifier
+from abnet import ABNetClassifier, CertifiedClassifier
+from abnet.certificates.goals import Costs
 
 COSTS = {("ill", "well"): 5.0, ("well", "ill"): 1.0}
 MADE: dict[str, dict[str, Any]] = {
@@ -28,7 +29,7 @@ def world() -> tuple[Any, Any]:
 @cache
 def fitted(made: str) -> Any:
     X, y = world()
-    return ABNetClassifier(random_state=1, costs=COSTS, target_error=0.1, **MADE[made]).fit(X, y)
+    return CertifiedClassifier(random_state=1, decision=Costs(COSTS), **MADE[made]).fit(X, y)
 
 
 @pytest.mark.parametrize("made", MADE)
@@ -54,7 +55,7 @@ def test_thresholds_come_from_the_held_rows(made: str) -> None:
 
 def test_the_constant_of_the_bound_comes_from_the_held_rows() -> None:
     X, y = world()
-    clf = ABNetClassifier(random_state=1, posterior="train", max_iter=20, **MADE["taught"]).fit(X, y)
+    clf = ABNetClassifier((3,), random_state=1, posterior="train", max_iter=20).fit(X, y)
     seen = clf.certificate_.find("Gibbs risk", "draw").counted
     assert seen["expected_risk"] == pytest.approx(clf.held_.expected().risk)
     assert clf.held_.loss > 0.15

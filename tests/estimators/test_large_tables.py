@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 import abnet
-from abnet import ABNetClassifier, fit_table
+from abnet import ABNetClassifier, CertifiedClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.fingerprint import CopiesInStream
+from abnet.certificates.goals import TargetError
 from abnet.errors import ParameterError
 from abnet.estimators import large_tables
 from abnet.estimators.mixture_classifier import fit_and_hold
@@ -207,7 +208,8 @@ MIXTURE: Any = {**SMALL, "n_estimators": 2, "teacher": None, "preprocessor": Tab
 def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_error: float | None) -> None:
     part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
     whole = part.X.clone()
-    classifier = ABNetClassifier(**MIXTURE, target_error=target_error)
+    goal = None if target_error is None else TargetError(target_error)
+    classifier = CertifiedClassifier(decision=goal, **MIXTURE)
     held = fit_and_hold(classifier, part)
     assert held is not None
     for rows, prepared in zip((classifier.other_rows_, classifier.bound_rows_), held, strict=True):

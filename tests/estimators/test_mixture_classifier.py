@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from abnet import ABNetClassifier, load
+from abnet import ABNetClassifier, CertifiedClassifier, load
 from abnet.bounds import clopper_pearson_bound
+from abnet.certificates.goals import TargetError
 from abnet.errors import TrainingRowsError
 from abnet.estimators import mixture_fit
 from abnet.estimators.recipe import recipe_for
@@ -52,7 +53,7 @@ def four(X: np.ndarray) -> np.ndarray:
 
 def test_teacher_sees_the_first_part_and_nothing_else(rows: np.ndarray) -> None:
     Parrot.seen.clear()
-    clf = ABNetClassifier((3,), teacher=Parrot(), preprocessor=None, **QUICK).fit(rows, two(rows))
+    clf = CertifiedClassifier((3,), teacher=Parrot(), preprocessor=None, **QUICK).fit(rows, two(rows))
     first = {row.tobytes() for row in rows[clf.other_rows_]}
     assert first <= Parrot.seen == first
     assert not {row.tobytes() for row in rows[clf.bound_rows_]} & Parrot.seen
@@ -70,16 +71,16 @@ def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
 
     monkeypatch.setattr(KernelTeacher, "fit", fit)
     options: dict[str, Any] = {"teacher": "all", "preprocessor": None, **QUICK}
-    ABNetClassifier((3,), **options).fit(rows, two(rows))
+    CertifiedClassifier((3,), **options).fit(rows, two(rows))
     assert not seen  # two classes are left to the three others
     y = np.digitize((rows**2).sum(axis=1), [1.5, 3.5])
     split_as(rows, y)
-    clf = ABNetClassifier((3,), **options).fit(rows, y)
+    clf = CertifiedClassifier((3,), **options).fit(rows, y)
     assert seen == {row.tobytes() for row in rows[clf.other_rows_]}
     assert "kernel" in clf.recipe_text_
     moved = rows.copy()
     moved[clf.bound_rows_] *= 3
-    again = ABNetClassifier((3,), **options).fit(moved, y)
+    again = CertifiedClassifier((3,), **options).fit(moved, y)
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
@@ -91,22 +92,22 @@ def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
 ) -> None:
     y = labels(rows)
     split_as(rows, y)
-    clf = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
+    clf = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
     turned = y.copy()
     turned[clf.bound_rows_] = np.roll(np.sort(np.unique(y)), 1)[np.searchsorted(np.sort(np.unique(y)), y)][
         clf.bound_rows_
     ]
-    other = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
+    other = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(other.model_.predictor.arrays()[name], array)
     assert other.model_.calibration == clf.model_.calibration
     assert sum(other.certificate_.facts.class_errors) > sum(clf.certificate_.facts.class_errors)
 
 
-@pytest.mark.parametrize("aggregation", ["exact", "ancestral"])
-def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [4, 12], ids=["exact", "ancestral"])
+def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
     y = four(rows)
-    clf = ABNetClassifier((4,), aggregation=aggregation, teacher="linear", n_estimators=2, random_state=0).fit(rows, y)
+    clf = CertifiedClassifier((width,), teacher="linear", n_estimators=2, random_state=0).fit(rows, y)
     assert np.mean(clf.predict(rows) != y) < 0.2
     np.testing.assert_allclose(clf.predict_proba(rows).sum(axis=1), 1)
     np.testing.assert_allclose(clf.vote_share(rows).sum(axis=1), 1)
@@ -176,11 +177,11 @@ def mixed(rng: np.random.Generator, n: int = 240) -> tuple[pd.DataFrame, np.ndar
 
 def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_path: Path) -> None:
     frame, y = mixed(rng)
-    clf = ABNetClassifier(random_state=0).fit(frame, y)
+    clf = CertifiedClassifier(random_state=0).fit(frame, y)
     assert isinstance(clf.model_.predictor, Table)
     assert np.mean(clf.predict(frame) != y) < 0.2
     assert clf.recipe_["n_estimators"] == 8
-    again = ABNetClassifier(**clf.recipe_, random_state=0).fit(frame, y)
+    again = CertifiedClassifier(**clf.recipe_, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(again.decision_function(frame), clf.decision_function(frame))
     assert again.certificate_ == clf.certificate_
     clf.save(tmp_path / "m.abnet")
@@ -193,14 +194,14 @@ def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_pat
     ("K", "features", "hidden"), [(2, 10, (8,)), (2, 401, (100,)), (3, 10, (100,)), (5, 10, (100,)), (6, 10, (300,))]
 )
 def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[int, ...]) -> None:
-    recipe = recipe_for(ABNetClassifier(), None, features, K, 0, None)
+    recipe = recipe_for(CertifiedClassifier(), None, features, K, 0, None)
     assert recipe.hidden_layer_sizes == hidden
     assert recipe.aggregation == ("exact" if hidden == (8,) else "ancestral")
 
 
 @pytest.mark.parametrize(("K", "teacher"), [(2, "all"), (30, "all"), (31, "forest")])
 def test_many_classes_are_taught_by_the_forest_alone(K: int, teacher: str) -> None:
-    assert recipe_for(ABNetClassifier(), None, 10, K, 0, None).teacher == teacher
+    assert recipe_for(CertifiedClassifier(), None, 10, K, 0, None).teacher == teacher
 
 
 @pytest.mark.parametrize(
@@ -217,7 +218,7 @@ def test_codes_are_long_enough_for_the_classes(K: int, wanted: Any, length: Any)
 
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
     X = rng.normal(size=(120, 401))
-    clf = ABNetClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)
+    clf = CertifiedClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)
     assert isinstance(clf.model_.predictor, Paths)
     assert (clf.recipe_["codes"], clf.recipe_["teacher"], clf.recipe_["preprocessor"]) == ("none", None, "standardise")
 
@@ -226,7 +227,7 @@ def test_class_weight_moves_the_vote(rng: np.random.Generator) -> None:
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] + 2 * rng.normal(size=400) > 2.5).astype(int)
     shares = [
-        ABNetClassifier((3,), class_weight=weight, max_iter=20, random_state=0).fit(X, y).predict(X).mean()
+        CertifiedClassifier((3,), class_weight=weight, max_iter=20, random_state=0).fit(X, y).predict(X).mean()
         for weight in ({0: 1, 1: 1}, "balanced", {0: 1, 1: 50})
     ]
     assert shares[0] < shares[1] < shares[2]
@@ -235,7 +236,7 @@ def test_class_weight_moves_the_vote(rng: np.random.Generator) -> None:
 def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator) -> None:
     X = rng.normal(size=(3000, 2))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=3000) > 0, "yes", "no")
-    clf = ABNetClassifier((3,), target_error=0.1, max_iter=20, random_state=0).fit(X, y)
+    clf = CertifiedClassifier((3,), max_iter=20, random_state=0, decision=TargetError(0.1)).fit(X, y)
     assert clf.abstention_.threshold is not None
     answers = clf.predict_or_abstain(X)
     given = np.array([answer is not None for answer in answers])
@@ -252,13 +253,12 @@ def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator
         ({"n_estimators": 0}, "n_estimators must be a positive whole number"),
         ({"codes": "binary"}, "codes must be one of"),
         ({"class_weight": "unbalanced"}, "class_weight must be one of"),
-        ({"prior": "init"}, "are for one network with two classes"),
-        ({"target_error": 0.1, "posterior": "train"}, "target_error needs rows that nothing learned from"),
+        ({"decision": 0.1}, "decision must be"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(rows: np.ndarray, parameters: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        ABNetClassifier(**parameters).fit(rows, two(rows))
+        CertifiedClassifier(**parameters).fit(rows, two(rows))
 
 
 def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) -> None:
@@ -274,10 +274,10 @@ def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) ->
 
 def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
     assert len(ABNetClassifier((3,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
-    free = ABNetClassifier(teacher=None, **QUICK).fit(rows, two(rows))
+    free = CertifiedClassifier(teacher=None, **QUICK).fit(rows, two(rows))
     assert len(free.other_rows_) == 96
-    assert free.recipe_["prior_fraction"] == 0.6
-    assert len(ABNetClassifier(teacher=None, prior_fraction=0.25, **QUICK).fit(rows, two(rows)).other_rows_) == 40
+    assert free.recipe_["learn_fraction"] == 0.6
+    assert len(CertifiedClassifier(teacher=None, learn_fraction=0.25, **QUICK).fit(rows, two(rows)).other_rows_) == 40
 
 
 @pytest.mark.parametrize(
@@ -291,9 +291,9 @@ def test_wide_members_only_where_the_lesson_asks_for_them(
     monkeypatch.setattr(mixture_fit, "CLEARLY_LESS", less)
     monkeypatch.setattr(mixture_fit, "LESS", trial)
     monkeypatch.setattr(mixture_fit, "WIDE_NEURONS", (4,))
-    clf = ABNetClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
-    assert clf.aggregation_ == clf.recipe_["aggregation"] == aggregation
-    again = ABNetClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
+    clf = CertifiedClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
+    assert clf.aggregation_ == aggregation
+    again = CertifiedClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
@@ -330,20 +330,20 @@ def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None
 )
 def test_what_is_wrong_with_rows_and_labels_is_said(X: Any, y: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        ABNetClassifier().fit(X, y)
+        CertifiedClassifier().fit(X, y)
 
 
 def test_columns_in_a_plain_mapping_are_a_frame(rows: np.ndarray) -> None:
     columns = {f"column {j}": rows[:, j] for j in range(3)}
-    clf = ABNetClassifier(teacher=None, **QUICK).fit(columns, two(rows))
+    clf = CertifiedClassifier(teacher=None, **QUICK).fit(columns, two(rows))
     frame = pd.DataFrame(columns)
     np.testing.assert_array_equal(clf.predict(columns), clf.predict(frame))
 
 
 def test_a_plan_of_polars_is_a_frame(rows: np.ndarray) -> None:
     frame = pl.DataFrame({f"column {j}": rows[:, j] for j in range(3)})
-    clf = ABNetClassifier(teacher=None, **QUICK).fit(frame.lazy(), two(rows))
-    again = ABNetClassifier(teacher=None, **QUICK).fit(frame, two(rows))
+    clf = CertifiedClassifier(teacher=None, **QUICK).fit(frame.lazy(), two(rows))
+    again = CertifiedClassifier(teacher=None, **QUICK).fit(frame, two(rows))
     np.testing.assert_array_equal(clf.predict(frame.lazy()), again.predict(frame))
 
 
@@ -377,10 +377,10 @@ def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
 
 def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, split_as: Callable[..., None]) -> None:
     split_as(rows, two(rows))
-    plain = ABNetClassifier((3,), teacher="linear", **QUICK)
+    plain = CertifiedClassifier((3,), teacher="linear", **QUICK)
     bound = plain.fit(rows, two(rows)).bound_rows_
     assert "taught by linear" in plain.recipe_text_
-    clf = ABNetClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
+    clf = CertifiedClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
     assert "taught" not in clf.recipe_text_
     assert clf.recipe_["teacher"] == "linear"
     assert sum(clf.certificate_.facts.class_errors) == 20

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from abnet import CertifiedClassifier
 from abnet.certificates.certify import certify
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["CountedRows", "check_streamable", "count_rows", "fit_table"]
 
 ALL_LEARN = 0.999
-"""`prior_fraction` of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
+"""Share of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
 
 
 @dataclass
@@ -187,10 +188,9 @@ def fit_table(
     >>> clf.certificate_.facts.n_rows, clf.certificate_.vote_error_bound < 0.2
     (1500, True)
     """
-    from abnet.estimators.abnet import ABNetClassifier
     from abnet.preparation import TablePreparation
 
-    classifier = ABNetClassifier() if estimator is None else clone(estimator)
+    classifier = CertifiedClassifier() if estimator is None else clone(estimator)
     classifier.set_params(random_state=drawn_seed(classifier.random_state))
     if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
         classifier.set_params(preprocessor=TablePreparation())
@@ -222,14 +222,15 @@ def learn_all(classifier: Any, part: Learning) -> None:
     A mixture empties the frame of the part.
     """
     check_streamable(classifier)
-    share = classifier.prior_fraction
-    classifier.set_params(prior_fraction=ALL_LEARN)
+    name = "learn_fraction" if "learn_fraction" in classifier.get_params() else "prior_fraction"
+    share = getattr(classifier, name)
+    classifier.set_params(**{name: ALL_LEARN})
     try:
         fit_and_hold(classifier, part)
     except CellError as error:  # it counts the rows that learn
         raise (error if part.learns is None else error.taken_from(np.flatnonzero(part.learns))) from None
     finally:
-        classifier.set_params(prior_fraction=share)
+        classifier.set_params(**{name: share})
 
 
 def scores_are_exact(classifier: Any) -> bool:
@@ -260,7 +261,7 @@ def _as_asked(classifier: Any, n_counted: int) -> dict[str, Any]:
     card = classifier.model_.card
     if card.parameters is not None:
         share = card.n_training_rows / (card.n_training_rows + n_counted)
-        classifier.recipe_ = {**classifier.recipe_, "prior_fraction": share}
+        classifier.recipe_ = {**classifier.recipe_, "learn_fraction": share}
         whole, _, _ = classifier.recipe_text_.rpartition("; ")
         classifier.recipe_text_ = f"{whole}; {learning_share(share)}"
         record |= {"parameters": classifier.recipe_, "recipe": classifier.recipe_text_}

@@ -5,7 +5,7 @@ Also what is refused or warned of in how it is made.
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from inspect import signature
 from itertools import pairwise
 from typing import Any
@@ -109,8 +109,13 @@ class Recipe:
     preprocessor: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a model file; they repeat the fit as explicit parameters."""
-        return {**asdict(self), "hidden_layer_sizes": list(self.hidden_layer_sizes)}
+        """Plain values for a model file; they repeat the fit of a `CertifiedClassifier` as explicit parameters."""
+        kept = ("n_estimators", "codes", "teacher", "preprocessor")
+        return {
+            "hidden_layer_sizes": list(self.hidden_layer_sizes),
+            **{name: getattr(self, name) for name in kept},
+            "learn_fraction": self.prior_fraction,
+        }
 
     def describe(self, taught_by: str | None = None) -> str:
         """The recipe in one line.
