@@ -6,6 +6,7 @@ from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, 
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.mixture_classifier import MixtureClassifier
 from abnet.estimators.recipe import AGGREGATIONS
+from abnet.parameters import check_fraction
 
 __all__ = ["CertifiedClassifier"]
 
@@ -159,4 +160,6 @@ class CertifiedClassifier(MixtureClassifier):
                 "{} must be TargetError, TargetRecall, TargetPrecision or Costs; got {!r}.",
                 Parameter("decision"), self.decision,
             )  # fmt: skip
+        if not self._is_auto("learn_fraction"):
+            check_fraction("learn_fraction", self.learn_fraction)
         return super()._check_parameters()
