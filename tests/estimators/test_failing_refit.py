@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import abnet
+from abnet.certificates.goals import TargetRecall
 from abnet.estimators.search import ABNetSearch
 
 RNG = np.random.default_rng(0)
@@ -72,7 +73,7 @@ def test_a_fit_that_fails_half_way() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_decision_that_fails() -> None:
     clf = abnet.CertifiedClassifier((2,), n_estimators=2, **SMALL).fit(X, Y)
-    clf.set_params(target_recall=0.9, positive_class="sick")
+    clf.set_params(decision=TargetRecall(0.9, positive="sick"))
     with pytest.raises(ValueError, match="sick"):
         clf.fit(X, Y)
     assert fitted_names(clf) == []

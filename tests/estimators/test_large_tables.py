@@ -165,11 +165,14 @@ def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFram
 
 
 @pytest.mark.parametrize(
-    "settings", [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}, {"target_error": 0.1}], ids=str
+    "settings",
+    [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}, {"decision": TargetError(0.1)}],
+    ids=str,
 )
 def test_what_needs_all_rows_in_memory_is_refused(frame: pl.DataFrame, settings: dict[str, Any]) -> None:
+    kind = CertifiedClassifier if "decision" in settings else ABNetClassifier
     with pytest.raises(ParameterError, match="takes all rows into memory"):
-        fit_table(frame, "y", estimator=ABNetClassifier(**SMALL, **settings), max_learn_rows=MOST)
+        fit_table(frame, "y", estimator=kind(**SMALL, **settings), max_learn_rows=MOST)
 
 
 class Relative(TablePreparation):
@@ -228,5 +231,5 @@ def test_one_network_leaves_the_frame_as_it_is(frame: pl.DataFrame) -> None:
 @pytest.mark.parametrize("most", [MOST, N])
 def test_the_frames_of_the_caller_are_not_touched(frame: pl.DataFrame, most: int) -> None:
     given = frame.clone()
-    fit_table([given], "y", estimator=ABNetClassifier(**MIXTURE), max_learn_rows=most)
+    fit_table([given], "y", estimator=CertifiedClassifier(**MIXTURE), max_learn_rows=most)
     assert given.equals(frame)

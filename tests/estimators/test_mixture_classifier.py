@@ -21,6 +21,7 @@ from abnet.predictors.table import Table
 from abnet.training.kernel_teacher import KernelTeacher
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
+TRAINED: dict[str, Any] = {"posterior": "train", "max_iter": 4, "random_state": 0}
 
 
 class Parrot(ClassifierMixin, BaseEstimator):
@@ -140,24 +141,23 @@ def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
 def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, split_as: Callable[..., None]) -> None:
     y = four(rows).astype("<U20")
     split_as(rows, y)
-    plain = ABNetClassifier((3,), **QUICK).fit(rows, y)
+    plain = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     y[plain.bound_rows_[:3]] = "never seen before"
     with pytest.warns(UserWarning, match="The label of 3 bound rows occurs in no row of the first part"):
-        clf = ABNetClassifier((3,), **QUICK).fit(rows, y)
+        clf = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     assert clf.classes_.tolist() == ["a", "b", "c", "d"]
     wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
     assert sum(clf.certificate_.facts.class_errors) == wrong.sum() >= 3
     assert clf.certificate_.facts.classes[-1] == "another label"
-    declared = ABNetClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
+    declared = CertifiedClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
     assert len(declared.classes_) == 5
-    further = ABNetClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
+    further = CertifiedClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
     assert further.classes_.tolist() == [*"abcd", "never seen before", "nor this"]
     further.certificate_.check()
 
 
-@pytest.mark.parametrize("labels", [two, four])
-def test_posterior_trained_through_the_bound_of_the_mixture(rows: np.ndarray, labels: Any) -> None:
-    clf = ABNetClassifier((3,), posterior="train", **QUICK).fit(rows, labels(rows))
+def test_posterior_of_several_classes_trained_through_the_bound(rows: np.ndarray) -> None:
+    clf = ABNetClassifier((3,), **TRAINED).fit(rows, four(rows))
     assert clf.certificate_.facts.trained
     moved = [
         0.5 * sum(float(np.sum((a.astype(float) - b) ** 2)) for a, b in zip(w.layers, v.layers, strict=True))
@@ -264,8 +264,7 @@ def test_what_makes_no_sense_is_refused(rows: np.ndarray, parameters: dict[str, 
 def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) -> None:
     """Otherwise `ABNetSearch`, for which the rate is free, would choose among priors without paying."""
     slow, fast = (
-        ABNetClassifier((3,), posterior="train", learning_rate_init=rate, **QUICK).fit(rows, two(rows))
-        for rate in (0.001, 0.3)
+        ABNetClassifier((3,), learning_rate_init=rate, **TRAINED).fit(rows, four(rows)) for rate in (0.001, 0.3)
     )
     for one, other in zip(slow.priors_, fast.priors_, strict=True):
         np.testing.assert_array_equal(one.weights[0], other.weights[0])
@@ -273,7 +272,7 @@ def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) ->
 
 
 def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
-    assert len(ABNetClassifier((3,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
+    assert len(CertifiedClassifier((3,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
     free = CertifiedClassifier(teacher=None, **QUICK).fit(rows, two(rows))
     assert len(free.other_rows_) == 96
     assert free.recipe_["learn_fraction"] == 0.6
@@ -290,7 +289,7 @@ def test_wide_members_only_where_the_lesson_asks_for_them(
     monkeypatch.setattr(mixture_fit, "MUCH", limit)
     monkeypatch.setattr(mixture_fit, "CLEARLY_LESS", less)
     monkeypatch.setattr(mixture_fit, "LESS", trial)
-    monkeypatch.setattr(mixture_fit, "WIDE_NEURONS", (4,))
+    monkeypatch.setattr(mixture_fit, "WIDE_NEURONS", (12,))
     clf = CertifiedClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
     assert clf.aggregation_ == aggregation
     again = CertifiedClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
@@ -354,17 +353,17 @@ def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> N
     doubtful = rng.random(300) < 0.4
     told, weights = np.where(doubtful, ~truth, truth), np.where(doubtful, 1e-3, 1.0)
     options: dict[str, Any] = {"teacher": "forest", "n_estimators": 2, "max_iter": 10, "random_state": 0}
-    heard = ABNetClassifier((4,), **options).fit(X, told, sample_weight=weights)
-    deaf = ABNetClassifier((4,), **options).fit(X, told)
+    heard = CertifiedClassifier((4,), **options).fit(X, told, sample_weight=weights)
+    deaf = CertifiedClassifier((4,), **options).fit(X, told)
     assert np.mean(heard.predict(X) == truth) > 0.9
     assert np.mean(deaf.predict(X) == truth) < 0.85
     with pytest.raises(ValueError, match="all rows of the first part have the sample weight 0"):
-        ABNetClassifier((4,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
+        CertifiedClassifier((4,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
 
 
 def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
     """The same prior, moved by other weights of the bound rows alone; the certificate stays unweighted."""
-    y, options = two(rows), {**QUICK, "posterior": "train", "learning_rate_init": 0.1}
+    y, options = four(rows), {**TRAINED, "learning_rate_init": 0.1}
     plain = ABNetClassifier((3,), **options).fit(rows, y, np.ones(len(y)))
     weights = np.ones(len(y))
     weights[plain.bound_rows_[:10]] = 20
@@ -403,5 +402,5 @@ def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkey
 
     monkeypatch.setattr(mixture_fit, "learn_prior_members", stop)
     with pytest.raises(InterruptedError):
-        ABNetClassifier(**QUICK).fit(rows, rows[:, 0] > 0)
+        CertifiedClassifier(**QUICK).fit(rows, rows[:, 0] > 0)
     assert seen == [str(tmp_path / "compiled")]

@@ -348,6 +348,8 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
     >>> spelled(Parameter("download", True), {"delta"}), spelled(Parameter("verbose"), {"delta"})
     ('abnet data --download', 'verbose')
     """
+    if parameter.name == "decision":
+        return "a target, or --costs,"
     if parameter.name not in _HOMES:
         return str(parameter)
     option = "--" + parameter.name.replace("_", "-")

@@ -115,8 +115,7 @@ class ABNetClassifier(MixtureClassifier):
 
     _by_name = AGGREGATIONS
     # One network, untaught: what `CertifiedClassifier` lets one choose is settled here.
-    n_estimators, teacher, codes, class_weight = 1, None, "none", None
-    target_error = target_recall = target_precision = positive_class = costs = None
+    n_estimators, teacher, codes, class_weight, decision = 1, None, "none", None, None
 
     def __init__(
         self,

@@ -87,7 +87,7 @@ class CertifiedClassifier(MixtureClassifier):
     # What the paper's classifiers let one choose is settled here: a prior learned on the training rows and kept.
     objective, prior, posterior, aggregation = "bound", "split", "frozen", "auto"
     n_samples, batch_size, learning_rate_init, code_length = 100, "auto", "auto", "auto"
-    n_iter_no_change, tol, validation_fraction = 20, 1e-4, 0.2
+    validation_fraction = 0.2
 
     def __init__(
         self,
@@ -127,30 +127,10 @@ class CertifiedClassifier(MixtureClassifier):
         """`learn_fraction`, by the paper's name."""
         return self.learn_fraction
 
-    @property
-    def target_error(self) -> float | None:
-        """The error rate that the decision asks for among answered rows."""
-        return self.decision.error if isinstance(self.decision, TargetError) else None
+    def _limits(self) -> Any:
+        from abnet.training.loop import Limits
 
-    @property
-    def target_recall(self) -> float | None:
-        """The recall that the decision asks for."""
-        return self.decision.recall if isinstance(self.decision, TargetRecall) else None
-
-    @property
-    def target_precision(self) -> float | None:
-        """The precision that the decision asks for."""
-        return self.decision.precision if isinstance(self.decision, TargetPrecision) else None
-
-    @property
-    def positive_class(self) -> Any:
-        """The class that recall and precision are about."""
-        return getattr(self.decision, "positive", None)
-
-    @property
-    def costs(self) -> Any:
-        """What the answers cost."""
-        return self.decision.costs if isinstance(self.decision, Costs) else None
+        return Limits(1e-4, 20, max_epochs=self.max_iter)
 
     def _check_parameters(self) -> tuple[int, ...]:
         if self.decision is not None and not isinstance(

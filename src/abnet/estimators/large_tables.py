@@ -20,7 +20,7 @@ from abnet.errors import Parameter, ParameterError
 from abnet.estimators.classifier import is_our_own
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.mixture_fit import warn_of_unknown
-from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, settings_of
+from abnet.estimators.recipe import learning_share, prior_share, settings_of
 from abnet.features import CodedRows
 from abnet.labels import losses_of, winners
 from abnet.model.model import Model
@@ -130,13 +130,12 @@ def check_streamable(estimator: Any) -> None:
                 "{} takes all rows into memory, and the table has more than {}: use {}, or a larger number.",
                 Parameter(name, value), Parameter("max_learn_rows"), Parameter(name, instead),
             )  # fmt: skip
-    for name in DECISIONS:
-        if getattr(estimator, name, None) is not None:
-            raise ParameterError(
-                "{} takes all rows into memory, and the table has more than {}: use a larger number, or "
-                "certify the threshold afterwards on rows of its own (`abnet certify`).",
-                Parameter(name), Parameter("max_learn_rows"),
-            )  # fmt: skip
+    if getattr(estimator, "decision", None) is not None:
+        raise ParameterError(
+            "{} takes all rows into memory, and the table has more than {}: use a larger number, or "
+            "certify the threshold afterwards on rows of its own (`abnet certify`).",
+            Parameter("decision"), Parameter("max_learn_rows"),
+        )  # fmt: skip
 
 
 def fit_table(

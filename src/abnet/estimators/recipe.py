@@ -23,10 +23,8 @@ from abnet.words import number_of
 __all__ = [
     "AFFORDABLE",
     "AGGREGATIONS",
-    "DECISIONS",
     "MEAN_FIELD",
     "Recipe",
-    "check_decisions",
     "check_width",
     "exact_cost",
     "fit_record",
@@ -338,24 +336,3 @@ def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> 
                 stacklevel=6,
             )
             return
-
-
-DECISIONS = ("target_error", "target_recall", "target_precision", "costs")
-"""Parameters that ask for a threshold; the last three exclude each other."""
-
-
-def check_decisions(classifier: Any) -> None:
-    """Refuse targets that make no sense, alone or together with other parameters."""
-    asked = [name for name in DECISIONS if getattr(classifier, name) is not None]
-    for name in asked:
-        value = getattr(classifier, name)
-        if name != "costs" and not (isinstance(value, (int, float)) and 0 < value < 1):
-            raise ParameterError("{} must lie strictly between 0 and 1; got {!r}.", Parameter(name), value)
-    if asked and not classifier._is_frozen():
-        frozen = Parameter("posterior", "frozen")
-        raise ParameterError("{} needs rows that nothing learned from: use {}.", Parameter(asked[0]), frozen)
-    alike = [name for name in asked if name != "target_error"]
-    if len(alike) > 1:
-        raise ParameterError("{} and {} ask for a threshold each: give one.", *map(Parameter, alike[:2]))
-    if alike and alike[0] != "costs" and classifier.positive_class is None:
-        raise ParameterError("{} needs {}: name the class.", Parameter(alike[0]), Parameter("positive_class"))
