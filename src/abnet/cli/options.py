@@ -212,7 +212,7 @@ def _goal(given: dict[str, Any], positive: str | None) -> Any:
     """What the answers have to achieve, None if nothing is asked for."""
     from abnet.certificates import goals
 
-    asked = [name for name in _GOALS if given[name] is not None and given[name] != []]
+    asked = [name for name in _GOALS if given[name] is not None and given[name] not in ([], ())]
     if not asked:
         return None
     if len(asked) > 1:

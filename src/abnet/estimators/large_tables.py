@@ -162,7 +162,7 @@ def fit_table(
     target : str
         Column with the labels.
     estimator : classifier, optional
-        Unfitted; by default ``ABNetClassifier()``. Without a preprocessor it gets a `TablePreparation`.
+        Unfitted; by default ``CertifiedClassifier()``. Without a preprocessor it gets a `TablePreparation`.
     max_learn_rows : int
     drop : sequence of str
         Columns to leave out.
@@ -176,13 +176,13 @@ def fit_table(
     Examples
     --------
     >>> import polars as pl
-    >>> from abnet import ABNetClassifier
+    >>> from abnet import CertifiedClassifier
     >>> def frames():
     ...     rng = np.random.default_rng(0)
     ...     for _ in range(20):
     ...         x = rng.normal(size=(100, 2)).round(3)
     ...         yield pl.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "y": x.sum(axis=1) > 0})
-    >>> small = ABNetClassifier((2,), max_iter=5, random_state=0)
+    >>> small = CertifiedClassifier((2,), max_iter=5, random_state=0)
     >>> clf = fit_table(frames(), "y", estimator=small, max_learn_rows=500)
     >>> clf.certificate_.facts.n_rows, clf.certificate_.vote_error_bound < 0.2
     (1500, True)

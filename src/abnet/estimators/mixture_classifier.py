@@ -51,7 +51,7 @@ __all__ = ["MixtureClassifier", "fit_and_hold"]
 
 
 class MixtureClassifier(AggregatedClassifier):
-    """An aggregation that may be a mixture; parameters as in `ABNetClassifier`."""
+    """An aggregation that may be a mixture; parameters as in `CertifiedClassifier` and `ABNetClassifier`."""
 
     _several: ClassVar[bool] = True
     n_estimators: Any

@@ -95,7 +95,7 @@ def learn_prior_members(
     Parameters
     ----------
     recipe : Recipe
-    estimator : ABNetClassifier
+    estimator : MixtureClassifier
         For its teacher, learning rate, epochs and class weights.
     base : array (n, d)
         Prepared rows of the first part.

@@ -79,7 +79,7 @@ twentieth to a sixth of it."""
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a mixture is made; every part is a parameter of the same name of `ABNetClassifier`.
+    """How a mixture is made; every part is a parameter of the same name of `CertifiedClassifier`.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def recipe_for(
 
     Parameters
     ----------
-    estimator : ABNetClassifier
+    estimator : MixtureClassifier
     hidden : tuple of int or None
         The widths, None for "auto".
     n_features, n_codes : int
