@@ -15,7 +15,7 @@ import optax
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from abnet import ABNetClassifier
+from abnet import CertifiedClassifier
 from abnet.aggregation import Ancestral
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
@@ -95,7 +95,7 @@ def digits() -> list[Row]:
         learn, test, known, truth = train_test_split(X, y, test_size=0.25, random_state=split, stratify=y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            clf = ABNetClassifier(random_state=split).fit(learn, known)
+            clf = CertifiedClassifier(random_state=split).fit(learn, known)
         errors.append(float(np.mean(clf.predict(test) != truth)))
         bounds.append(clf.certificate_.vote_error_bound)
     detail = f"{', '.join(f'{error:.4f}' for error in errors)}; mean certificate {np.mean(bounds):.4f}"

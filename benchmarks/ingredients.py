@@ -18,7 +18,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from abnet import ABNetClassifier
+from abnet import CertifiedClassifier
 from abnet.bam import BAM
 from abnet.estimators import mixture_fit
 from abnet.training import members as training_members
@@ -30,7 +30,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "without codes": {"codes": "none"},
     "one network": {"n_estimators": 1},
     "without a teacher": {"teacher": None},
-    "half of the rows learn": {"prior_fraction": 0.5},
+    "half of the rows learn": {"learn_fraction": 0.5},
     "with masks": {},
 }
 COLUMNS = ("table", "recipe", "test_error", "certificate", "log_loss", "ece")
@@ -88,7 +88,7 @@ def run(folder: Path, output: Path, names: list[str]) -> list[dict[str, Any]]:
             if (name, recipe) in seen:
                 continue
             with masks() if recipe == "with masks" else nullcontext():
-                clf = ABNetClassifier(random_state=0, **settings).fit(learn, known)
+                clf = CertifiedClassifier(random_state=0, **settings).fit(learn, known)
             found = measures(clf.predict_proba(test), clf.predict(test), clf.classes_, truth)
             done.append({"table": name, "recipe": recipe, "certificate": clf.certificate_.vote_error_bound, **found})
             write(output, done, COLUMNS)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from abnet import ABNetClassifier
+from abnet import CertifiedClassifier
 from measure import Row, at_most
 
 ROWS, COLUMNS = 5_000, 20
@@ -23,8 +23,8 @@ def seconds(fit: Any) -> float:
 
 def default_fit() -> list[Row]:
     X, y = make_classification(ROWS, COLUMNS, n_informative=10, flip_y=0.1, random_state=0)
-    ABNetClassifier(random_state=1).fit(X, y)  # compiles, or reads the compiled programs
-    ours = min(seconds(lambda: ABNetClassifier(random_state=0).fit(X, y)) for _ in range(2))
+    CertifiedClassifier(random_state=1).fit(X, y)  # compiles, or reads the compiled programs
+    ours = min(seconds(lambda: CertifiedClassifier(random_state=0).fit(X, y)) for _ in range(2))
     forest = min(seconds(lambda: RandomForestClassifier(300, n_jobs=2, random_state=0).fit(X, y)) for _ in range(2))
     one: dict[str, Any] = {
         "hidden_layer_sizes": (8,),
@@ -35,7 +35,7 @@ def default_fit() -> list[Row]:
     }
     times = {}
     for members in (1, 8):
-        fit = ABNetClassifier(n_estimators=members, random_state=0, **one)
+        fit = CertifiedClassifier(n_estimators=members, random_state=0, **one)
         fit.fit(X, y)
         times[members] = min(seconds(lambda fit=fit: fit.fit(X, y)) for _ in range(2))
     return [
@@ -49,7 +49,7 @@ def default_fit() -> list[Row]:
 def spread() -> list[Row]:
     X, digit = load_digits(return_X_y=True)
     y = digit >= 5
-    found = [ABNetClassifier(random_state=seed).fit(X, y).certificate_.vote_error_bound for seed in SEEDS]
+    found = [CertifiedClassifier(random_state=seed).fit(X, y).certificate_.vote_error_bound for seed in SEEDS]
     ratio = (max(found) - min(found)) / float(np.mean(found))
     listed = ", ".join(f"{100 * bound:.1f}" for bound in found)
     return [at_most("digits, 0-4 or 5-9: range / mean of certificates over five seeds", ratio, 1 / 3, f"{listed} %")]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abnet import ABNetClassifier
+from abnet import CertifiedClassifier
 from abnet.atomic import atomic_path
 from abnet.bounds import clopper_pearson_bound
 from abnet.cli.jobs.compare_models import calibration_error, log_loss
@@ -53,7 +53,7 @@ def measures(P: np.ndarray, predicted: np.ndarray, classes: np.ndarray, truth: n
 
 def abnet_row(learn: Any, y: np.ndarray, test: Any, truth: np.ndarray, seed: int) -> dict[str, Any]:
     begin = time.perf_counter()
-    clf = ABNetClassifier(random_state=seed).fit(learn, y)
+    clf = CertifiedClassifier(random_state=seed).fit(learn, y)
     seconds = time.perf_counter() - begin
     assert clf.certificate_ is not None
     found = measures(clf.predict_proba(test), clf.predict(test), clf.classes_, truth)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from abnet.decisions.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
+    from abnet.estimators.certified import CertifiedClassifier
     from abnet.estimators.large_tables import fit_table
     from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
@@ -38,6 +39,7 @@ __all__ = [
     "BNNClassifier",
     "BinaryConnectClassifier",
     "Certificate",
+    "CertifiedClassifier",
     "Costs",
     "EBPClassifier",
     "Model",
@@ -80,6 +82,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.decisions.scores": ["certify_scores"],
         "abnet.decisions.monitor": ["Monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
+        "abnet.estimators.certified": ["CertifiedClassifier"],
         "abnet.estimators.large_tables": ["fit_table"],
         "abnet.estimators.onnx_step": ["register_skl2onnx"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],

@@ -33,7 +33,7 @@ def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table:
     preparation = abnet.load(model).preparation
     assert isinstance(preparation, TableMap)
     X, y, _ = split_target(read_table(table), "mood today")
-    clf = abnet.ABNetClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=1).fit(X, y)
+    clf = abnet.CertifiedClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=1).fit(X, y)
     column = pd.to_numeric(read_table(table).to_pandas()["size, cm"].drop(index=clf.bound_rows_))
     assert len(column) == ROWS // 2
     stored = preparation.to_dict()["columns"][0]
@@ -44,7 +44,7 @@ def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table:
 
 def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> None:
     X, y, _ = split_target(read_table(table), "mood today")
-    clf = abnet.ABNetClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=1).fit(X, y)
+    clf = abnet.CertifiedClassifier((2,), max_iter=4, preprocessor=TablePreparation(), random_state=1).fit(X, y)
     assert abnet.load(model).certificate_ == clf.certificate_
     assert abnet.load(model).predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()
 
@@ -55,19 +55,11 @@ def test_columns_left_out_are_named(fitted: dict[str, Any]) -> None:
     assert fitted["notes"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
 
 
-def trained(run: Run, table: Path, path: Path) -> dict[str, Any]:
-    options = ["--target", "mood today", "--output", path, "--json", "--posterior", "train", *SMALL]
-    return dict(json.loads(run("fit", table, *options).stdout))
-
-
-def test_the_test_set_bounds_follow_from_the_errors(run: Run, table: Path, tmp_path: Path) -> None:
-    fitted = trained(run, table, tmp_path / "trained.abnet")
-    network, logistic = fitted["test_set_bounds"]
-    assert network["same_network"]
-    assert not logistic["same_network"]
-    for rival in (network, logistic):
-        assert rival["n_examples"] == fitted["certificate"]["facts"]["n_rows"] == ROWS // 2
-        assert rival["bound"] == clopper_pearson(rival["errors"], rival["n_examples"], 0.05)
+def test_the_test_set_bound_follows_from_the_errors(fitted: dict[str, Any]) -> None:
+    (logistic,) = fitted["test_set_bounds"]
+    assert logistic["n_examples"] == fitted["certificate"]["facts"]["n_rows"] == ROWS // 2
+    assert logistic["bound"] == clopper_pearson(logistic["errors"], logistic["n_examples"], 0.05)
+    assert fitted["certificate"]["statements"][0]["method"] == "clopper_pearson_bound"
 
 
 def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: Path, tmp_path: Path) -> None:
@@ -83,49 +75,29 @@ def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: 
     assert "in place of an older file" in text
 
 
-def test_a_frozen_posterior_is_judged_by_its_errors(run: Run, table: Path, tmp_path: Path) -> None:
-    path = tmp_path / "moods.abnet"
-    options = ["--target", "mood today", "--output", path, "--json", "--posterior", "frozen", *SMALL]
-    record = json.loads(run("fit", table, *options).stdout)
-    assert record["certificate"]["statements"][0]["method"] == "clopper_pearson_bound"
-    assert [rival["same_network"] for rival in record["test_set_bounds"]] == [False]
-
-
-def test_the_rival_network_is_the_one_that_frozen_gives(run: Run, table: Path, tmp_path: Path) -> None:
-    fitted = trained(run, table, tmp_path / "trained.abnet")
-    path = tmp_path / "moods.abnet"
-    options = ["--target", "mood today", "--output", path, "--json", "--posterior", "frozen", *SMALL]
-    record = json.loads(run("fit", table, *options).stdout)
-    assert fitted["test_set_bounds"][0]["bound"] == record["certificate"]["vote_error_bound"]
-    assert fitted["test_set_bounds"][0]["errors"] == sum(record["certificate"]["facts"]["class_errors"])
-
-
-def test_the_rivals_are_judged_on_the_bound_rows(table: Path) -> None:
+def test_the_rival_is_judged_on_the_bound_rows(table: Path) -> None:
     """What the estimator says of its rows is all that the comparison needs: no seed is drawn from again."""
     from abnet.cli.jobs.fit_table import rivals_of
     from abnet.cli.jobs.inputs import Labelled
 
     X, y, _ = split_target(read_table(table), "mood today")
-    clf = abnet.ABNetClassifier(
-        (2,), posterior="train", max_iter=4, prior_fraction=0.7, preprocessor=TablePreparation(), random_state=3
+    clf = abnet.CertifiedClassifier(
+        (2,), max_iter=4, learn_fraction=0.7, preprocessor=TablePreparation(), random_state=3
     ).fit(X, y)
-    prepared = clf.preprocessor_.transform(X)
     clf.random_state = None  # a replay would now draw other rows
-    same, logistic = rivals_of(clf, Labelled(X, y))
-    before = Table.from_networks([clf.prior_]).scores(prepared[clf.bound_rows_]) >= 0
-    assert same.n_examples == logistic.n_examples == 18
-    assert same.errors == np.sum(clf.classes_[before.astype(int)] != y[clf.bound_rows_])
+    (logistic,) = rivals_of(clf, Labelled(X, y))
+    assert (logistic.n_examples, logistic.n_candidates) == (18, 1)
     clf.n_candidates = 3
-    for one, dearer in zip((same, logistic), rivals_of(clf, Labelled(X, y)), strict=True):
-        assert (one.n_candidates, dearer.n_candidates) == (1, 3)
-        assert dearer.bound == abnet.bounds.clopper_pearson_bound(one.errors, 18, n_candidates=3) > one.bound
+    (dearer,) = rivals_of(clf, Labelled(X, y))
+    assert dearer.n_candidates == 3
+    assert dearer.bound == clopper_pearson(logistic.errors, 18, n_candidates=3) > logistic.bound
 
 
-@pytest.mark.parametrize(("command", "fits"), [("fit", 1), ("compare", 3)])
-def test_a_table_is_prepared_once_for_each_network(
-    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, fits: int
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_a_table_is_prepared_once(
+    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """`compare` has three networks with two parts of their own; the other models take the first one's."""
+    """In `compare`, the other models take the parts of the network."""
     calls: list[Any] = []
     fit = TablePreparation.fit
 
@@ -136,22 +108,17 @@ def test_a_table_is_prepared_once_for_each_network(
     monkeypatch.setattr(TablePreparation, "fit", counted)
     output = ["--output", tmp_path / "moods.abnet"] if command == "fit" else []
     run(command, table, "--target", "mood today", *output, *SMALL)
-    assert len(calls) == fits
+    assert len(calls) == 1
 
 
-def test_a_hint_to_fit_again_counts_the_choice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verdict_counts_the_choice(capsys: pytest.CaptureFixture[str]) -> None:
     from abnet.cli.fit import comparison
     from abnet.model.card import Rival
 
     truth = np.array([0, 1] * 50)
     certificate = certify(observe(np.where(np.arange(100) < 20, 1 - truth, truth), truth, ("a", "b")), Terms())
-    before = "the same network before it saw these rows"
-    comparison(certificate, (Rival(name=before, bound=0.1, errors=5, n_examples=100, same_network=True),))
-    text = " ".join(capsys.readouterr().out.split())
-    assert "fit again with --posterior frozen --n-candidates 2" in text
     comparison(certificate, (Rival(name="logistic regression", bound=0.125, errors=5, n_examples=100, base_rate=0.5),))
     text = capsys.readouterr().out
-    assert "fit again" not in text
     assert re.search(r"this model +27\.8% +20% of 100 +50%", text)
     assert re.search(r"logistic regression +12\.5% +5% of 100 +50%", text)
     assert "use --n-candidates 2" in " ".join(text.split())
@@ -172,21 +139,6 @@ def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_pat
         assert "Gibbs risk" in text
 
 
-def test_the_learning_rate_changes_the_model(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
-    def learned(path: Path) -> tuple[Any, ...]:
-        made = abnet.load(path)  # the file also says how it was asked for
-        return *(array.tobytes() for array in made.predictor.arrays().values()), made.certificate_, made.card.curves
-
-    def fitted(rate: str) -> tuple[Any, ...]:
-        path = tmp_path / "moods.abnet"
-        run("fit", table, "--target", "mood today", "--output", path, "--learning-rate-init", rate, *SMALL)
-        assert f"--learning-rate-init {rate}" in (abnet.load(path).card.command or "")
-        return learned(path)
-
-    assert fitted("auto") == fitted("0.05") == learned(model)
-    assert fitted("0.2") != learned(model)
-
-
 def test_the_model_says_how_it_was_made(model: Path) -> None:
     """The command as it was typed, the settings, other models on the same rows, and how learning went."""
     card = abnet.load(model).card
@@ -197,23 +149,6 @@ def test_the_model_says_how_it_was_made(model: Path) -> None:
     assert card.rivals[0].name.startswith("logistic regression")
     assert [curve.name for curve in card.curves] == ["prior, log loss", "prior, linear loss"]
     assert all(curve.every == 1 and len(curve.values) > 1 for curve in card.curves)
-
-
-@pytest.mark.parametrize("options", [["--prior", "init"], ["--objective", "loss"]], ids=str)
-def test_without_a_first_part_some_rows_go_to_the_preparation_alone(
-    run: Run, table: Path, tmp_path: Path, options: list[str]
-) -> None:
-    """So there is a certificate, as the help says, and it is about the rows that the preparation never saw."""
-    path = tmp_path / "moods.abnet"
-    output = ["--target", "mood today", "--output", path, "--drop", "id"]
-    record = json.loads(run("fit", table, *output, *options, "--json", *SMALL).stdout)
-    assert record["certificate"]["facts"]["source"] == "init"
-    counted = {"--prior": ROWS - ROWS // 10, "--objective": round(0.8 * (ROWS - ROWS // 10))}[options[0]]
-    assert record["certificate"]["facts"]["n_rows"] == pytest.approx(counted, abs=1)
-    loaded = abnet.load(path)
-    assert loaded.certificate_ is not None
-    labels = loaded.predict(read_table(table)).tolist()
-    assert run("predict", path, table).stdout.splitlines()[1:] == labels
 
 
 def test_a_model_of_no_use_is_named_first(run: Run, tmp_path: Path) -> None:

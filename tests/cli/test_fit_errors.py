@@ -85,28 +85,13 @@ def test_an_unknown_target_is_wrong_use(failure: Failure, table: Path, command: 
 
 WRONG = {
     "delta": (["--delta", "1.5"], "--delta must lie strictly between 0 and 1; got 1.5."),
-    "prior fraction": (["--prior-fraction", "0"], "--prior-fraction must lie"),
+    "learn fraction": (["--learn-fraction", "0"], "--learn-fraction must lie"),
     "widths": (["--hidden-layer-sizes", "8,x"], "whole numbers"),
     "no widths": (["--hidden-layer-sizes", ""], "whole numbers"),
     "zero width": (["--hidden-layer-sizes", "8,0"], "whole numbers of 1 or more, not '0'"),
-    "too wide": (["--hidden-layer-sizes", "40", "--aggregation", "exact"], "2^40"),
-    "what to do when too wide": (
-        ["--hidden-layer-sizes", "40", "--aggregation", "exact"],
-        "sampling: --aggregation ancestral (certified)",
-    ),
-    "objective": (["--objective", "best"], "--objective must be one of"),
-    "frozen without split": (["--prior", "init", "--posterior", "frozen"], "--posterior frozen needs"),
-    "loss with split": (
-        ["--objective", "loss", "--prior", "split"],
-        "--objective loss has no first part: use --prior init, or --objective bound.",
-    ),
-    "model": (["--model", "mlp"], "--model must be"),
-    "batch": (["--batch-size", "many"], "--batch-size takes a number of rows or 'auto'"),
-    "no batch": (["--batch-size", "0"], "--batch-size takes"),
-    "rate": (["--learning-rate-init", "fast"], "--learning-rate-init takes a number or 'auto', not 'fast'."),
-    "no rate": (["--learning-rate-init", "0"], "--learning-rate-init must be a positive number; got 0.0."),
+    "target": (["--target-error", "1.5"], "--target-error must lie"),
+    "share": (["--learn-fraction", "much"], "--learn-fraction takes a number or 'auto', not 'much'."),
     "epochs": (["--max-iter", "0"], "--max-iter must be"),
-    "tolerance": (["--tol", "-1"], "--tol must be"),
 }
 
 

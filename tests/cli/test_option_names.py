@@ -24,7 +24,7 @@ def test_every_parameter_is_an_option(name: str) -> None:
 def test_a_command_without_the_option_names_the_one_that_has_it() -> None:
     for command in (compare, demo):
         own = set(inspect.signature(command).parameters)
-        assert spelled(Parameter("aggregation", "ancestral"), own) == "abnet fit --aggregation ancestral"
+        assert spelled(Parameter("codes", "none"), own) == "abnet fit --codes none"
         assert spelled(Parameter("delta"), own) == "--delta"
     assert spelled(Parameter("download", True), set()) == "abnet data --download"
 
@@ -35,7 +35,7 @@ def test_a_parameter_that_is_no_option_keeps_its_name() -> None:
 
 def test_what_the_user_wrote_is_left_alone(failure: Failure) -> None:
     """Names of options and braces among the user's own words are neither rewritten nor filled in."""
-    message = failure("fit", "no.csv", "--target", "y", "--objective", "delta {} {delta} prior='split'", code=2)
+    message = failure("fit", "no.csv", "--target", "y", "--codes", "delta {} {delta} prior='split'", code=2)
     assert message.endswith("""got "delta {} {delta} prior='split'".""")
 
 
@@ -44,14 +44,8 @@ def test_the_demo_speaks_of_options(failure: Failure) -> None:
     assert "--delta must lie strictly between 0 and 1" in message
 
 
-def test_pbgnet_is_advised_what_it_has(failure: Failure) -> None:
-    message = failure("fit", "no.csv", "--target", "y", "--model", "pbgnet", "--hidden-layer-sizes", "40", code=2)
-    assert "--aggregation sampled (an estimate)" in message
-    assert "ancestral" not in message
-
-
 HELP = {
-    "fit": ["Maximum epochs per stage", "e.g. 8,8", "booleans", "--details", "'auto'"],
+    "fit": ["Maximum epochs of a training stage", "e.g. 8,8", "booleans", "--details", "'auto'"],
     "inspect": ["--details"],
     "": ["because a file is invalid or missing"],
 }

@@ -41,7 +41,7 @@ def test_unsure_rows_are_empty(run: Run, careful: tuple[Path, float], table: Pat
 
 
 def test_a_model_without_a_target_cannot_abstain(failure: Failure, model: Path, table: Path) -> None:
-    assert "fitted without target_error" in failure("predict", model, table, "--abstain")
+    assert "fitted without a target error" in failure("predict", model, table, "--abstain")
 
 
 def test_silence_is_explained(run: Run, model: Path, table: Path, tmp_path: Path) -> None:

@@ -52,4 +52,6 @@ def test_groups_are_bet_on_in_an_order_that_is_drawn() -> None:
 def test_weights_of_classes_are_numbers(weight: Any, rng: np.random.Generator) -> None:
     X = rng.normal(size=(60, 2))
     with pytest.raises(ValueError, match="yes"):
-        abnet.ABNetClassifier((2,), class_weight={"yes": weight}, **QUICK).fit(X, np.where(X[:, 0] > 0, "yes", "no"))
+        abnet.CertifiedClassifier((2,), class_weight={"yes": weight}, **QUICK).fit(
+            X, np.where(X[:, 0] > 0, "yes", "no")
+        )

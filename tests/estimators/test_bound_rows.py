@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
 import abnet
+from abnet.certificates.goals import Costs
 from estimators.worlds import classifier
 
 N = 60
@@ -146,7 +147,7 @@ def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Ge
     X, y = labelled(rng)
     split_as(X, y)
     costs = {("yes", "no"): 10.0, ("no", "yes"): 1.0}
-    clf = abnet.ABNetClassifier((2,), costs=costs, positive_class="yes", max_iter=2, random_state=0)
+    clf = abnet.CertifiedClassifier((2,), max_iter=2, random_state=0, decision=Costs(costs))
     rows = clf.fit(X, y).bound_rows_
     before = paid(clf)
     decided = clf.predict_decided(X[rows])
@@ -170,7 +171,7 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(
     split_as(X, y)
 
     def fitted(frame: Any) -> Any:
-        return abnet.ABNetClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(frame, y)
+        return abnet.CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(frame, y)
 
     clf = fitted(frame)
     holed = frame.copy() if isinstance(gap, float) else frame.astype({"a": object})
@@ -180,17 +181,24 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(
     np.testing.assert_array_equal(again.decision_function(frame), clf.decision_function(frame))
     assert np.isfinite(again.decision_function(holed)).all()
     if widths != "auto":  # whoever shapes the network has its numbers as they are
-        by_array = abnet.ABNetClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(X, y)
+        by_array = abnet.CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(X, y)
         np.testing.assert_array_equal(by_array.decision_function(X), clf.decision_function(frame))
     assert again.certificate_.facts.n_rows == len(clf.bound_rows_)
 
 
-@pytest.mark.parametrize("settings", [{"hidden_layer_sizes": (2,)}, {"n_estimators": 2, "teacher": None}], ids=str)
-def test_the_same_rows_in_another_order_give_the_same_model(settings: Any, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **seed: abnet.ABNetClassifier((2,), max_iter=3, **seed),
+        lambda **seed: abnet.CertifiedClassifier(n_estimators=2, teacher=None, max_iter=3, **seed),
+    ],
+    ids=["network", "mixture"],
+)
+def test_the_same_rows_in_another_order_give_the_same_model(make: Any, rng: np.random.Generator) -> None:
     X, y = labelled(rng)
     shuffled = rng.permutation(N)
-    one = abnet.ABNetClassifier(**settings, max_iter=3).fit(X, y)
-    other = abnet.ABNetClassifier(**settings, max_iter=3, random_state=one.seed_).fit(X[shuffled], y[shuffled])
+    one = make().fit(X, y)
+    other = make(random_state=one.seed_).fit(X[shuffled], y[shuffled])
     assert other.certificate_ == one.certificate_
     np.testing.assert_array_equal(other.predict_proba(X), one.predict_proba(X))
     np.testing.assert_array_equal(shuffled[other.bound_rows_], one.bound_rows_)

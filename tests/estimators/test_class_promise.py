@@ -73,8 +73,8 @@ def test_the_simulation_notices_a_bound_that_is_none() -> None:
 
 
 def fitted(world: FourClasses, seed: int, **settings: Any) -> Any:
-    """A mixture fitted to a fresh sample, all four classes declared."""
-    options: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "code_length": 3, "delta": DELTA, "preprocessor": None}
+    """A network fitted to a fresh sample, all four classes declared."""
+    options: dict[str, Any] = {"max_iter": 4, "code_length": 3, "delta": DELTA, "preprocessor": None}
     clf = ABNetClassifier((3,), classes=np.arange(4), random_state=seed, **options, **settings)
     return clf.fit(*world.draw(np.random.default_rng([seed, 5])))
 
@@ -90,7 +90,7 @@ def failures_of_fits(world: FourClasses, repetitions: int, **settings: Any) -> A
 
 
 @pytest.mark.parametrize("posterior", ["frozen", "train"])
-def test_fitted_mixtures_keep_their_promise(posterior: str) -> None:
+def test_fitted_networks_keep_their_promise(posterior: str) -> None:
     """Few fits here; tests/long has hundreds."""
     repetitions = 12
     for count in failures_of_fits(FOUR["noise"], repetitions, posterior=posterior).tolist():

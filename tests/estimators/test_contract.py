@@ -21,6 +21,7 @@ SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), "max_iter": 20, "random_sta
 CLASSIFIERS = [
     abnet.ABNetClassifier(**SMALL),
     abnet.ABNetClassifier(**SMALL, posterior="train"),
+    abnet.CertifiedClassifier(**SMALL),
     abnet.PBGNetClassifier(**SMALL),
     abnet.EBPClassifier(**SMALL),
     # Two rectified units may all be off, and a score of exactly 0 is +1 here, but not in the checks.
@@ -44,7 +45,9 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("teacher", [None, "linear"])
 def test_class_weights_rule(teacher: str | None) -> None:
-    check_class_weight_classifiers("ABNetClassifier", abnet.ABNetClassifier((2,), teacher=teacher, random_state=0))
+    check_class_weight_classifiers(
+        "CertifiedClassifier", abnet.CertifiedClassifier((2,), teacher=teacher, random_state=0)
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

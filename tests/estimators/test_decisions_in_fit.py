@@ -1,4 +1,4 @@
-"""`target_recall`, `target_precision` and `costs` of `ABNetClassifier`: thresholds come from the first part."""
+"""`decision` of `CertifiedClassifier`: thresholds come from the training rows."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,8 @@ import pytest
 
 import abnet
 from abnet.certificates.decision import ARGMAX, stored_decision
-from estimators.worlds import classifier
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from estimators.worlds import certified
 
 RNG = np.random.default_rng(3)
 ILL = RNG.random(800) < 0.4
@@ -17,14 +18,14 @@ Y = np.where(ILL, "ill", "well")
 COSTS = {("ill", "well"): 10.0, ("well", "ill"): 1.0}
 
 
-def fit(labels: Any = Y, **settings: Any) -> Any:
-    return classifier(0, **{"posterior": "frozen", "max_iter": 30, **settings}).fit(X, labels)
+def fit(decision: Goal, labels: Any = Y, max_iter: int = 30) -> Any:
+    return certified(0, max_iter=max_iter, decision=decision).fit(X, labels)
 
 
 @pytest.mark.parametrize("positive", ["ill", "well"])
 @pytest.mark.parametrize("kind", ["recall", "precision"])
 def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
-    clf = fit(**{f"target_{kind}": 0.8, "positive_class": positive})
+    clf = fit((TargetRecall if kind == "recall" else TargetPrecision)(0.8, positive=positive))
     made = clf.certificate_.find(kind, "class", positive)
     assert made.value == 0.8
     assert made.rule == {"threshold": clf.decision_.threshold, "called": positive}
@@ -39,9 +40,8 @@ def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
     assert loaded.certificate_ == clf.certificate_
 
 
-@pytest.mark.parametrize("positive", [None, "ill", "well"])
-def test_costs(positive: str | None) -> None:
-    clf = fit(costs=COSTS, positive_class=positive)
+def test_costs() -> None:
+    clf = fit(Costs(COSTS))
     bound, made = clf.bound_rows_, clf.certificate_.find("cost", "predict")
     answers = clf.predict_decided(X[bound])
     each = [COSTS.get(pair, 0.0) for pair in zip(Y[bound], answers, strict=True)]
@@ -53,28 +53,28 @@ def test_costs(positive: str | None) -> None:
 
 def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
     split_as(X, Y)
-    one = fit(costs=COSTS)
+    one = fit(Costs(COSTS))
     turned = Y.copy()
     turned[one.bound_rows_] = np.where(Y[one.bound_rows_] == "ill", "well", "ill")
-    other = fit(turned, costs=COSTS)
+    other = fit(Costs(COSTS), turned)
     assert one.decision_.threshold == other.decision_.threshold
     assert one.certificate_.find("cost", "predict").value < other.certificate_.find("cost", "predict").value
 
 
 def test_several_classes_have_costs_but_no_threshold() -> None:
     labels = np.array(["a", "b", "c"])[RNG.integers(3, size=800)]
-    clf = fit(labels, costs=np.ones((3, 3)) - np.eye(3), max_iter=1, n_estimators=1)
+    clf = fit(Costs(np.ones((3, 3)) - np.eye(3)), labels, max_iter=1)
     bound = clf.bound_rows_
     made = clf.certificate_.find("cost", "predict")
     assert made.counted["mean"] == pytest.approx(np.mean(clf.predict(X[bound]) != labels[bound]))
     assert clf.decision_ == ARGMAX
     np.testing.assert_array_equal(clf.predict_decided(X), clf.predict(X))
-    with pytest.raises(ValueError, match="are for two classes"):
-        fit(labels, target_recall=0.9, positive_class="a", max_iter=1, n_estimators=1)
+    with pytest.raises(ValueError, match="one of two classes"):
+        fit(TargetRecall(0.9, positive="a"), labels, max_iter=1)
 
 
 def test_what_was_not_certified_decides_nothing() -> None:
-    clf = classifier(0, posterior="frozen", max_iter=1, target_recall=0.99, positive_class="ill").fit(X[:40], Y[:40])
+    clf = certified(0, max_iter=1, decision=TargetRecall(0.99, positive="ill")).fit(X[:40], Y[:40])
     assert clf.decision_ is None
     made = clf.certificate_.find("recall", "class", "ill")
     assert made.value is None
@@ -84,25 +84,21 @@ def test_what_was_not_certified_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("decision", "message"),
     [
-        ({"target_recall": 0.9}, "target_recall needs positive_class"),
-        ({"target_recall": 0.9, "positive_class": "sick"}, "positive_class must be one of ill, well; got 'sick'"),
-        ({"target_recall": 0.9, "costs": COSTS, "positive_class": "ill"}, "ask for a threshold each"),
-        ({"target_precision": 1.5, "positive_class": "ill"}, "target_precision must lie strictly between 0 and 1"),
-        ({"costs": COSTS, "posterior": "train"}, "costs needs rows that nothing learned from"),
-        ({"costs": {("ill", "well"): 10.0}}, "costs must say what the answer ill costs where well is true"),
-        ({"costs": {("ill", "sick"): 1.0}}, "is not a pair .* of the classes ill, well"),
-        ({"costs": np.eye(3)}, "costs must be a table of 2 classes"),
+        (TargetRecall(0.9, positive="sick"), "must be one of two classes; got 'sick', of ill, well"),
+        (Costs({("ill", "well"): 10.0}), "costs must say what the answer ill costs where well is true"),
+        (Costs({("ill", "sick"): 1.0}), "is not a pair .* of the classes ill, well"),
+        (Costs(np.eye(3)), "costs must be a table of 2 classes"),
     ],
 )
-def test_targets_that_make_no_sense(settings: dict[str, Any], message: str) -> None:
+def test_targets_that_make_no_sense(decision: Goal, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        fit(**{"max_iter": 1, **settings})
+        fit(decision, max_iter=1)
 
 
 def test_abstaining() -> None:
-    clf = fit(target_error=0.2)
+    clf = fit(TargetError(0.2))
     assert clf.abstention_.threshold is not None
     answers, bound = clf.predict_or_abstain(X), clf.bound_rows_
     answered = np.array([answer is not None for answer in answers[bound]])
@@ -110,5 +106,5 @@ def test_abstaining() -> None:
     assert (made.value, made.counted["trials"]) == (0.2, answered.sum())
     assert made.counted["failures"] == np.sum(answers[bound][answered] != Y[bound][answered])
     assert not hasattr(clf, "decision_")
-    with pytest.raises(ValueError, match="fitted without target_recall, target_precision or costs"):
+    with pytest.raises(ValueError, match="fitted without a target recall"):
         clf.predict_decided(X)

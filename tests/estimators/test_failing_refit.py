@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import abnet
+from abnet.certificates.goals import TargetRecall
 from abnet.estimators.search import ABNetSearch
 
 RNG = np.random.default_rng(0)
@@ -42,7 +43,7 @@ def fitted_names(estimator: Any) -> list[str]:
 SMALL: dict[str, Any] = {"max_iter": 1, "random_state": 0}
 ESTIMATORS: dict[str, Any] = {
     "network": lambda: abnet.ABNetClassifier((2,), **SMALL),
-    "mixture": lambda: abnet.ABNetClassifier((2,), n_estimators=2, **SMALL),
+    "mixture": lambda: abnet.CertifiedClassifier((2,), n_estimators=2, **SMALL),
     "mean field": lambda: abnet.PBGNetClassifier((2,), **SMALL),
     "baseline": lambda: abnet.EBPClassifier((2,), **SMALL),
     "search": lambda: ABNetSearch(abnet.ABNetClassifier((2,), **SMALL), {"hidden_layer_sizes": [(2,), (3,)]}),
@@ -62,7 +63,7 @@ def test_rows_that_are_refused(kind: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_fit_that_fails_half_way() -> None:
     """The parts had been drawn by then: they stood beside the certificate of the first fit."""
-    clf = abnet.ABNetClassifier((2,), teacher=Failing(), **SMALL).fit(X, Y)
+    clf = abnet.CertifiedClassifier((2,), teacher=Failing(), **SMALL).fit(X, Y)
     assert clf.certificate_ is not None
     with pytest.raises(OSError, match="no room"):
         clf.fit(1e6 * np.tile(X, (2, 1)), np.tile(Y, 2))
@@ -71,14 +72,14 @@ def test_a_fit_that_fails_half_way() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_decision_that_fails() -> None:
-    clf = abnet.ABNetClassifier((2,), n_estimators=2, **SMALL).fit(X, Y)
-    clf.set_params(target_recall=0.9, positive_class="sick")
+    clf = abnet.CertifiedClassifier((2,), n_estimators=2, **SMALL).fit(X, Y)
+    clf.set_params(decision=TargetRecall(0.9, positive="sick"))
     with pytest.raises(ValueError, match="sick"):
         clf.fit(X, Y)
     assert fitted_names(clf) == []
 
 
 def test_weights_of_unknown_classes() -> None:
-    clf = abnet.ABNetClassifier((2,), class_weight={"ill": 2.0, "wel": 1.0}, **SMALL)
+    clf = abnet.CertifiedClassifier((2,), class_weight={"ill": 2.0, "wel": 1.0}, **SMALL)
     with pytest.raises(ValueError, match=r"'wel'.*'ill', 'well'"):
         clf.fit(X, Y)

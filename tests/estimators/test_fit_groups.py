@@ -12,10 +12,11 @@ import pytest
 import abnet
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.goals import Costs, TargetError
 from abnet.estimators.mixture_fit import _last_groups
 from abnet.groups import held_rows
 from abnet.training.stages import prior_spans
-from estimators.worlds import SIGNAL, classifier
+from estimators.worlds import SIGNAL, certified, classifier
 
 RNG = np.random.default_rng(8)
 SIZES = RNG.integers(1, 7, 40)
@@ -31,13 +32,14 @@ KINDS: dict[str, dict[str, Any]] = {
     "trained": {},
     "random prior": {"prior": "init"},
     "loss": {"objective": "loss"},
-    "mixture": {"posterior": "frozen", "n_estimators": 2, "teacher": "linear", "max_iter": 2},
+    "mixture": {"n_estimators": 2, "teacher": "linear", "max_iter": 2},
 }
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def fitted(request: pytest.FixtureRequest) -> Any:
-    return classifier(0, **KINDS[request.param]).fit(X, Y, groups=GROUPS)
+    make = certified if request.param == "mixture" else classifier
+    return make(0, **KINDS[request.param]).fit(X, Y, groups=GROUPS)
 
 
 def test_no_group_is_on_both_sides(fitted: Any) -> None:
@@ -138,17 +140,13 @@ def test_a_named_column_is_no_feature(kind: Any) -> None:
         (np.zeros(len(Y)), {}, "1 group cannot be split in two parts"),
         (np.where(GROUPS == 3, np.nan, GROUPS), {}, "groups must name a group for every row"),
         ([None, *GROUPS[1:]], {}, "have none \\(row 0, counted from 0\\)"),
-        (
-            GROUPS,
-            {"target_error": 0.1, "posterior": "frozen"},
-            "target_error counts rows, and cannot be had with groups",
-        ),
-        (GROUPS, {"costs": np.eye(2), "posterior": "frozen"}, "costs counts rows, and cannot be had with groups"),
+        (GROUPS, {"decision": TargetError(0.1)}, "decision counts rows, and cannot be had with groups"),
+        (GROUPS, {"decision": Costs(np.eye(2))}, "decision counts rows, and cannot be had with groups"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(groups: Any, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        classifier(0, **settings).fit(X, Y, groups=groups)
+        certified(0, **settings).fit(X, Y, groups=groups)
 
 
 def test_a_search_keeps_groups_together() -> None:

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from abnet import ABNetClassifier
+from abnet import ABNetClassifier, CertifiedClassifier
 from abnet.errors import ParameterError
 from abnet.estimators.recipe import warn_of_unfinished
 
@@ -57,7 +57,7 @@ def test_training_that_ended_too_early_says_so() -> None:
 def test_a_taught_mixture_that_ended_too_early_says_so() -> None:
     settings: dict[str, Any] = {"n_estimators": 2, "teacher": "linear", "preprocessor": "standardise"}
     with pytest.warns(ConvergenceWarning, match="larger max_iter than 1 "):
-        fit(**settings, max_iter=1)
+        CertifiedClassifier((2,), random_state=0, **settings, max_iter=1).fit(X, y)
 
 
 CURVES = {

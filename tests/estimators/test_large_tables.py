@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 import abnet
-from abnet import ABNetClassifier, fit_table
+from abnet import ABNetClassifier, CertifiedClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.fingerprint import CopiesInStream
+from abnet.certificates.goals import TargetError
 from abnet.errors import ParameterError
 from abnet.estimators import large_tables
 from abnet.estimators.mixture_classifier import fit_and_hold
@@ -164,11 +165,14 @@ def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFram
 
 
 @pytest.mark.parametrize(
-    "settings", [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}, {"target_error": 0.1}], ids=str
+    "settings",
+    [{"prior": "init"}, {"posterior": "train"}, {"objective": "loss"}, {"decision": TargetError(0.1)}],
+    ids=str,
 )
 def test_what_needs_all_rows_in_memory_is_refused(frame: pl.DataFrame, settings: dict[str, Any]) -> None:
+    kind = CertifiedClassifier if "decision" in settings else ABNetClassifier
     with pytest.raises(ParameterError, match="takes all rows into memory"):
-        fit_table(frame, "y", estimator=ABNetClassifier(**SMALL, **settings), max_learn_rows=MOST)
+        fit_table(frame, "y", estimator=kind(**SMALL, **settings), max_learn_rows=MOST)
 
 
 class Relative(TablePreparation):
@@ -207,7 +211,8 @@ MIXTURE: Any = {**SMALL, "n_estimators": 2, "teacher": None, "preprocessor": Tab
 def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_error: float | None) -> None:
     part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
     whole = part.X.clone()
-    classifier = ABNetClassifier(**MIXTURE, target_error=target_error)
+    goal = None if target_error is None else TargetError(target_error)
+    classifier = CertifiedClassifier(decision=goal, **MIXTURE)
     held = fit_and_hold(classifier, part)
     assert held is not None
     for rows, prepared in zip((classifier.other_rows_, classifier.bound_rows_), held, strict=True):
@@ -226,5 +231,5 @@ def test_one_network_leaves_the_frame_as_it_is(frame: pl.DataFrame) -> None:
 @pytest.mark.parametrize("most", [MOST, N])
 def test_the_frames_of_the_caller_are_not_touched(frame: pl.DataFrame, most: int) -> None:
     given = frame.clone()
-    fit_table([given], "y", estimator=ABNetClassifier(**MIXTURE), max_learn_rows=most)
+    fit_table([given], "y", estimator=CertifiedClassifier(**MIXTURE), max_learn_rows=most)
     assert given.equals(frame)

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from abnet import ABNetClassifier, load
+from abnet import ABNetClassifier, CertifiedClassifier, load
 from abnet.bounds import clopper_pearson_bound
+from abnet.certificates.goals import TargetError
 from abnet.errors import TrainingRowsError
 from abnet.estimators import mixture_fit
 from abnet.estimators.recipe import recipe_for
@@ -20,6 +21,7 @@ from abnet.predictors.table import Table
 from abnet.training.kernel_teacher import KernelTeacher
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
+TRAINED: dict[str, Any] = {"posterior": "train", "max_iter": 4, "random_state": 0}
 
 
 class Parrot(ClassifierMixin, BaseEstimator):
@@ -52,7 +54,7 @@ def four(X: np.ndarray) -> np.ndarray:
 
 def test_teacher_sees_the_first_part_and_nothing_else(rows: np.ndarray) -> None:
     Parrot.seen.clear()
-    clf = ABNetClassifier((3,), teacher=Parrot(), preprocessor=None, **QUICK).fit(rows, two(rows))
+    clf = CertifiedClassifier((3,), teacher=Parrot(), preprocessor=None, **QUICK).fit(rows, two(rows))
     first = {row.tobytes() for row in rows[clf.other_rows_]}
     assert first <= Parrot.seen == first
     assert not {row.tobytes() for row in rows[clf.bound_rows_]} & Parrot.seen
@@ -70,16 +72,16 @@ def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
 
     monkeypatch.setattr(KernelTeacher, "fit", fit)
     options: dict[str, Any] = {"teacher": "all", "preprocessor": None, **QUICK}
-    ABNetClassifier((3,), **options).fit(rows, two(rows))
+    CertifiedClassifier((3,), **options).fit(rows, two(rows))
     assert not seen  # two classes are left to the three others
     y = np.digitize((rows**2).sum(axis=1), [1.5, 3.5])
     split_as(rows, y)
-    clf = ABNetClassifier((3,), **options).fit(rows, y)
+    clf = CertifiedClassifier((3,), **options).fit(rows, y)
     assert seen == {row.tobytes() for row in rows[clf.other_rows_]}
     assert "kernel" in clf.recipe_text_
     moved = rows.copy()
     moved[clf.bound_rows_] *= 3
-    again = ABNetClassifier((3,), **options).fit(moved, y)
+    again = CertifiedClassifier((3,), **options).fit(moved, y)
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
@@ -91,22 +93,22 @@ def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
 ) -> None:
     y = labels(rows)
     split_as(rows, y)
-    clf = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
+    clf = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
     turned = y.copy()
     turned[clf.bound_rows_] = np.roll(np.sort(np.unique(y)), 1)[np.searchsorted(np.sort(np.unique(y)), y)][
         clf.bound_rows_
     ]
-    other = ABNetClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
+    other = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(other.model_.predictor.arrays()[name], array)
     assert other.model_.calibration == clf.model_.calibration
     assert sum(other.certificate_.facts.class_errors) > sum(clf.certificate_.facts.class_errors)
 
 
-@pytest.mark.parametrize("aggregation", ["exact", "ancestral"])
-def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [4, 12], ids=["exact", "ancestral"])
+def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
     y = four(rows)
-    clf = ABNetClassifier((4,), aggregation=aggregation, teacher="linear", n_estimators=2, random_state=0).fit(rows, y)
+    clf = CertifiedClassifier((width,), teacher="linear", n_estimators=2, random_state=0).fit(rows, y)
     assert np.mean(clf.predict(rows) != y) < 0.2
     np.testing.assert_allclose(clf.predict_proba(rows).sum(axis=1), 1)
     np.testing.assert_allclose(clf.vote_share(rows).sum(axis=1), 1)
@@ -139,24 +141,23 @@ def test_several_classes(rows: np.ndarray, aggregation: str, tmp_path: Path) -> 
 def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, split_as: Callable[..., None]) -> None:
     y = four(rows).astype("<U20")
     split_as(rows, y)
-    plain = ABNetClassifier((3,), **QUICK).fit(rows, y)
+    plain = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     y[plain.bound_rows_[:3]] = "never seen before"
     with pytest.warns(UserWarning, match="The label of 3 bound rows occurs in no row of the first part"):
-        clf = ABNetClassifier((3,), **QUICK).fit(rows, y)
+        clf = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     assert clf.classes_.tolist() == ["a", "b", "c", "d"]
     wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
     assert sum(clf.certificate_.facts.class_errors) == wrong.sum() >= 3
     assert clf.certificate_.facts.classes[-1] == "another label"
-    declared = ABNetClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
+    declared = CertifiedClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
     assert len(declared.classes_) == 5
-    further = ABNetClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
+    further = CertifiedClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
     assert further.classes_.tolist() == [*"abcd", "never seen before", "nor this"]
     further.certificate_.check()
 
 
-@pytest.mark.parametrize("labels", [two, four])
-def test_posterior_trained_through_the_bound_of_the_mixture(rows: np.ndarray, labels: Any) -> None:
-    clf = ABNetClassifier((3,), posterior="train", **QUICK).fit(rows, labels(rows))
+def test_posterior_of_several_classes_trained_through_the_bound(rows: np.ndarray) -> None:
+    clf = ABNetClassifier((3,), **TRAINED).fit(rows, four(rows))
     assert clf.certificate_.facts.trained
     moved = [
         0.5 * sum(float(np.sum((a.astype(float) - b) ** 2)) for a, b in zip(w.layers, v.layers, strict=True))
@@ -176,11 +177,11 @@ def mixed(rng: np.random.Generator, n: int = 240) -> tuple[pd.DataFrame, np.ndar
 
 def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_path: Path) -> None:
     frame, y = mixed(rng)
-    clf = ABNetClassifier(random_state=0).fit(frame, y)
+    clf = CertifiedClassifier(random_state=0).fit(frame, y)
     assert isinstance(clf.model_.predictor, Table)
     assert np.mean(clf.predict(frame) != y) < 0.2
     assert clf.recipe_["n_estimators"] == 8
-    again = ABNetClassifier(**clf.recipe_, random_state=0).fit(frame, y)
+    again = CertifiedClassifier(**clf.recipe_, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(again.decision_function(frame), clf.decision_function(frame))
     assert again.certificate_ == clf.certificate_
     clf.save(tmp_path / "m.abnet")
@@ -193,14 +194,14 @@ def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_pat
     ("K", "features", "hidden"), [(2, 10, (8,)), (2, 401, (100,)), (3, 10, (100,)), (5, 10, (100,)), (6, 10, (300,))]
 )
 def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[int, ...]) -> None:
-    recipe = recipe_for(ABNetClassifier(), None, features, K, 0, None)
+    recipe = recipe_for(CertifiedClassifier(), None, features, K, 0, None)
     assert recipe.hidden_layer_sizes == hidden
     assert recipe.aggregation == ("exact" if hidden == (8,) else "ancestral")
 
 
 @pytest.mark.parametrize(("K", "teacher"), [(2, "all"), (30, "all"), (31, "forest")])
 def test_many_classes_are_taught_by_the_forest_alone(K: int, teacher: str) -> None:
-    assert recipe_for(ABNetClassifier(), None, 10, K, 0, None).teacher == teacher
+    assert recipe_for(CertifiedClassifier(), None, 10, K, 0, None).teacher == teacher
 
 
 @pytest.mark.parametrize(
@@ -217,7 +218,7 @@ def test_codes_are_long_enough_for_the_classes(K: int, wanted: Any, length: Any)
 
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
     X = rng.normal(size=(120, 401))
-    clf = ABNetClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)
+    clf = CertifiedClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)
     assert isinstance(clf.model_.predictor, Paths)
     assert (clf.recipe_["codes"], clf.recipe_["teacher"], clf.recipe_["preprocessor"]) == ("none", None, "standardise")
 
@@ -226,7 +227,7 @@ def test_class_weight_moves_the_vote(rng: np.random.Generator) -> None:
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] + 2 * rng.normal(size=400) > 2.5).astype(int)
     shares = [
-        ABNetClassifier((3,), class_weight=weight, max_iter=20, random_state=0).fit(X, y).predict(X).mean()
+        CertifiedClassifier((3,), class_weight=weight, max_iter=20, random_state=0).fit(X, y).predict(X).mean()
         for weight in ({0: 1, 1: 1}, "balanced", {0: 1, 1: 50})
     ]
     assert shares[0] < shares[1] < shares[2]
@@ -235,7 +236,7 @@ def test_class_weight_moves_the_vote(rng: np.random.Generator) -> None:
 def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator) -> None:
     X = rng.normal(size=(3000, 2))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=3000) > 0, "yes", "no")
-    clf = ABNetClassifier((3,), target_error=0.1, max_iter=20, random_state=0).fit(X, y)
+    clf = CertifiedClassifier((3,), max_iter=20, random_state=0, decision=TargetError(0.1)).fit(X, y)
     assert clf.abstention_.threshold is not None
     answers = clf.predict_or_abstain(X)
     given = np.array([answer is not None for answer in answers])
@@ -252,20 +253,18 @@ def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator
         ({"n_estimators": 0}, "n_estimators must be a positive whole number"),
         ({"codes": "binary"}, "codes must be one of"),
         ({"class_weight": "unbalanced"}, "class_weight must be one of"),
-        ({"prior": "init"}, "are for one network with two classes"),
-        ({"target_error": 0.1, "posterior": "train"}, "target_error needs rows that nothing learned from"),
+        ({"decision": 0.1}, "decision must be"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(rows: np.ndarray, parameters: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        ABNetClassifier(**parameters).fit(rows, two(rows))
+        CertifiedClassifier(**parameters).fit(rows, two(rows))
 
 
 def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) -> None:
     """Otherwise `ABNetSearch`, for which the rate is free, would choose among priors without paying."""
     slow, fast = (
-        ABNetClassifier((3,), posterior="train", learning_rate_init=rate, **QUICK).fit(rows, two(rows))
-        for rate in (0.001, 0.3)
+        ABNetClassifier((3,), learning_rate_init=rate, **TRAINED).fit(rows, four(rows)) for rate in (0.001, 0.3)
     )
     for one, other in zip(slow.priors_, fast.priors_, strict=True):
         np.testing.assert_array_equal(one.weights[0], other.weights[0])
@@ -273,11 +272,11 @@ def test_rate_of_a_trained_posterior_leaves_its_prior_alone(rows: np.ndarray) ->
 
 
 def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
-    assert len(ABNetClassifier((3,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
-    free = ABNetClassifier(teacher=None, **QUICK).fit(rows, two(rows))
+    assert len(CertifiedClassifier((3,), **QUICK).fit(rows, two(rows)).other_rows_) == 80
+    free = CertifiedClassifier(teacher=None, **QUICK).fit(rows, two(rows))
     assert len(free.other_rows_) == 96
-    assert free.recipe_["prior_fraction"] == 0.6
-    assert len(ABNetClassifier(teacher=None, prior_fraction=0.25, **QUICK).fit(rows, two(rows)).other_rows_) == 40
+    assert free.recipe_["learn_fraction"] == 0.6
+    assert len(CertifiedClassifier(teacher=None, learn_fraction=0.25, **QUICK).fit(rows, two(rows)).other_rows_) == 40
 
 
 @pytest.mark.parametrize(
@@ -290,10 +289,10 @@ def test_wide_members_only_where_the_lesson_asks_for_them(
     monkeypatch.setattr(mixture_fit, "MUCH", limit)
     monkeypatch.setattr(mixture_fit, "CLEARLY_LESS", less)
     monkeypatch.setattr(mixture_fit, "LESS", trial)
-    monkeypatch.setattr(mixture_fit, "WIDE_NEURONS", (4,))
-    clf = ABNetClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
-    assert clf.aggregation_ == clf.recipe_["aggregation"] == aggregation
-    again = ABNetClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
+    monkeypatch.setattr(mixture_fit, "WIDE_NEURONS", (12,))
+    clf = CertifiedClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
+    assert clf.aggregation_ == aggregation
+    again = CertifiedClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
@@ -330,20 +329,20 @@ def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None
 )
 def test_what_is_wrong_with_rows_and_labels_is_said(X: Any, y: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        ABNetClassifier().fit(X, y)
+        CertifiedClassifier().fit(X, y)
 
 
 def test_columns_in_a_plain_mapping_are_a_frame(rows: np.ndarray) -> None:
     columns = {f"column {j}": rows[:, j] for j in range(3)}
-    clf = ABNetClassifier(teacher=None, **QUICK).fit(columns, two(rows))
+    clf = CertifiedClassifier(teacher=None, **QUICK).fit(columns, two(rows))
     frame = pd.DataFrame(columns)
     np.testing.assert_array_equal(clf.predict(columns), clf.predict(frame))
 
 
 def test_a_plan_of_polars_is_a_frame(rows: np.ndarray) -> None:
     frame = pl.DataFrame({f"column {j}": rows[:, j] for j in range(3)})
-    clf = ABNetClassifier(teacher=None, **QUICK).fit(frame.lazy(), two(rows))
-    again = ABNetClassifier(teacher=None, **QUICK).fit(frame, two(rows))
+    clf = CertifiedClassifier(teacher=None, **QUICK).fit(frame.lazy(), two(rows))
+    again = CertifiedClassifier(teacher=None, **QUICK).fit(frame, two(rows))
     np.testing.assert_array_equal(clf.predict(frame.lazy()), again.predict(frame))
 
 
@@ -354,17 +353,17 @@ def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> N
     doubtful = rng.random(300) < 0.4
     told, weights = np.where(doubtful, ~truth, truth), np.where(doubtful, 1e-3, 1.0)
     options: dict[str, Any] = {"teacher": "forest", "n_estimators": 2, "max_iter": 10, "random_state": 0}
-    heard = ABNetClassifier((4,), **options).fit(X, told, sample_weight=weights)
-    deaf = ABNetClassifier((4,), **options).fit(X, told)
+    heard = CertifiedClassifier((4,), **options).fit(X, told, sample_weight=weights)
+    deaf = CertifiedClassifier((4,), **options).fit(X, told)
     assert np.mean(heard.predict(X) == truth) > 0.9
     assert np.mean(deaf.predict(X) == truth) < 0.85
     with pytest.raises(ValueError, match="all rows of the first part have the sample weight 0"):
-        ABNetClassifier((4,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
+        CertifiedClassifier((4,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
 
 
 def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
     """The same prior, moved by other weights of the bound rows alone; the certificate stays unweighted."""
-    y, options = two(rows), {**QUICK, "posterior": "train", "learning_rate_init": 0.1}
+    y, options = four(rows), {**TRAINED, "learning_rate_init": 0.1}
     plain = ABNetClassifier((3,), **options).fit(rows, y, np.ones(len(y)))
     weights = np.ones(len(y))
     weights[plain.bound_rows_[:10]] = 20
@@ -377,10 +376,10 @@ def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
 
 def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, split_as: Callable[..., None]) -> None:
     split_as(rows, two(rows))
-    plain = ABNetClassifier((3,), teacher="linear", **QUICK)
+    plain = CertifiedClassifier((3,), teacher="linear", **QUICK)
     bound = plain.fit(rows, two(rows)).bound_rows_
     assert "taught by linear" in plain.recipe_text_
-    clf = ABNetClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
+    clf = CertifiedClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
     assert "taught" not in clf.recipe_text_
     assert clf.recipe_["teacher"] == "linear"
     assert sum(clf.certificate_.facts.class_errors) == 20
@@ -403,5 +402,5 @@ def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkey
 
     monkeypatch.setattr(mixture_fit, "learn_prior_members", stop)
     with pytest.raises(InterruptedError):
-        ABNetClassifier(**QUICK).fit(rows, rows[:, 0] > 0)
+        CertifiedClassifier(**QUICK).fit(rows, rows[:, 0] > 0)
     assert seen == [str(tmp_path / "compiled")]

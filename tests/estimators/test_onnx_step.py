@@ -88,7 +88,7 @@ def table() -> Fitted:
     ages[::7] = np.nan
     frame = pd.DataFrame({"age": ages, "job": rng.choice(["clerk", "smith", ""], 500)})
     y = (np.nan_to_num(ages, nan=50) > 50) ^ (frame["job"] == "smith").to_numpy()
-    network = abnet.ABNetClassifier((4,), random_state=0, max_iter=5, preprocessor=TablePreparation())
+    network = abnet.CertifiedClassifier((4,), random_state=0, max_iter=5, preprocessor=TablePreparation())
     return make_pipeline(network).fit(frame, y), frame.replace("smith", "pilot")
 
 

@@ -41,7 +41,7 @@ def test_certificates_keep_their_promise(world: World, settings: dict[str, Any])
         assert not surely_more_than_delta(int(broken), REPETITIONS), promise
 
 
-@pytest.mark.parametrize("name", ["mixture, train", "taught mixture, frozen"])
+@pytest.mark.parametrize("name", ["mixture", "taught mixture"])
 def test_mixtures_keep_their_promise(name: str) -> None:
     failures = count(FEWER, lambda seed: broken_promises(NOISE, repetition(NOISE, seed, **MIXTURES[name])))
     for promise, broken in zip(PROMISES, failures, strict=True):

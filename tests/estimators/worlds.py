@@ -91,10 +91,8 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 MIXTURES: dict[str, dict[str, Any]] = {
-    "mixture, train": {"n_estimators": 3, "learning_rate_init": 0.1},
-    "mixture, frozen": {"n_estimators": 3, "posterior": "frozen"},
-    "taught mixture, train": {"n_estimators": 2, "teacher": "linear", "learning_rate_init": 0.1},
-    "taught mixture, frozen": {"n_estimators": 2, "teacher": "linear", "posterior": "frozen"},
+    "mixture": {"n_estimators": 3},
+    "taught mixture": {"n_estimators": 2, "teacher": "linear"},
 }
 OVERFIT: dict[str, Any] = {
     "objective": "loss", "learning_rate_init": 0.3, "max_iter": 40, "n_iter_no_change": 40, "validation_fraction": 0.01
@@ -106,9 +104,16 @@ def classifier(seed: int, **settings: Any) -> Any:
     return abnet.ABNetClassifier(**{**SMALL, "random_state": seed, **settings})
 
 
+def certified(seed: int, **settings: Any) -> Any:
+    return abnet.CertifiedClassifier(
+        **{"hidden_layer_sizes": (2,), "max_iter": 8, "delta": DELTA, "random_state": seed, **settings}
+    )
+
+
 def repetition(world: World, seed: int, **settings: Any) -> Any:
-    """A classifier fitted to a fresh sample."""
-    return classifier(seed, **settings).fit(*world.draw(np.random.default_rng([seed, 5])))
+    """A classifier fitted to a fresh sample: a mixture if the settings say of how many networks."""
+    make = certified if "n_estimators" in settings else classifier
+    return make(seed, **settings).fit(*world.draw(np.random.default_rng([seed, 5])))
 
 
 def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:

@@ -46,7 +46,7 @@ def same_everywhere(model: Model, rows: Any, folder: Path) -> None:
 
 def fitted(X: Any, y: Any, folder: Path, hidden: tuple[int, ...] = (4, 4), **options: Any) -> Model:
     """A classifier that learned a little, saved and loaded."""
-    clf = abnet.ABNetClassifier(hidden, random_state=0, **{"max_iter": 10, **options})
+    clf = abnet.CertifiedClassifier(hidden, random_state=0, **{"max_iter": 10, **options})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # the bound part has categories that the first part lacks
         clf.fit(X, y)
@@ -61,7 +61,7 @@ def test_arrays_of_numbers(name: str, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     if name == "digits":
         X, y = load_digits(return_X_y=True)
-        options: dict[str, Any] = {"hidden": (30,), "n_estimators": 2, "n_samples": 10, "max_iter": 3}
+        options: dict[str, Any] = {"hidden": (30,), "n_estimators": 2, "max_iter": 3}
     elif name == "breast cancer":
         (X, y), options = load_breast_cancer(return_X_y=True), {}
     else:
@@ -126,7 +126,7 @@ def test_vowel(hidden: tuple[int, ...], tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     frame, target = read("vowel")
     preparation = TablePreparation()
-    options = {"n_estimators": 2, "n_samples": 10, "max_iter": 5, "preprocessor": preparation}
+    options = {"n_estimators": 2, "max_iter": 5, "preprocessor": preparation}
     model = fitted(frame, target, tmp_path, hidden, **options)
     names = [column.name for column in export_plan(model).columns or ()]
     same_everywhere(model, frame.select(names), tmp_path)

@@ -70,7 +70,7 @@ ARGMAX = Decision()
 """The plain vote."""
 
 
-_ASKED = {"abstention": "target_error", "decision": "target_recall, target_precision or costs"}
+_ASKED = {"abstention": "a target error", "decision": "a target recall, a target precision or costs"}
 
 
 def stored_decision(
@@ -82,7 +82,7 @@ def stored_decision(
     --------
     >>> stored_decision({}, "abstention")
     Traceback (most recent call last):
-    ValueError: the model was fitted without target_error, so it has no certified threshold.
+    ValueError: the model was fitted without a target error, so it has no certified threshold.
     """
     if name not in decisions:
         raise ValueError(f"the model was fitted without {_ASKED[name]}, so it has no certified threshold.")

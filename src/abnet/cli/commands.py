@@ -223,9 +223,8 @@ def compare(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bars.")] = False,
     json: options.AsJSON = False,
     hidden_layer_sizes: options.HiddenLayerSizes = "auto",
-    prior_fraction: options.PriorFraction = "auto",
+    learn_fraction: options.LearnFraction = "auto",
     delta: options.Delta = 0.05,
-    learning_rate_init: options.LearningRateInit = "auto",
     max_iter: options.MaxIter = 100,
     random_state: options.RandomState = None,
 ) -> None:
@@ -234,10 +233,9 @@ def compare(
     A share of the rows is kept as a test set. All models learn from a first part
     of the others, and all are certified by their errors on the second part
     (test-set bound, Clopper-Pearson), the majority rule too. "abnet fit" marks
-    the model that `abnet fit` would make. With widths of your own, the network
-    also learns through the PAC-Bayes bound, with a learned and with a random
-    prior. Nothing is hidden where another model is better. No model is saved;
-    --save keeps the certificate of the one that you will choose, with its price.
+    the model that `abnet fit` would make. Nothing is hidden where another model
+    is better. No model is saved; --save keeps the certificate of the one that you
+    will choose, with its price.
 
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --save winner.json

@@ -43,22 +43,11 @@ def fit(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
     details: options.Details = False,
     json: options.AsJSON = False,
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", rich_help_panel="Network", help="'abnet', or 'pbgnet', the mean-field model of 2019."
-        ),
-    ] = "abnet",
     hidden_layer_sizes: options.HiddenLayerSizes = "auto",
     n_estimators: options.NEstimators = "auto",
     teacher: options.Teacher = "auto",
     codes: options.Codes = "auto",
-    aggregation: options.Aggregation = "auto",
-    n_samples: options.NSamples = 100,
-    objective: options.Objective = "bound",
-    prior: options.Prior = "auto",
-    posterior: options.Posterior = "auto",
-    prior_fraction: options.PriorFraction = "auto",
+    learn_fraction: options.LearnFraction = "auto",
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
     target_error: options.TargetError = None,
@@ -66,13 +55,8 @@ def fit(
     target_precision: options.TargetPrecision = None,
     positive_class: options.PositiveClass = None,
     costs: options.Costs = None,
-    batch_size: options.BatchSize = "auto",
-    learning_rate_init: options.LearningRateInit = "auto",
     class_weight: options.ClassWeight = None,
     max_iter: options.MaxIter = 100,
-    n_iter_no_change: options.NIterNoChange = 20,
-    tol: options.Tol = 1e-4,
-    validation_fraction: options.ValidationFraction = 0.2,
     random_state: options.RandomState = None,
 ) -> None:
     """Learn a classifier from a table, certify it, and write it to a model file.
@@ -83,7 +67,7 @@ def fit(
     certificate.
 
     abnet fit patients.csv --target diagnosis
-    abnet fit patients.csv --target diagnosis --drop id --posterior frozen
+    abnet fit patients.csv --target diagnosis --drop id --learn-fraction 0.7
     abnet fit patients.csv --target diagnosis --target-error 0.02
     abnet fit patients.csv --target diagnosis --target-recall 0.95 --positive-class ill
     abnet fit visits.csv --target diagnosis --group patient
@@ -96,7 +80,7 @@ def fit(
     from abnet.cli.jobs.fit_table import fit_table
 
     outcome = fit_table(
-        table, target, output, model=model, settings=options.settings(context), drop=drop or [], group=group,
+        table, target, output, settings=options.settings(context), drop=drop or [], group=group,
         preparation=options.preparation(max_categories, decimal, use), max_learn_rows=max_learn_rows,
         verbose=not quiet, background=not no_background, command=options.command_line(context),
     )  # fmt: skip
@@ -186,5 +170,4 @@ def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
         return f"The certificate of this model and the bound of {best.name} are equal. {price}"
     if vote_bound < best.bound:
         return f"The certificate of this model is the tightest. {price}"
-    again = f" To use it, fit again with --posterior frozen --n-candidates {max(n, paid)}." if best.same_network else ""
-    return f"A test-set bound is tighter here: that of {best.name}.{again} {price}"
+    return f"A test-set bound is tighter here: that of {best.name}. {price}"

@@ -148,51 +148,12 @@ Costs = Annotated[
         help="What a wrong answer costs, once for each pair of labels: certify the expected cost of a row.",
     ),
 ]
-Aggregation = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=_NETWORK,
-        help="How the output is computed: 'exact' (layers of up to 20 units), or by sampling: 'ancestral' "
-        "(certified), 'uniform' (an estimate; 'sampled' with --model pbgnet); 'auto' chooses.",
-    ),
-]
-NSamples = Annotated[
-    int, typer.Option(metavar="NUMBER", rich_help_panel=_NETWORK, help="Number of draws of the sampled aggregations.")
-]
-Objective = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=_CERTIFICATE,
-        help="Minimise the 'bound', or the linear 'loss', whose certificate is seldom tight (a tenth of the rows then "
-        "goes to the preparation alone).",
-    ),
-]
-Prior = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=_CERTIFICATE,
-        help="'split': learn the prior on a first part of the rows; 'init': the random start (a tenth of the rows then "
-        "goes to the preparation alone); 'auto' chooses.",
-    ),
-]
-Posterior = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=_CERTIFICATE,
-        help="'train': train on with the second part, through the bound; 'frozen': use it for the certificate only; "
-        "'auto': frozen where the prior is learned.",
-    ),
-]
-PriorFraction = Annotated[
+LearnFraction = Annotated[
     str,
     typer.Option(
         metavar="SHARE",
         rich_help_panel=_CERTIFICATE,
-        help="Share of the rows in the first part; 'auto' is 0.6, or 0.5 where widths are given.",
+        help="Share of the rows that learn; the others are held out. 'auto' is 0.6, or 0.5 where widths are given.",
     ),
 ]
 Delta = Annotated[
@@ -207,48 +168,22 @@ NCandidates = Annotated[
         help="Number of models among which you will choose by their certificates; fix it beforehand.",
     ),
 ]
-BatchSize = Annotated[str, typer.Option(metavar="ROWS", rich_help_panel=_TRAINING, help="Rows per step, or 'auto'.")]
-LearningRateInit = Annotated[
-    str,
-    typer.Option(
-        metavar="NUMBER",
-        rich_help_panel=_TRAINING,
-        help="Learning rate of the last stage; 'auto': 0.1 for the prior of a mixture, 0.05 for that of one "
-        "network, else 0.01.",
-    ),
-]
 MaxIter = Annotated[
     int,
     typer.Option(
         metavar="NUMBER",
         rich_help_panel=_TRAINING,
-        help="Maximum epochs per stage; the prior is one stage, training on through the bound another.",
-    ),
-]
-NIterNoChange = Annotated[
-    int,
-    typer.Option(
-        metavar="NUMBER", rich_help_panel=_TRAINING, help="Epochs without improvement after which a stage ends."
-    ),
-]
-Tol = Annotated[
-    float, typer.Option(metavar="NUMBER", rich_help_panel=_TRAINING, help="Smallest improvement that counts.")
-]
-ValidationFraction = Annotated[
-    float,
-    typer.Option(
-        metavar="SHARE", rich_help_panel=_TRAINING, help="Share of the learning rows kept for early stopping."
+        help="Maximum epochs of a training stage.",
     ),
 ]
 _SEED = "Seed: the same rows, in any order, and the same seed give the same model. \\[default: drawn anew]"
 RandomState = Annotated[int | None, typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help=_SEED)]
 PARAMETERS = (
     "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "target_recall",
-    "target_precision", "positive_class", "costs", "objective", "prior", "posterior", "prior_fraction", "aggregation",
-    "n_samples", "delta", "n_candidates", "batch_size", "learning_rate_init", "max_iter", "n_iter_no_change", "tol",
-    "validation_fraction", "random_state",
+    "target_precision", "positive_class", "costs", "learn_fraction", "delta", "n_candidates", "max_iter",
+    "random_state",
 )  # fmt: skip
-"""Parameters of the certified classifiers that are options of `abnet fit`."""
+"""Options of `abnet fit` that make the classifier: its parameters, and those of the goals of `decision`."""
 
 
 def settings(context: typer.Context) -> dict[str, Any]:
@@ -259,17 +194,40 @@ def settings(context: typer.Context) -> dict[str, Any]:
     given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
     if given.get("n_estimators", "auto") != "auto":
         given["n_estimators"] = _whole("--n-estimators takes a number of networks or 'auto'", given["n_estimators"])
-    if given.get("costs") is not None:
-        given["costs"] = costs_of(given["costs"])
+    if "target_error" in given:
+        given["decision"] = _goal({name: given.pop(name) for name in _GOALS}, given.pop("positive_class"))
     if given.get("teacher") == "none":
         given["teacher"] = None
-    if given.get("batch_size", "auto") != "auto":
-        given["batch_size"] = _whole("--batch-size takes a number of rows or 'auto'", given["batch_size"])
-    for name in ("prior_fraction", "learning_rate_init"):
-        if given.get(name, "auto") != "auto":
-            given[name] = _number("--" + name.replace("_", "-"), given[name])
+    if given.get("learn_fraction", "auto") != "auto":
+        given["learn_fraction"] = _number("--learn-fraction", given["learn_fraction"])
     given["random_state"] = context.params["random_state"] = drawn_seed(given["random_state"])
     return given
+
+
+_GOALS = ("target_error", "target_recall", "target_precision", "costs")
+"""Options that ask for a threshold; they exclude each other."""
+
+
+def _goal(given: dict[str, Any], positive: str | None) -> Any:
+    """What the answers have to achieve, None if nothing is asked for."""
+    from abnet.certificates import goals
+
+    asked = [name for name in _GOALS if given[name] is not None and given[name] not in ([], ())]
+    if not asked:
+        return None
+    if len(asked) > 1:
+        first, second = ("--" + name.replace("_", "-") for name in asked[:2])
+        raise UsageError(f"{first} and {second} ask for a threshold each: give one.")
+    name = asked[0]
+    if name == "costs":
+        return goals.Costs(costs_of(given[name]))
+    check_levels(**{name: given[name]})
+    if name == "target_error":
+        return goals.TargetError(given[name])
+    if positive is None:
+        raise UsageError(f"--{name.replace('_', '-')} needs --positive-class: name the class.")
+    kind = goals.TargetRecall if name == "target_recall" else goals.TargetPrecision
+    return kind(given[name], positive=positive)
 
 
 _ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
@@ -313,8 +271,8 @@ def widths(text: str) -> tuple[int, ...] | str:
     return tuple(_whole("--hidden-layer-sizes takes widths separated by commas", part) for part in text.split(","))
 
 
-def costs_of(texts: list[str]) -> dict[tuple[str, str], float] | None:
-    """Costs by truth and answer from ``TRUTH:ANSWER=COST``; None of none.
+def costs_of(texts: list[str]) -> dict[tuple[str, str], float]:
+    """Costs by truth and answer from ``TRUTH:ANSWER=COST``.
 
     Examples
     --------
@@ -331,7 +289,7 @@ def costs_of(texts: list[str]) -> dict[tuple[str, str], float] | None:
         if named in costs:
             raise UsageError(f"--costs: {named[0]}:{named[1]} is given twice.")
         costs[named] = _number("--costs", number)
-    return costs or None
+    return costs
 
 
 def check_levels(**levels: float | None) -> None:
@@ -385,11 +343,13 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
 
     Examples
     --------
-    >>> spelled(Parameter("prior", "split"), {"prior"}), spelled(Parameter("prior_fraction"), {"prior_fraction"})
-    ('--prior split', '--prior-fraction')
+    >>> spelled(Parameter("codes", "none"), {"codes"}), spelled(Parameter("learn_fraction"), {"learn_fraction"})
+    ('--codes none', '--learn-fraction')
     >>> spelled(Parameter("download", True), {"delta"}), spelled(Parameter("verbose"), {"delta"})
     ('abnet data --download', 'verbose')
     """
+    if parameter.name == "decision":
+        return "a target, or --costs,"
     if parameter.name not in _HOMES:
         return str(parameter)
     option = "--" + parameter.name.replace("_", "-")

@@ -15,46 +15,18 @@ class ABNetClassifier(MixtureClassifier):
     The network's neurons output ±1 and its weights are Gaussian; the classifier predicts by the vote of all networks,
     and PAC-Bayes theory bounds its error on new data from the training data alone.
 
-    Set nothing, and it takes arrays, sparse matrices and frames (pandas, Polars) with mixed columns and missing values,
-    two classes or several, and makes a mixture of small networks taught by stronger learners, all from the first part
-    of the rows (``recipe_`` says how). Give the widths, and it is the paper's network, alone and untaught unless you
-    say otherwise.
+    This is the paper's network, in the paper's words, with two classes or several. For a table and nothing to set, use
+    `CertifiedClassifier`.
 
     Parameters
     ----------
-    hidden_layer_sizes : tuple of int or "auto"
-        Widths of the hidden layers, at least one. "auto" is a mixture by fixed rules (`abnet.estimators.recipe`): with
-        two classes 8 exact networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100,
-        and of 300 from six classes on.
-    n_estimators : int or "auto"
-        Number of networks in the mixture: one posterior, whose divergence is the mean of theirs. "auto" is 1 where the
-        widths are given.
-    teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel" or a classifier
-        Who teaches the networks: a scikit-learn classifier, which is cloned and fitted on the first part only, or one
-        by name. "all" asks the first three, and the kernel with several classes, and weighs them by what they say of
-        rows they were not fitted on. "auto" is "all", "forest" above 30 classes, and None where the widths are given,
-        or above 400 features.
-    codes : {"auto", "thermometer", "none"}
-        Answers to "is it above?" beside the columns. "auto" makes them where the widths are "auto", up to 400 features.
+    hidden_layer_sizes : tuple of int
+        Widths of the hidden layers, at least one.
     code_length : int or "auto"
         Output neurons for several classes (`abnet.codebook`); two classes have one.
     classes : array, optional
         All labels there may be. Otherwise the classes are those of the first part, and a label first met among the
         bound rows counts as an error.
-    class_weight : None, "balanced" or dict
-        Shapes training, computed from the rows that learn; a certificate stays one for the unweighted error.
-    target_error : float, optional
-        Answer only where sure enough: `predict_or_abstain` leaves rows unanswered, so that the error among the answered
-        ones is at most this, with confidence 1 - delta (``abstention_``).
-    target_recall, target_precision : float, optional
-        Find the threshold at which at least this share of the positive rows is called positive, or of the rows called
-        positive is positive, with confidence 1 - delta (``decision_``); `predict_decided` answers by it. Two classes.
-    positive_class : label, optional
-        The class that these targets are about.
-    costs : array (K, K) or dict, optional
-        What every answer costs, truth by answer in the order of the classes, or from (truth, answer) to a cost:
-        ``decision_`` bounds the expected cost of a row, with two classes at the threshold that is cheapest on the first
-        part.
     objective : {"bound", "loss"}
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no first part then).
     prior : {"auto", "split", "init"}
@@ -65,7 +37,7 @@ class ABNetClassifier(MixtureClassifier):
         the certificate alone. "auto" is "frozen" with a learned prior, which was tighter on every data set measured
         (docs/certificates.md), and "train" without one.
     prior_fraction : float or "auto"
-        Share of the rows in the first part. "auto" is 0.6 where the widths are "auto" too, else 0.5.
+        Share of the rows in the first part. "auto" is 0.5.
     aggregation : {"exact", "uniform", "ancestral", "auto"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
         sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
@@ -76,10 +48,9 @@ class ABNetClassifier(MixtureClassifier):
         they are drawn once and kept, and the certificate of the vote gains from more of them
         (`abnet.bounds.sampled`); a frozen posterior needs no such allowance.
     preprocessor : transformer, "auto", "table", "standardise" or None
-        Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto": frames by
-        `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"). Where the widths are
-        given, arrays and frames whose columns are all of a type of numbers are left as they are, but for gaps in a
-        frame, which become medians. None leaves rows as they are.
+        Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto":
+        arrays, and frames whose columns are all numeric, are left unscaled, but gaps in a frame become medians; other
+        frames are prepared by `abnet.preparation.TablePreparation` ("table"). None leaves rows as they are.
     delta : float
         The certificate may fail with at most this probability.
     n_candidates : int
@@ -121,20 +92,10 @@ class ABNetClassifier(MixtureClassifier):
         what early stopping watched. Empty with ``prior="init"``.
     preprocessor_ : transformer or None
         The fitted preprocessor.
-    abstention_ : Decision or None
-        With `target_error`: the threshold above which rows are answered, None where no error could be certified. The
-        error among answered rows and their share are statements of ``certificate_``.
-    decision_ : Decision or None
-        With `target_recall`, `target_precision` or `costs`: the threshold by which rows are answered. What is promised
-        of it is a statement of ``certificate_``.
     drawn_network_ : Model
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
-        Centres of the posterior (the MAP network) and of the prior; of a mixture those of its first member.
-    networks_, priors_ : tuple of BAM
-        All members, of a mixture.
-    recipe_ : dict
-        What "auto" stood for, of a mixture: it repeats the fit as explicit parameters.
+        Centres of the posterior (the MAP network) and of the prior.
     aggregation_ : str
         The aggregation that was used.
     model_ : Model
@@ -153,28 +114,21 @@ class ABNetClassifier(MixtureClassifier):
     """
 
     _by_name = AGGREGATIONS
+    # One network, untaught: what `CertifiedClassifier` lets one choose is settled here.
+    n_estimators, teacher, codes, class_weight, decision = 1, None, "none", None, None
 
     def __init__(
         self,
-        hidden_layer_sizes: Any = "auto",
+        hidden_layer_sizes: Any = (4, 4),
         *,
-        n_estimators: Any = "auto",
-        teacher: Any = "auto",
-        codes: str = "auto",
-        code_length: Any = "auto",
-        classes: Any = None,
-        class_weight: Any = None,
-        target_error: float | None = None,
-        target_recall: float | None = None,
-        target_precision: float | None = None,
-        positive_class: Any = None,
-        costs: Any = None,
         objective: str = "bound",
         prior: str = "auto",
         posterior: str = "auto",
         prior_fraction: Any = "auto",
         aggregation: str = "auto",
         n_samples: int = 100,
+        code_length: Any = "auto",
+        classes: Any = None,
         preprocessor: Any = "auto",
         delta: float = 0.05,
         n_candidates: int = 1,
@@ -194,17 +148,8 @@ class ABNetClassifier(MixtureClassifier):
             n_iter_no_change=n_iter_no_change, tol=tol, validation_fraction=validation_fraction,
             random_state=random_state, verbose=verbose,
         )  # fmt: skip
-        self.n_estimators = n_estimators
-        self.teacher = teacher
-        self.codes = codes
         self.code_length = code_length
         self.classes = classes
-        self.class_weight = class_weight
-        self.target_error = target_error
-        self.target_recall = target_recall
-        self.target_precision = target_precision
-        self.positive_class = positive_class
-        self.costs = costs
 
 
 class PBGNetClassifier(AggregatedClassifier):

@@ -172,11 +172,13 @@ class AggregatedClassifier(BinaryClassifier):
         for name in ("delta", "validation_fraction", *(() if self._is_auto("prior_fraction") else ("prior_fraction",))):
             check_fraction(name, getattr(self, name))
         for name in ("n_samples", "n_candidates", "max_iter", "n_iter_no_change"):
-            check_positive(name, getattr(self, name), whole=True)
+            if hasattr(self, name):
+                check_positive(name, getattr(self, name), whole=True)
         for name in ("learning_rate_init", "batch_size"):
             if not self._is_auto(name):
                 check_positive(name, getattr(self, name), whole=name == "batch_size")
-        check_tolerance(self.tol)
+        if hasattr(self, "tol"):
+            check_tolerance(self.tol)
         bound, loss = (Parameter("objective", value) for value in ("bound", "loss"))
         init, split = (Parameter("prior", value) for value in ("init", "split"))
         if self.objective == "loss" and self.prior == "split":
@@ -188,6 +190,12 @@ class AggregatedClassifier(BinaryClassifier):
         if self.aggregation == "exact":
             check_width(self._by_name, hidden)
         return hidden
+
+    def _limits(self) -> Any:
+        """When a stage of training ends."""
+        from abnet.training.loop import Limits
+
+        return Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
 
     def _is_auto(self, name: str) -> bool:
         value = getattr(self, name)
@@ -275,13 +283,13 @@ class AggregatedClassifier(BinaryClassifier):
         """Learn ``prior_`` and ``network_``; leaves the curves."""
         from abnet.training import stages
         from abnet.training.compilation import compilation_cache
-        from abnet.training.loop import Limits, Span
+        from abnet.training.loop import Span
         from abnet.training.posterior_learner import PosteriorLearner
 
         n, aggregation = len(rows.codes), self._aggregation()
         other, bound = Span(0, rows.n_other), Span(rows.n_other, n - rows.n_other)
         learner = PosteriorLearner(start.sizes, aggregation)
-        limits = Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
+        limits = self._limits()
         lifted = stages.lifted_rows(rows.X, rows.signs, scaled_weights(rows.weights, rows.n_other))
         with compilation_cache(), training_bar(self.verbose) as report:
             draws = None if rows.groups is None else rows.n_draws

@@ -4,6 +4,7 @@ Thresholds come from held rows of the first part, certificates from rows that ha
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +15,8 @@ from numpy.typing import NDArray
 from abnet.aggregation import exact
 from abnet.calibration import Calibration
 from abnet.certificates.certify import Terms, certify
-from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.goals import Goal, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
 from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
@@ -24,7 +24,6 @@ from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certification import Losses, one_thread, without_groups
 from abnet.estimators.classifier import take_rows
 from abnet.estimators.deployment import deploy
-from abnet.estimators.recipe import DECISIONS
 from abnet.labels import losses_of, winners, with_unknown
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "columns_of",
     "decide_after_fit",
     "expected_losses",
-    "goals_of",
 ]
 
 
@@ -107,12 +105,13 @@ def columns_of(classifier: Any, X: Any, groups: Any, by: Any) -> tuple[Any, NDAr
 
 
 def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any], held: Held) -> None:
-    """Set ``abstention_`` and ``decision_``, store them in the predictor, and add what is promised to the certificate.
+    """Set ``abstention_`` or ``decision_``, store it in the model, and add what is promised to the certificate.
 
     Thresholds are fixed by the held rows, and certified on the bound rows, which nothing learned from.
     """
-    K, bound = len(classifier.classes_), classifier.bound_rows_
+    goal, K, bound = classifier.decision, len(classifier.classes_), classifier.bound_rows_
     codes, names = with_unknown(classifier._labels.encode(y), K)[0], classifier._labels.names
+    _check_positive(goal, names)
     if len(np.unique(held.codes)) < 2:  # of few rows; then of all in the first part, however well they are known
         first = classifier.other_rows_
         held = Held(classifier.decision_function(take_rows(X, first)), codes[first])
@@ -120,34 +119,21 @@ def decide_after_fit(classifier: Any, X: Any, y: NDArray[Any], held: Held) -> No
     if calibration is not None and K == 2:
         held = replace(held, score_at=lambda p: 2 * _share_at(calibration, p) - 1)
     scores = classifier.decision_function(take_rows(X, bound))
-    stored: dict[str, Decision | None] = {}
-    for name, goal in goals_of(classifier).items():
-        decision, made = meet(
-            goal, held, scores, codes[bound], names, classifier._terms(), keys=np.arange(len(bound))
-        )  # fmt: skip
-        setattr(classifier, f"{name}_", decision)
-        stored[name] = decision
-        classifier.certificate_ = classifier.certificate_.adding(made)
-    card = msgspec.structs.replace(classifier.model_.card, decisions=stored)
+    decision, made = meet(goal, held, scores, codes[bound], names, classifier._terms(), keys=np.arange(len(bound)))
+    name = "abstention" if isinstance(goal, TargetError) else "decision"
+    setattr(classifier, f"{name}_", decision)
+    classifier.certificate_ = classifier.certificate_.adding(made)
+    card = msgspec.structs.replace(classifier.model_.card, decisions={name: decision})
     classifier.model_ = replace(classifier.model_, certificate=classifier.certificate_, card=card)
 
 
-def goals_of(classifier: Any) -> dict[str, Goal]:
-    """What is asked of the answers of `predict_or_abstain` ("abstention") and of `predict_decided` ("decision")."""
-    goals: dict[str, Goal] = {}
-    if classifier.target_error is not None:
-        goals["abstention"] = TargetError(float(classifier.target_error))
-    if classifier.costs is not None:
-        goals["decision"] = Costs(classifier.costs)
-    for kind, wanted in ((TargetRecall, classifier.target_recall), (TargetPrecision, classifier.target_precision)):
-        if wanted is not None:
-            goals["decision"] = kind(float(wanted), positive=classifier.positive_class)
-    names, label = classifier._labels.names, classifier.positive_class
-    if "decision" in goals and classifier.costs is None and len(names) > 2:
-        raise ParameterError("{} and {} are for two classes.", *map(Parameter, DECISIONS[1:3]))
-    if "decision" in goals and label is not None and str(label) not in names:
-        raise ParameterError("{} must be one of {}; got {!r}.", Parameter("positive_class"), ", ".join(names), label)
-    return goals
+def _check_positive(goal: Goal, names: Sequence[str]) -> None:
+    """Refuse a recall or precision of a class that there is not."""
+    if isinstance(goal, (TargetRecall, TargetPrecision)) and (len(names) != 2 or str(goal.positive) not in names):
+        raise ParameterError(
+            "{}: the positive class must be one of two classes; got {!r}, of {}.",
+            Parameter("decision"), goal.positive, ", ".join(names),
+        )  # fmt: skip
 
 
 def _share_at(calibration: Calibration, probability: float) -> float:

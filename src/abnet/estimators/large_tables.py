@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from abnet import CertifiedClassifier
 from abnet.certificates.certify import certify
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
@@ -19,7 +20,7 @@ from abnet.errors import Parameter, ParameterError
 from abnet.estimators.classifier import is_our_own
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.mixture_fit import warn_of_unknown
-from abnet.estimators.recipe import DECISIONS, learning_share, prior_share, settings_of
+from abnet.estimators.recipe import learning_share, prior_share, settings_of
 from abnet.features import CodedRows
 from abnet.labels import losses_of, winners
 from abnet.model.model import Model
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["CountedRows", "check_streamable", "count_rows", "fit_table"]
 
 ALL_LEARN = 0.999
-"""`prior_fraction` of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
+"""Share of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
 
 
 @dataclass
@@ -129,13 +130,12 @@ def check_streamable(estimator: Any) -> None:
                 "{} takes all rows into memory, and the table has more than {}: use {}, or a larger number.",
                 Parameter(name, value), Parameter("max_learn_rows"), Parameter(name, instead),
             )  # fmt: skip
-    for name in DECISIONS:
-        if getattr(estimator, name, None) is not None:
-            raise ParameterError(
-                "{} takes all rows into memory, and the table has more than {}: use a larger number, or "
-                "certify the threshold afterwards on rows of its own (`abnet certify`).",
-                Parameter(name), Parameter("max_learn_rows"),
-            )  # fmt: skip
+    if getattr(estimator, "decision", None) is not None:
+        raise ParameterError(
+            "{} takes all rows into memory, and the table has more than {}: use a larger number, or "
+            "certify the threshold afterwards on rows of its own (`abnet certify`).",
+            Parameter("decision"), Parameter("max_learn_rows"),
+        )  # fmt: skip
 
 
 def fit_table(
@@ -162,7 +162,7 @@ def fit_table(
     target : str
         Column with the labels.
     estimator : classifier, optional
-        Unfitted; by default ``ABNetClassifier()``. Without a preprocessor it gets a `TablePreparation`.
+        Unfitted; by default ``CertifiedClassifier()``. Without a preprocessor it gets a `TablePreparation`.
     max_learn_rows : int
     drop : sequence of str
         Columns to leave out.
@@ -176,21 +176,20 @@ def fit_table(
     Examples
     --------
     >>> import polars as pl
-    >>> from abnet import ABNetClassifier
+    >>> from abnet import CertifiedClassifier
     >>> def frames():
     ...     rng = np.random.default_rng(0)
     ...     for _ in range(20):
     ...         x = rng.normal(size=(100, 2)).round(3)
     ...         yield pl.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "y": x.sum(axis=1) > 0})
-    >>> small = ABNetClassifier((2,), max_iter=5, random_state=0)
+    >>> small = CertifiedClassifier((2,), max_iter=5, random_state=0)
     >>> clf = fit_table(frames(), "y", estimator=small, max_learn_rows=500)
     >>> clf.certificate_.facts.n_rows, clf.certificate_.vote_error_bound < 0.2
     (1500, True)
     """
-    from abnet.estimators.abnet import ABNetClassifier
     from abnet.preparation import TablePreparation
 
-    classifier = ABNetClassifier() if estimator is None else clone(estimator)
+    classifier = CertifiedClassifier() if estimator is None else clone(estimator)
     classifier.set_params(random_state=drawn_seed(classifier.random_state))
     if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
         classifier.set_params(preprocessor=TablePreparation())
@@ -222,14 +221,15 @@ def learn_all(classifier: Any, part: Learning) -> None:
     A mixture empties the frame of the part.
     """
     check_streamable(classifier)
-    share = classifier.prior_fraction
-    classifier.set_params(prior_fraction=ALL_LEARN)
+    name = "learn_fraction" if "learn_fraction" in classifier.get_params() else "prior_fraction"
+    share = getattr(classifier, name)
+    classifier.set_params(**{name: ALL_LEARN})
     try:
         fit_and_hold(classifier, part)
     except CellError as error:  # it counts the rows that learn
         raise (error if part.learns is None else error.taken_from(np.flatnonzero(part.learns))) from None
     finally:
-        classifier.set_params(prior_fraction=share)
+        classifier.set_params(**{name: share})
 
 
 def scores_are_exact(classifier: Any) -> bool:
@@ -260,7 +260,7 @@ def _as_asked(classifier: Any, n_counted: int) -> dict[str, Any]:
     card = classifier.model_.card
     if card.parameters is not None:
         share = card.n_training_rows / (card.n_training_rows + n_counted)
-        classifier.recipe_ = {**classifier.recipe_, "prior_fraction": share}
+        classifier.recipe_ = {**classifier.recipe_, "learn_fraction": share}
         whole, _, _ = classifier.recipe_text_.rpartition("; ")
         classifier.recipe_text_ = f"{whole}; {learning_share(share)}"
         record |= {"parameters": classifier.recipe_, "recipe": classifier.recipe_text_}

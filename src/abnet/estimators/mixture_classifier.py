@@ -32,7 +32,7 @@ from abnet.estimators.certification import (
 from abnet.estimators.classifier import allows_certificate, take_rows, training_bar
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.judging import decide_after_fit
-from abnet.estimators.recipe import DECISIONS, Recipe, check_decisions, fit_record, recipe_for, warn_of_unfinished
+from abnet.estimators.recipe import Recipe, fit_record, recipe_for, warn_of_unfinished
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels, signs_of, with_unknown
 from abnet.model.card import Card
@@ -51,7 +51,7 @@ __all__ = ["MixtureClassifier", "fit_and_hold"]
 
 
 class MixtureClassifier(AggregatedClassifier):
-    """An aggregation that may be a mixture; parameters as in `ABNetClassifier`."""
+    """An aggregation that may be a mixture; parameters as in `CertifiedClassifier` and `ABNetClassifier`."""
 
     _several: ClassVar[bool] = True
     n_estimators: Any
@@ -60,11 +60,7 @@ class MixtureClassifier(AggregatedClassifier):
     code_length: Any
     classes: Any
     class_weight: Any
-    target_error: Any
-    target_recall: Any
-    target_precision: Any
-    positive_class: Any
-    costs: Any
+    decision: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Learn from labelled rows.
@@ -86,13 +82,12 @@ class MixtureClassifier(AggregatedClassifier):
         """
         with fitting_anew(self):
             X, groups = without_groups(as_frame(X), groups)
-            asked = [name for name in DECISIONS if getattr(self, name) is not None]
-            if groups is not None and asked:
-                raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter(asked[0]))
+            if groups is not None and self.decision is not None:
+                raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter("decision"))
             # By types alone: were it for its cells, one bound row with a gap would decide how all rows are prepared.
             self._reads_frames = hasattr(X, "columns")
             super().fit(X, y, sample_weight, groups)
-            if asked and self.certificate_ is not None:
+            if self.decision is not None and self.certificate_ is not None:
                 decide_after_fit(self, X, np.asarray(y), self.held_)
         return self
 
@@ -157,7 +152,6 @@ class MixtureClassifier(AggregatedClassifier):
         if self.code_length != "auto":
             check_positive("code_length", self.code_length, whole=True)
         check_choice("codes", self.codes, ("auto", "thermometer", "none"))
-        check_decisions(self)
         if isinstance(self.teacher, str):
             check_choice("teacher", self.teacher, ("auto", "all", *TEACHERS))
         elif self.teacher is not None and not hasattr(self.teacher, "predict_proba"):
@@ -310,7 +304,7 @@ class MixtureClassifier(AggregatedClassifier):
         As text it takes several times their room, so it is emptied, unless thresholds are decided by its rows.
         """
         self._held_rows = learn, judge
-        if all(getattr(self, name) is None for name in DECISIONS):
+        if self.decision is None:
             for name in frame.columns:
                 frame.drop_in_place(name)
 

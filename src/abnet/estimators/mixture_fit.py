@@ -95,7 +95,7 @@ def learn_prior_members(
     Parameters
     ----------
     recipe : Recipe
-    estimator : ABNetClassifier
+    estimator : MixtureClassifier
         For its teacher, learning rate, epochs and class weights.
     base : array (n, d)
         Prepared rows of the first part.
@@ -361,7 +361,7 @@ def train_members(
 
     `n_draws` is the number of independent draws among them: rows, or groups of rows. `weights` shape training alone.
     """
-    from abnet.training.loop import Limits, Span, open_runs, pad_rows
+    from abnet.training.loop import Span, open_runs, pad_rows
     from abnet.training.objective import Objective
     from abnet.training.posterior_learner import PosteriorLearner, start
     from abnet.training.runner import best_of, new_keys, run_stage, stack
@@ -373,7 +373,7 @@ def train_members(
     rows, every = pad_rows(lift(np.asarray(X)), targets, weights), Span(0, len(codes))
     state = start(prior, Objective.BOUND, n_draws, estimator.delta)
     rate = RATE if estimator.learning_rate_init == "auto" else float(estimator.learning_rate_init)
-    limits = Limits(estimator.tol, estimator.n_iter_no_change, max_epochs=int(estimator.max_iter))
+    limits = estimator._limits()
     outcome = run_stage(
         (learner,), (open_runs(stack([state]), [rate], new_keys(rng, 1)),), rows, every, every, rng=rng,
         batch_size=64 if len(codes) >= 20_000 else 32, limits=limits, report=report,

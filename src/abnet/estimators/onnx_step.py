@@ -3,6 +3,7 @@
 from typing import Any
 
 from abnet.estimators.abnet import ABNetClassifier
+from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.search import ABNetSearch
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph
 from abnet.export.onnx_model import add_predictor
@@ -18,7 +19,7 @@ _DOUBLES = ("DoubleTensorType", "Int64TensorType", "Int32TensorType")
 
 
 def register_skl2onnx() -> None:
-    """Let skl2onnx convert `ABNetClassifier` and `ABNetSearch`, alone or as the last step of a pipeline.
+    """Let skl2onnx convert `CertifiedClassifier`, `ABNetClassifier` and `ABNetSearch`, alone or as the last step of a pipeline.
 
     Labels and probabilities are those of `predict` and `predict_proba`, as far as the steps before give the same
     numbers: skl2onnx computes them in float32 unless the inputs are declared as float64. A row that `predict` would
@@ -35,7 +36,7 @@ def register_skl2onnx() -> None:
     except ImportError as error:
         raise ImportError("converting pipelines needs the package skl2onnx: pip install 'abnet[onnx]'.") from error
     options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False]}
-    for kind in (ABNetClassifier, ABNetSearch):
+    for kind in (CertifiedClassifier, ABNetClassifier, ABNetSearch):
         update_registered_converter(kind, f"Abnet{kind.__name__}", _shapes, _convert, options=options)
 
 

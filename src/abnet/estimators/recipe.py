@@ -5,7 +5,7 @@ Also what is refused or warned of in how it is made.
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from inspect import signature
 from itertools import pairwise
 from typing import Any
@@ -23,10 +23,8 @@ from abnet.words import number_of
 __all__ = [
     "AFFORDABLE",
     "AGGREGATIONS",
-    "DECISIONS",
     "MEAN_FIELD",
     "Recipe",
-    "check_decisions",
     "check_width",
     "exact_cost",
     "fit_record",
@@ -81,7 +79,7 @@ twentieth to a sixth of it."""
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a mixture is made; every part is a parameter of the same name of `ABNetClassifier`.
+    """How a mixture is made; every part is a parameter of the same name of `CertifiedClassifier`.
 
     Attributes
     ----------
@@ -109,8 +107,13 @@ class Recipe:
     preprocessor: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a model file; they repeat the fit as explicit parameters."""
-        return {**asdict(self), "hidden_layer_sizes": list(self.hidden_layer_sizes)}
+        """Plain values for a model file; they repeat the fit of a `CertifiedClassifier` as explicit parameters."""
+        kept = ("n_estimators", "codes", "teacher", "preprocessor")
+        return {
+            "hidden_layer_sizes": list(self.hidden_layer_sizes),
+            **{name: getattr(self, name) for name in kept},
+            "learn_fraction": self.prior_fraction,
+        }
 
     def describe(self, taught_by: str | None = None) -> str:
         """The recipe in one line.
@@ -154,7 +157,7 @@ def recipe_for(
 
     Parameters
     ----------
-    estimator : ABNetClassifier
+    estimator : MixtureClassifier
     hidden : tuple of int or None
         The widths, None for "auto".
     n_features, n_codes : int
@@ -333,24 +336,3 @@ def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> 
                 stacklevel=6,
             )
             return
-
-
-DECISIONS = ("target_error", "target_recall", "target_precision", "costs")
-"""Parameters that ask for a threshold; the last three exclude each other."""
-
-
-def check_decisions(classifier: Any) -> None:
-    """Refuse targets that make no sense, alone or together with other parameters."""
-    asked = [name for name in DECISIONS if getattr(classifier, name) is not None]
-    for name in asked:
-        value = getattr(classifier, name)
-        if name != "costs" and not (isinstance(value, (int, float)) and 0 < value < 1):
-            raise ParameterError("{} must lie strictly between 0 and 1; got {!r}.", Parameter(name), value)
-    if asked and not classifier._is_frozen():
-        frozen = Parameter("posterior", "frozen")
-        raise ParameterError("{} needs rows that nothing learned from: use {}.", Parameter(asked[0]), frozen)
-    alike = [name for name in asked if name != "target_error"]
-    if len(alike) > 1:
-        raise ParameterError("{} and {} ask for a threshold each: give one.", *map(Parameter, alike[:2]))
-    if alike and alike[0] != "costs" and classifier.positive_class is None:
-        raise ParameterError("{} needs {}: name the class.", Parameter(alike[0]), Parameter("positive_class"))

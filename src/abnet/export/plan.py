@@ -165,8 +165,8 @@ def network_of(predictor: Predictor) -> Network:
     """The network of a predictor, for C and ONNX; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures "
-        "of an ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and networks drawn from the "
-        "posterior."
+        "of a CertifiedClassifier or an ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and "
+        "networks drawn from the posterior."
     )
 
 

@@ -32,8 +32,6 @@ class Rival(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Test-set (Clopper-Pearson) bound on its error.
     errors, n_examples : int
         Errors counted, and the rows they were counted on.
-    same_network : bool
-        Whether it is the certified network itself, before it saw these rows.
     base_rate : float or None
         Share of these rows on which always answering their commonest class errs.
     n_candidates : int
@@ -44,7 +42,6 @@ class Rival(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     bound: float
     errors: int
     n_examples: int
-    same_network: bool = False
     base_rate: float | None = None
     n_candidates: int = 1
 

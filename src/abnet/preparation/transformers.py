@@ -242,8 +242,8 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
 
 
 ACCEPTED = "None, 'standardise', or an unfitted transformer with fit and transform, such as a StandardScaler for "
-ACCEPTED += "numbers or an abnet.preparation.TablePreparation for mixed frames (ABNetClassifier also takes 'auto' "
-ACCEPTED += "and 'table')"
+ACCEPTED += "numbers or an abnet.preparation.TablePreparation for mixed frames (CertifiedClassifier and "
+ACCEPTED += "ABNetClassifier also take 'auto' and 'table')"
 APART = 1000.0
 """Ratio of deviations from which on columns count as unscaled."""
 

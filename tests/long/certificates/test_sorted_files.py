@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from abnet import ABNetClassifier
+from abnet import CertifiedClassifier
 from promise import breaks
 
 SAMPLES = int(os.environ.get("ABNET_SAMPLES", "400"))
@@ -37,7 +37,7 @@ def fails(file: str, sample: int, seed: int) -> bool:
     rows = FILES[file](table(rng, N))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = ABNetClassifier(random_state=seed).fit(rows.drop("y"), rows["y"].to_numpy())
+        model = CertifiedClassifier(random_state=seed).fit(rows.drop("y"), rows["y"].to_numpy())
         answers = model.predict(table(rng, 5000).drop("y"))
     error = SHARE + (1 - 2 * SHARE) * float(np.mean(answers == "ill"))
     assert model.certificate_ is not None

@@ -18,6 +18,7 @@ from estimators.worlds import (
     SIGNAL,
     World,
     broken_promises,
+    certified,
     classifier,
     count,
     repetition,
@@ -83,7 +84,7 @@ GROUP_KINDS: dict[str, dict[str, Any]] = {
     "split, frozen": KINDS["split, frozen"],
     "init": KINDS["init"],
     "ancestral": {"aggregation": "ancestral", "learning_rate_init": 0.1},
-    "taught mixture": {"posterior": "frozen", "n_estimators": 2, "teacher": "linear", "max_iter": 2},
+    "taught mixture": {"n_estimators": 2, "teacher": "linear", "max_iter": 2},
 }
 
 
@@ -93,7 +94,8 @@ def broken_on_groups(world: World, seed: int, grouped: bool, **settings: Any) ->
     groups = np.repeat(np.arange(len(y) // COPIES), COPIES) if grouped else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that rows look like copies
-        fitted = classifier(seed, **settings).fit(X, y, groups=groups)
+        make = certified if "teacher" in settings else classifier
+        fitted = make(seed, **settings).fit(X, y, groups=groups)
     networks = getattr(fitted, "networks_", (fitted.network_,))
     exact = np.mean([Table.from_networks([network]).scores(POINTS) for network in networks], axis=0)
     c = fitted.certificate_

@@ -19,7 +19,6 @@ from threadpoolctl import threadpool_limits
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
-from abnet.cli.jobs.fit_table import PREPARATION_SHARE
 from abnet.cli.jobs.inputs import (
     Labelled,
     check_use,
@@ -326,7 +325,7 @@ class CompareOutcome:
 
 @dataclass
 class _Contest:
-    """What all contenders share; `parts` are those of the network with a learned prior, once it is fitted."""
+    """What all contenders share; `parts` are those of the network, once it is fitted."""
 
     learn: Labelled
     test: Labelled
@@ -338,28 +337,11 @@ class _Contest:
     def preparation(self) -> TablePreparation:
         return TablePreparation(**self.prepare)
 
-    def network(self, preprocessor: Any, **changes: Any) -> Any:
-        return make_estimator("abnet", {**self.settings, **changes}, preprocessor=preprocessor, verbose=self.verbose)
-
-    def split_prior(self, name: str) -> Contender:
-        network = self.network(self.preparation(), prior="split", posterior="train")
-        contender = certified(name, network, self.learn, self.test)
+    def network(self, name: str) -> Contender:
+        network = make_estimator(self.settings, preprocessor=self.preparation(), verbose=self.verbose)
+        contender = replace(certified(name, network, self.learn, self.test), is_fit=True)
         self.parts = Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
         return contender
-
-    def frozen(self, name: str) -> Contender:
-        network = self.network(self.preparation(), prior="split", posterior="frozen")
-        contender = replace(certified(name, network, self.learn, self.test), is_fit=True)  # the defaults of `abnet fit`
-        self.parts = self.parts or Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
-        return contender
-
-    def random_prior(self, name: str) -> Contender:
-        """The preparation must not see the bound rows, so that some rows go to it alone."""
-        seed = self.settings["random_state"]
-        first, rest = two_random_parts(self.learn, PREPARATION_SHARE, seed)
-        preparation = self.preparation().fit(*take(self.learn, first)[:2])
-        learn, test = (p._replace(X=preparation.transform(p.X)) for p in (take(self.learn, rest), self.test))
-        return certified(name, self.network(None, prior="init"), learn, test, preparation)
 
     def sklearn_model(self, model: Any) -> Callable[[str], Contender]:
         terms = (self.settings["delta"], self.settings["n_candidates"])
@@ -367,7 +349,7 @@ class _Contest:
 
     def own_parts(self) -> Parts:
         """Two parts for the scikit-learn models, where no network has any."""
-        share, seed = prior_share(make_estimator("abnet", self.settings)), self.settings["random_state"]
+        share, seed = prior_share(make_estimator(self.settings)), self.settings["random_state"]
         first, second = two_random_parts(self.learn, share, seed)
         return Parts(first, second, self.preparation().fit(take(self.learn, first).X))
 
@@ -391,7 +373,7 @@ def compare_table(
     table : path
     target : str
     settings : dict
-        Parameters of the networks; `prior` and `posterior` are those of the contender.
+        Parameters of the classifier.
     drop : sequence of str
     group : str, optional
         Column that says which rows belong together; it is no feature.
@@ -405,7 +387,7 @@ def compare_table(
     verbose : bool
         Draw progress bars.
     """
-    make_estimator("abnet", settings)
+    make_estimator(settings)
     preparation = preparation or {}
     with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
         part = read_labelled(
@@ -441,11 +423,5 @@ def compare_table(
 def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
     from sklearn.dummy import DummyClassifier
 
-    shaped = {
-        "ABNet, learned prior": contest.split_prior,
-        "ABNet, random prior": contest.random_prior,
-        "ABNet, frozen": contest.frozen,
-    }
-    networks = {"ABNet": contest.frozen} if contest.settings["hidden_layer_sizes"] == "auto" else shaped
     peers = usual_models(contest.settings["random_state"]) | {"majority rule": DummyClassifier()}
-    return networks | {name: contest.sklearn_model(model) for name, model in peers.items()}
+    return {"ABNet": contest.network} | {name: contest.sklearn_model(model) for name, model in peers.items()}

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
@@ -23,7 +22,6 @@ from abnet.cli.jobs.inputs import (
     make_estimator,
     read_labelled,
     take_groups,
-    two_random_parts,
 )
 from abnet.estimators.classifier import take_rows
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
@@ -35,7 +33,7 @@ from abnet.model.card import Card, Rival
 from abnet.model.file import save
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.tables.reading import Learning, TableSource, without
-from abnet.words import paragraphs, percent
+from abnet.words import percent
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 
@@ -43,9 +41,6 @@ __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 LEAST_ROWS = 10
 """Fewer rows could not be split into two parts that say anything."""
 
-
-PREPARATION_SHARE = 0.1
-"""Share of the rows that only the preparation learns from, where no first part is kept from the bound."""
 
 LOGISTIC_ROWS = 100_000
 """Rows that logistic regression learns from, at the most: more would take longer and change little."""
@@ -103,20 +98,8 @@ class FitOutcome:
     def promise(self, *, details: bool = False) -> str:
         """The certificate in words, or why there is none."""
         if self.certificate is None:
-            return self._no_certificate_text()
+            return "There is no certificate: no theorem covers what was done.\n"
         return self.certificate.describe(details=details)
-
-    def _no_certificate_text(self) -> str:
-        settings = ", ".join(f"{name} {getattr(self.card, name)!r}" for name in ("objective", "prior", "aggregation"))
-        figure = (
-            ""
-            if self.bound_estimate is None
-            else f" The Gibbs bound would be {self.bound_estimate.value:.3f}, an estimate."
-        )
-        return paragraphs(
-            f"There is no certificate: no theorem covers what was done ({settings}).{figure} "
-            "Leave out --objective, --prior and --aggregation, and there is one."
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -138,7 +121,6 @@ def fit_table(
     target: str,
     output: Path,
     *,
-    model: str,
     settings: dict[str, Any],
     drop: Sequence[str] = (),
     group: str | None = None,
@@ -154,7 +136,6 @@ def fit_table(
     ----------
     table, output : path
     target : str
-    model : {"abnet", "pbgnet"}
     settings : dict
         Parameters of the classifier.
     drop : sequence of str
@@ -173,7 +154,7 @@ def fit_table(
         What was typed, to be kept in the model file.
     """
     preprocessor = TablePreparation(**(preparation or {}))
-    classifier = make_estimator(model, settings, preprocessor=preprocessor, verbose=verbose)
+    classifier = make_estimator(settings, preprocessor=preprocessor, verbose=verbose)
     preprocessor._rules()
     limits = {"max_learn_rows": max_learn_rows, "share": prior_share(classifier), "seed": classifier.random_state}
     with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
@@ -183,7 +164,7 @@ def fit_table(
         check_use(preprocessor.use, part.X.columns)
         n_columns = part.X.shape[1]
         if part.learns is None:
-            prepared = _fit_whole(classifier, part, groups)
+            prepared = fit_and_hold(classifier, part, groups)
             rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), prepared)
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
@@ -198,27 +179,6 @@ def fit_table(
         classifier.certificate_, classifier.bound_estimate_, rivals,
         tuple(map(in_options, notes)), made.card, output, output.stat().st_size, replaced,
     )  # fmt: skip
-
-
-def _fit_whole(
-    classifier: Any, part: Learning, groups: NDArray[Any] | None
-) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-    """Fit a table that is in memory, and give back its prepared rows in both parts, if the classifier has them all.
-
-    Without a first part, some rows go to the preparation alone, as it must.
-    """
-    if classifier._has_split():
-        return fit_and_hold(classifier, part, groups)
-    first, rest = two_random_parts(Labelled(part.X, part.y, groups), PREPARATION_SHARE, classifier.random_state)
-    preparation = classifier.preprocessor.fit(take_rows(part.X, first), part.y[first])
-    classifier.set_params(preprocessor=None)
-    own = None if groups is None else groups[rest]
-    classifier.fit(preparation.transform(take_rows(part.X, rest)), part.y[rest], groups=own)
-    classifier.preprocessor_ = preparation
-    classifier.model_ = replace(
-        classifier.model_, preparation=preparation.map_, feature_names=tuple(part.X.columns)
-    )  # fmt: skip
-    return None
 
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
@@ -247,16 +207,11 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
 def rivals_of(
     classifier: Any, data: Labelled, prepared: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
 ) -> tuple[Rival, ...]:
-    """Models that are judged on the classifier's bound rows: itself before it saw them, and logistic regression.
+    """Logistic regression, judged on the classifier's bound rows.
 
-    Where the classifier kept no rows from the bound, logistic regression has two random halves instead. `prepared` are
-    the rows of both parts as the fit has prepared them, which spares doing so again.
+    `prepared` are the rows of both parts as the fit has prepared them, which spares doing so again.
     """
-    split = classifier.model_.card.prior == "split"
     first, second, preparation = classifier.other_rows_, classifier.bound_rows_, classifier.preprocessor_
-    if not split:
-        first, second = two_random_parts(data, 0.5, classifier.random_state)
-        preparation = clone(preparation).fit(take_rows(data.X, first), data.y[first])
     few = first[:LOGISTIC_ROWS]  # they are in random order
     groups = None if data.groups is None else data.groups[second]
     if prepared is not None:
@@ -266,35 +221,18 @@ def rivals_of(
             warnings.simplefilter("ignore", UnseenWarning)  # reported by the fit
             learn, judge = (preparation.transform(take_rows(data.X, rows)) for rows in (few, second))
     labels = data.y[second]
-    same = frozen_network(classifier, judge, labels, groups) if split else ()
     model = _learned_logistic(learn, data.y[few])
     wrong = model.predict(judge) != labels
     base = 1 - float(counted(labels)[1].max() / len(second))
-    found = (*same, _judged(_logistic_name(len(few), len(first)), wrong, classifier, groups))
-    return tuple(msgspec.structs.replace(rival, base_rate=base) for rival in found)
+    rival = _judged(_logistic_name(len(few), len(first)), wrong, classifier, groups)
+    return (msgspec.structs.replace(rival, base_rate=base),)
 
 
 def _logistic_name(learned: int, other: int) -> str:
     return f"logistic regression, learned from {f'{learned:,} of ' if learned < other else ''}the other rows"
 
 
-def frozen_network(
-    classifier: Any, prepared: NDArray[Any], labels: NDArray[Any], groups: NDArray[Any] | None = None
-) -> tuple[Rival, ...]:
-    """The network as it was before the bound rows trained it, judged on them; none if frozen or sampled."""
-    from abnet.estimators.deployment import deploy
-
-    mixture = hasattr(classifier, "priors_")
-    if mixture or classifier.model_.card.posterior == "frozen" or classifier.aggregation_ != "exact":
-        return ()
-    before = deploy(classifier._aggregation(), (classifier.prior_,), np.random.default_rng(0))
-    wrong = classifier.model_.labels.decode(before.votes(prepared)) != labels
-    return (_judged("the same network before it saw these rows", wrong, classifier, groups, same_network=True),)
-
-
-def _judged(
-    name: str, wrong: NDArray[Any], classifier: Any, groups: NDArray[Any] | None = None, *, same_network: bool = False
-) -> Rival:
+def _judged(name: str, wrong: NDArray[Any], classifier: Any, groups: NDArray[Any] | None = None) -> Rival:
     """A rival at the price of the certificate that it stands beside."""
     errors, delta, K = int(np.count_nonzero(wrong)), classifier.delta, classifier.n_candidates
     if groups is None:
@@ -304,9 +242,7 @@ def _judged(
         rows, failed = np.bincount(numbers), np.bincount(numbers[wrong])
         failed = np.pad(failed, (0, len(rows) - len(failed)))
         bound = group_error_bound(rows.tolist(), failed.tolist(), delta, n_candidates=K)
-    return Rival(
-        name=name, bound=bound, errors=errors, n_examples=len(wrong), same_network=same_network, n_candidates=K
-    )
+    return Rival(name=name, bound=bound, errors=errors, n_examples=len(wrong), n_candidates=K)
 
 
 def _learned_logistic(X: NDArray[Any], y: NDArray[Any]) -> Any:

@@ -41,21 +41,11 @@ __all__ = [
 ]
 
 
-def make_estimator(model: str, settings: dict[str, Any], *, preprocessor: Any = None, verbose: bool = False) -> Any:
+def make_estimator(settings: dict[str, Any], *, preprocessor: Any = None, verbose: bool = False) -> Any:
     """An unfitted classifier; options that it would refuse are wrong use, found before any file is read."""
-    if model not in ("abnet", "pbgnet"):
-        raise UsageError(f"--model must be 'abnet' or 'pbgnet', not {model!r}.")
-    from abnet import ABNetClassifier, PBGNetClassifier
+    from abnet import CertifiedClassifier
 
-    kind: Any = ABNetClassifier
-    if model == "pbgnet":
-        kind, known = PBGNetClassifier, PBGNetClassifier().get_params()
-        asked = [name for name in ("target_error", "target_recall", "target_precision", "costs") if settings.get(name)]
-        if asked:
-            raise UsageError(f"--{asked[0].replace('_', '-')} needs --model abnet.")
-        default = {"hidden_layer_sizes": "auto", "aggregation": "auto"}
-        settings = {name: value for name, value in settings.items() if name in known and default.get(name) != value}
-    classifier = kind(**settings, preprocessor=preprocessor, verbose=int(verbose))
+    classifier = CertifiedClassifier(**settings, preprocessor=preprocessor, verbose=int(verbose))
     classifier._check_parameters()
     return classifier
 

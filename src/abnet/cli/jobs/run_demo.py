@@ -141,7 +141,7 @@ def run_demo(folder: Path, settings: dict[str, Any], *, verbose: bool = False) -
     """Learn 0-4 against 5-9 from scikit-learn's digits, and leave a model file and a picture in a folder."""
     from abnet.cli.jobs.inputs import usual_models
 
-    network = make_estimator("abnet", settings, preprocessor="auto", verbose=verbose)
+    network = make_estimator(settings, preprocessor="auto", verbose=verbose)
     folder.mkdir(parents=True, exist_ok=True)
     model, picture = check_writable(folder / "digits.abnet"), check_writable(folder / "learning-curve.png")
     learn, test = _digits(settings["random_state"])
