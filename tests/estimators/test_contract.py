@@ -61,6 +61,15 @@ def classifier(request: pytest.FixtureRequest) -> Any:
     return clone(request.param)
 
 
+TUNED = [one for one in CLASSIFIERS if not isinstance(one, abnet.CertifiedClassifier)]
+"""Those with parameters of training."""
+
+
+@pytest.fixture(params=TUNED, ids=lambda c: f"{type(c).__name__} {getattr(c, 'posterior', '')}".strip())
+def tuned(request: pytest.FixtureRequest) -> Any:
+    return clone(request.param)
+
+
 @pytest.fixture(scope="module")
 def blobs() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(1)
@@ -89,9 +98,9 @@ def test_labels_of_any_type(classifier: Any, blobs: tuple[np.ndarray, np.ndarray
     np.testing.assert_array_equal(classifier.classes_, labels)
 
 
-def test_a_batch_is_never_larger_than_the_data(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+def test_a_batch_is_never_larger_than_the_data(tuned: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = blobs
-    assert classifier.set_params(batch_size=10**9, max_iter=1).fit(X, y).predict(X).shape == (200,)
+    assert tuned.set_params(batch_size=10**9, max_iter=1).fit(X, y).predict(X).shape == (200,)
 
 
 def test_labels_that_cannot_be_sorted_are_refused(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
@@ -159,22 +168,22 @@ def test_works_inside_scikit_learn(classifier: Any, blobs: tuple[np.ndarray, np.
 
 
 def test_a_grid_over_learning_rates_compiles_once(
-    classifier: Any, blobs: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+    tuned: Any, blobs: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Five folds of 160 rows and one fit of 200, four learning rates, several seeds: one program."""
     X, y = blobs
-    classifier.set_params(max_iter=2)
+    tuned.set_params(max_iter=2)
     programs = spied_programs(monkeypatch)
-    clone(classifier).fit(X[:170], y[:170])
+    clone(tuned).fit(X[:170], y[:170])
     (epoch,) = programs
     before = epoch._cache_size()
-    GridSearchCV(classifier, {"learning_rate_init": [0.1, 0.01, 0.003, 0.001], "tol": [1e-3, 1e-5]}, cv=5).fit(X, y)
-    clone(classifier).set_params(random_state=5, n_iter_no_change=3).fit(X[:150], y[:150])
+    GridSearchCV(tuned, {"learning_rate_init": [0.1, 0.01, 0.003, 0.001], "tol": [1e-3, 1e-5]}, cv=5).fit(X, y)
+    clone(tuned).set_params(random_state=5, n_iter_no_change=3).fit(X[:150], y[:150])
     assert programs == {epoch}
     assert epoch._cache_size() == before
-    if isinstance(classifier, abnet.ABNetClassifier):  # the count does count
-        width = 5 if classifier.posterior == "auto" else 6
-        clone(classifier).set_params(hidden_layer_sizes=(width,)).fit(X[:150], y[:150])
+    if isinstance(tuned, abnet.ABNetClassifier):  # the count does count
+        width = 5 if tuned.posterior == "auto" else 6
+        clone(tuned).set_params(hidden_layer_sizes=(width,)).fit(X[:150], y[:150])
         assert epoch._cache_size() > before
 
 
@@ -241,10 +250,10 @@ def test_ctrl_c_keeps_the_best_network_so_far(
     ],
 )
 def test_senseless_parameters_are_named(
-    classifier: Any, blobs: tuple[np.ndarray, np.ndarray], parameter: str, value: Any, message: str
+    tuned: Any, blobs: tuple[np.ndarray, np.ndarray], parameter: str, value: Any, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        classifier.set_params(**{parameter: value}).fit(*blobs)
+        tuned.set_params(**{parameter: value}).fit(*blobs)
 
 
 def test_sample_weights_shape_training(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:

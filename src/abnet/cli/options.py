@@ -220,7 +220,7 @@ def _goal(given: dict[str, Any], positive: str | None) -> Any:
         raise UsageError(f"{first} and {second} ask for a threshold each: give one.")
     name = asked[0]
     if name == "costs":
-        return goals.Costs(costs_of(given[name]))
+        return goals.Costs(costs_of(given[name]) or {})
     check_levels(**{name: given[name]})
     if name == "target_error":
         return goals.TargetError(given[name])
@@ -271,8 +271,8 @@ def widths(text: str) -> tuple[int, ...] | str:
     return tuple(_whole("--hidden-layer-sizes takes widths separated by commas", part) for part in text.split(","))
 
 
-def costs_of(texts: list[str]) -> dict[tuple[str, str], float]:
-    """Costs by truth and answer from ``TRUTH:ANSWER=COST``.
+def costs_of(texts: list[str]) -> dict[tuple[str, str], float] | None:
+    """Costs by truth and answer from ``TRUTH:ANSWER=COST``; None of none.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def costs_of(texts: list[str]) -> dict[tuple[str, str], float]:
         if named in costs:
             raise UsageError(f"--costs: {named[0]}:{named[1]} is given twice.")
         costs[named] = _number("--costs", number)
-    return costs
+    return costs or None
 
 
 def check_levels(**levels: float | None) -> None:

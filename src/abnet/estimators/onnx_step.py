@@ -19,7 +19,7 @@ _DOUBLES = ("DoubleTensorType", "Int64TensorType", "Int32TensorType")
 
 
 def register_skl2onnx() -> None:
-    """Let skl2onnx convert `CertifiedClassifier`, `ABNetClassifier` and `ABNetSearch`, alone or as the last step of a pipeline.
+    """Let skl2onnx convert our certified classifiers and `ABNetSearch`, alone or as the last step of a pipeline.
 
     Labels and probabilities are those of `predict` and `predict_proba`, as far as the steps before give the same
     numbers: skl2onnx computes them in float32 unless the inputs are declared as float64. A row that `predict` would
