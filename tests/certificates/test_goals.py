@@ -247,5 +247,5 @@ def test_a_stored_decision_is_applied_in_one_place() -> None:
     assert decided({"abstention": None}, "abstention", shares).tolist() == [3, 3]  # nothing certified: no answers
     with pytest.raises(ValueError, match="could not be certified"):
         decided(stored, "decision", shares)
-    with pytest.raises(ValueError, match="without target_error"):
+    with pytest.raises(ValueError, match="without a target error"):
         decided({}, "abstention", shares)
