@@ -55,3 +55,22 @@ def test_weights_of_classes_are_numbers(weight: Any, rng: np.random.Generator) -
         abnet.CertifiedClassifier((2,), class_weight={"yes": weight}, **QUICK).fit(
             X, np.where(X[:, 0] > 0, "yes", "no")
         )
+
+
+@pytest.mark.parametrize("kind", [abnet.EBPClassifier, abnet.BinaryConnectClassifier, abnet.BNNClassifier])
+def test_the_comparison_methods_keep_a_filter_too(kind: Any, rng: np.random.Generator) -> None:
+    X = rng.normal(size=(80, 2))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    clf = kind(**({} if kind is abnet.EBPClassifier else {"max_iter": 1}), random_state=0).fit(X, y)
+    with pytest.raises(TrainingRowsError):
+        abnet.certify(clf, X, y)
+    new = rng.normal(size=(80, 2))
+    assert abnet.certify(clf, new, np.where(new[:, 0] > 0, "yes", "no")) is not None
+
+
+def test_a_copy_in_float32_is_found_after_scaling(rng: np.random.Generator) -> None:
+    X = rng.normal(5.0, 2.0, size=(200, 20))
+    y = np.where(X[:, 0] > 5, "yes", "no")
+    clf = abnet.ABNetClassifier((2,), preprocessor="standardise", **QUICK).fit(X, y)
+    with pytest.raises(TrainingRowsError):
+        abnet.certify(clf, X.astype(np.float32), y)

@@ -21,6 +21,7 @@ _MOST_BYTES = 48_000  # 64,000 characters in base 64
 MOST_ROWS = 8 * _MOST_BYTES // _BITS_PER_ROW
 """Rows that a filter of at most 64 kB can hold; of more rows the first ones are kept, in the order of the split."""
 _RARE = 1e-3
+_HALF = 2**9  # half of what is rounded off the bits of a float32
 
 
 class RowFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,6 +150,8 @@ class FittedRows:
 def _marks(X: Any, y: NDArray[Any]) -> NDArray[np.uint64]:
     """Two numbers for each row with its label."""
     rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, "<f4") + np.float32(0.0)  # no negative zeros
+    # Four digits: a table that was stored in float32 in between has other last digits once it is scaled.
+    rows = ((np.ascontiguousarray(rows).view("<u4") + np.uint32(_HALF)) & ~np.uint32(2 * _HALF - 1)).view("<f4")
     labels = np.asarray(y, "<f8")
     marks = [
         hashlib.blake2b(row.tobytes() + label.tobytes(), digest_size=16).digest()

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.estimators.classifier import BinaryClassifier, seeds, training_bar
 from abnet.model.card import Card
@@ -75,7 +76,8 @@ class BaselineClassifier(BinaryClassifier):
         targets = y if K == 2 else 2 * np.eye(K)[y.astype(np.intp)] - 1
         rows = prepared[order], targets[order], None if weights is None else weights[order]
         state, learner = self._train(sizes, rows, len(watched), init_rng, train_rng)
-        card = Card(estimator=type(self).__name__, sizes=sizes, n_training_rows=len(y))
+        seen = row_filter(prepared[order], y[order])
+        card = Card(estimator=type(self).__name__, sizes=sizes, n_training_rows=len(y), row_filter=seen)
         predictor = self._deploy(learner, state)
         return Model(predictor, self._labels, preparation, self._feature_names(), card=card)
 
