@@ -15,7 +15,7 @@ from abnet.bounds.methods import method
 from abnet.bounds.sampled import sampled_risk_bound
 from abnet.bounds.shares import share_for_fixed_paths, share_for_sampling, share_of_an_order
 
-__all__ = ["trained_gibbs_bound", "trained_vote_bound", "trained_vote_orders"]
+__all__ = ["trained_gibbs_bound", "trained_vote_bound"]
 
 
 @method
@@ -78,35 +78,7 @@ def trained_vote_bound(
     kept_paths: int | None = None,
     n_candidates: int = 1,
 ) -> float:
-    """Bound on the error of the vote: the smaller of `trained_vote_orders`.
-
-    Examples
-    --------
-    >>> round(trained_vote_bound(0.03, 0.002, 1230, 0.0), 4)
-    0.0462
-    """
-    first, second = trained_vote_orders(
-        risk, tandem, n, kl, delta, expected_risk=expected_risk, expected_kl=expected_kl,
-        expected_tandem=expected_tandem, n_paths=n_paths, kept_paths=kept_paths, n_candidates=n_candidates,
-    )  # fmt: skip
-    return first if second is None else min(first, second)
-
-
-def trained_vote_orders(
-    risk: float,
-    tandem: float | None,
-    n: int,
-    kl: float,
-    delta: float = 0.05,
-    *,
-    expected_risk: float | None = None,
-    expected_kl: float | None = None,
-    expected_tandem: float | None = None,
-    n_paths: int | None = None,
-    kept_paths: int | None = None,
-    n_candidates: int = 1,
-) -> tuple[float, float | None]:
-    r"""The first- and the second-order bound on the vote, ``2 r`` and ``4 e``; both hold at once.
+    r"""Bound on the error of the vote: the smaller of ``2 r`` and ``4 e``, the first- and the second-order bound.
 
     Parameters
     ----------
@@ -122,14 +94,14 @@ def trained_vote_orders(
 
     Examples
     --------
-    >>> [round(bound, 4) for bound in trained_vote_orders(0.03, 0.002, 1230, 0.0)]
-    [0.1055, 0.0462]
+    >>> round(trained_vote_bound(0.03, 0.002, 1230, 0.0), 4)
+    0.0462
     """
     if tandem is None:
         return min(1.0, 2.0 * trained_gibbs_bound(
             risk, n, kl, delta, expected_risk=expected_risk, expected_kl=expected_kl, n_paths=n_paths,
             n_candidates=n_candidates,
-        )), None  # fmt: skip
+        ))  # fmt: skip
     spent, left = (0.0, delta) if kept_paths is None else share_for_fixed_paths(delta)
     share = share_of_an_order(left)
     pairs = None if n_paths is None else n_paths // 2
@@ -139,8 +111,8 @@ def trained_vote_orders(
     twice_kl = None if expected_kl is None or expected_tandem is None else 2.0 * expected_kl
     both = _bound(both, n, 2.0 * kl, own, expected_tandem if twice_kl is not None else None, twice_kl, n_candidates)
     if kept_paths is None:
-        return min(1.0, 2.0 * gibbs), min(1.0, 4.0 * both)
-    return kept_paths_bounds(gibbs, min(both, 0.25), kept_paths, spent, n_candidates=n_candidates)
+        return min(1.0, 2.0 * gibbs, 4.0 * both)
+    return min(kept_paths_bounds(gibbs, min(both, 0.25), kept_paths, spent, n_candidates=n_candidates))
 
 
 def _allowing_for_paths(

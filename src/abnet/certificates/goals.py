@@ -43,10 +43,13 @@ class Grid:
     decisions : tuple of Decision
     merits : tuple of float
         Of the thresholds that pass, the one with the largest merit is taken.
+    costs : float array (K, K) or None
+        Truth by answer, where the answers are paid for; there is one decision then.
     """
 
     decisions: tuple[Decision, ...]
     merits: tuple[float, ...]
+    costs: Floats | None = None
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -103,10 +106,10 @@ def meet(
     values, codes = np.asarray(scores, np.float64), np.asarray(truth)
     grid = goal.grid(held, classes, len(codes), terms)
     costs = None
-    if isinstance(goal, Costs):
-        table = goal.table(classes)
+    if grid.costs is not None:
         known = codes < len(classes)
-        costs = np.where(known, table[np.where(known, codes, 0), grid.decisions[0](values)] / table.max(), 1.0)
+        paid = grid.costs[np.where(known, codes, 0), grid.decisions[0](values)]
+        costs = np.where(known, paid / grid.costs.max(), 1.0)
     seen = observe(
         ARGMAX(values) if answers is None else answers, codes, classes, costs=costs, keys=keys,
         scores=grid.decisions[0].score(values) if grid.thresholds else None, thresholds=grid.thresholds,
@@ -285,7 +288,7 @@ class Costs:
         """
         table = self.table(classes)
         if len(classes) != 2:
-            return Grid((ARGMAX,), (0.0,))
+            return Grid((ARGMAX,), (0.0,), table)
         marks, positive = held.scores, held.codes == 1
         change = np.where(positive, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
         cuts = cuts_between(marks)
@@ -298,7 +301,7 @@ class Costs:
                 usual = float(cuts[np.searchsorted(cuts, usual)])
             spared = change * ((marks <= usual).astype(np.float64) - (marks <= best))
             best = best if spared.mean() > spared.std() / np.sqrt(len(marks)) else usual
-        return Grid((Decision(kind="cut", threshold=best, positive=1),), (0.0,))
+        return Grid((Decision(kind="cut", threshold=best, positive=1),), (0.0,), table)
 
     def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
         """The expected cost of the one decision, by betting on each row's cost."""
