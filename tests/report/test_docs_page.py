@@ -1,6 +1,5 @@
 """The commands and the code of docs/report.md run, and do what the page says."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -24,8 +23,5 @@ def test_the_commands_and_the_code_run(tmp_path: Path, monkeypatch: pytest.Monke
     names = ("tumours.html", "with-rows.html", "again.html")
     alone, rows, again = (Path(name).read_text(encoding="utf-8") for name in names)
     assert "was fitted on" not in alone
-    found = re.search(r"(\d+) of 569 rows have the values and the label of rows that this model learned from", rows)
-    assert found
-    print(found[0])
-    assert 284 <= int(found[1]) < 290  # half of them, and what the filter takes for one by mistake
+    assert "284 of 569 rows have the values and the label of rows that this model learned from" in rows
     assert again.replace("Tumours", "") == alone.replace("A classifier of “label”", "")
