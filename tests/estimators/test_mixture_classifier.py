@@ -378,7 +378,7 @@ def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, sp
     split_as(rows, two(rows))
     plain = CertifiedClassifier((3,), teacher="linear", **QUICK)
     bound = plain.fit(rows, two(rows)).bound_rows_
-    assert "taught by linear" in plain.recipe_text_
+    assert "distilled from linear" in plain.recipe_text_
     clf = CertifiedClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
     assert "taught" not in clf.recipe_text_
     assert clf.recipe_["teacher"] == "linear"

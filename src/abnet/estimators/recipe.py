@@ -120,15 +120,15 @@ class Recipe:
 
         Examples
         --------
-        >>> Recipe((8,), 8, "exact", "thermometer", "all", 1, 0.5, "table").describe("forest 75 %, linear 25 %")
-        '8 exact networks of 8 neurons, thermometer codes, taught by forest 75 %, linear 25 %; 50 % of the rows learn'
+        >>> Recipe((8,), 8, "exact", "thermometer", "forest", 1, 0.5, "table").describe()
+        '8 exact networks of 8 neurons, thermometer codes, distilled from forest; trained on 50% of the rows'
         """
         widths = "-".join(map(str, self.hidden_layer_sizes))
         kind = "exact" if self.aggregation == "exact" else "sampled"
         networks = f"{number_of(self.n_estimators, f'{kind} network')} of {widths} neurons"
         outputs = f", {self.code_length} outputs" if self.code_length > 1 else ""
         codes = ", thermometer codes" if self.codes == "thermometer" else ""
-        taught = f", taught by {taught_by or self.teacher}" if self.teacher is not None else ""
+        taught = f", distilled from {taught_by or self.teacher}" if self.teacher is not None else ""
         return f"{networks}{outputs}{codes}{taught}; {learning_share(self.prior_fraction)}"
 
 
@@ -138,9 +138,9 @@ def learning_share(share: float) -> str:
     Examples
     --------
     >>> learning_share(0.6), learning_share(0.0123)
-    ('60 % of the rows learn', '1.2 % of the rows learn')
+    ('trained on 60% of the rows', 'trained on 1.2% of the rows')
     """
-    return f"{round(100 * share) if share >= 0.1 else f'{100 * share:.2g}'} % of the rows learn"
+    return f"trained on {round(100 * share) if share >= 0.1 else f'{100 * share:.2g}'}% of the rows"
 
 
 def recipe_for(

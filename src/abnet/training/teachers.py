@@ -157,12 +157,12 @@ class Teaching:
         Examples
         --------
         >>> Teaching({"forest": 0, "linear": 0}, np.array([0.75, 0.25]), np.zeros((0, 2)), 2).describe()
-        'forest 75 %, linear 25 %'
+        'forest (75%), linear (25%)'
         """
         if len(self.models) == 1:
             return next(iter(self.models))
         pairs = zip(self.models, self.weights, strict=True)
-        return ", ".join(f"{name} {round(100 * weight)} %" for name, weight in pairs if round(100 * weight))
+        return ", ".join(f"{name} ({round(100 * weight)}%)" for name, weight in pairs if round(100 * weight))
 
 
 def _calibrated(said: list[NDArray[np.float64]], calibrations: tuple[Calibration, ...]) -> list[NDArray[np.float64]]:
