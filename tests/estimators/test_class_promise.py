@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet import ABNetClassifier
+from abnet import ABNetClassifier, CertifiedClassifier
 from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify
@@ -74,8 +74,11 @@ def test_the_simulation_notices_a_bound_that_is_none() -> None:
 
 def fitted(world: FourClasses, seed: int, **settings: Any) -> Any:
     """A network fitted to a fresh sample, all four classes declared."""
-    options: dict[str, Any] = {"max_iter": 4, "code_length": 3, "delta": DELTA, "preprocessor": None}
-    clf = ABNetClassifier((3,), classes=np.arange(4), random_state=seed, **options, **settings)
+    options: dict[str, Any] = {"max_iter": 4, "delta": DELTA, "preprocessor": None, "random_state": seed, **settings}
+    if "teacher" in settings:
+        taught = CertifiedClassifier((3,), classes=np.arange(4), **options)
+        return taught.fit(*world.draw(np.random.default_rng([seed, 5])))
+    clf = ABNetClassifier((3,), classes=np.arange(4), code_length=3, **options)
     return clf.fit(*world.draw(np.random.default_rng([seed, 5])))
 
 

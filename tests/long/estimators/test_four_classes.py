@@ -16,7 +16,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "frozen": {"posterior": "frozen"},
     "trained": {"posterior": "train", "learning_rate_init": 0.1},
     "ancestral": {"posterior": "frozen", "aggregation": "ancestral", "n_samples": 5},
-    "taught": {"posterior": "frozen", "teacher": DecisionTreeClassifier(random_state=0), "codes": "thermometer"},
+    "taught": {"teacher": DecisionTreeClassifier(random_state=0), "codes": "thermometer"},
 }
 
 
