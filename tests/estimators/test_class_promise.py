@@ -87,7 +87,7 @@ def failures_of_fits(world: FourClasses, repetitions: int, **settings: Any) -> A
     total: Any = np.zeros(3, int)
     for seed in range(repetitions):
         clf = fitted(world, seed, **settings)
-        exact = Table.from_networks(clf.networks_, code_words(4, 3)).scores(POINTS)
+        exact = Table.from_networks(clf.networks_, code_words(4, clf.network_.sizes[-1])).scores(POINTS)
         total += broken(world, clf.certificate_, exact, clf.decision_function(POINTS))
     return total
 
