@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from abnet.certificates.decision import Decision
 from abnet.export import c_program, to_c
-from abnet.export.c_text import c_comment, c_identifiers, c_string
+from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
 from abnet.labels import Labels
-from abnet.preparation import TableMap
+from abnet.predictors.single_precision import lead
+from abnet.preparation import TableMap, TablePreparation, stored_form
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.preparation.words import WordsColumn
@@ -89,8 +91,55 @@ def test_sums_are_in_double_precision_and_weights_without_rounding(tmp_path: Pat
     X = np.random.default_rng(9).normal(size=(500, 6)).astype(np.float32)
     expected = model.predict_proba(X)
     np.testing.assert_array_equal(run(build(model, tmp_path)[0], model, X)[1], expected.astype(np.float32))
-    single = run(build(model, tmp_path, "-O1", "-DABNET_REAL=float")[0], model, X)[1]
-    assert 0 < np.abs(single - expected).max() < 1e-5
+
+
+FLOAT = ("-Wdouble-promotion", "-Wfloat-conversion", "-Wunsuffixed-float-constants")
+"""Warnings of gcc about anything that is computed in double."""
+
+
+@pytest.mark.parametrize("kind", models.KINDS)
+def test_float_all_through_needs_no_doubles(kind: str, tmp_path: Path) -> None:
+    """The labels of Python but for scores within 1e-4 of a tie, as the header states, and no double anywhere."""
+    calibration = models.calibrated() if kind in ("mixture", "classes by paths", "moments of classes") else None
+    model = models.model(kind, 6, calibration=calibration, preparation=models.preparations(6)["standard"])
+    X = np.random.default_rng(9).normal(size=(2000, 6)).astype(np.float32)
+    codes, shares = run(build(model, tmp_path, "-O1", *FLOAT, single=True)[0], model, X)
+    scores = model.scores(X)
+    sure = (np.abs(scores) if scores.ndim == 1 else lead(scores)) > 1e-4
+    assert sure.mean() > 0.99
+    np.testing.assert_array_equal(codes[sure], model.labels.encode(model.predict(X))[sure])
+    if model.predictor.shares:
+        np.testing.assert_allclose(shares, model.predict_proba(X), atol=2e-5)
+    text = (tmp_path / "model.c").read_text() + (tmp_path / "model.h").read_text()
+    assert not re.search(r"\bdouble\b", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
+
+
+def test_float_all_through_of_a_table_with_codes(tmp_path: Path) -> None:
+    """Values of decimals, which lie on and beside thresholds: the codes are those of the certified features."""
+    rng = np.random.default_rng(2)
+    train = pl.DataFrame({"a": rng.normal(37, 1, 300).round(1), "b": rng.normal(2000, 300, 300).round(0)})
+    base: Any = stored_form(TablePreparation().fit(train))
+    preparation = CodedMap.of(base, base.transform(train))
+    cuts = [(t, c.mean, c.scale) for c, ts in zip(base.columns, preparation.thresholds, strict=True) for t in ts]
+    model = models.model("moments of classes", preparation.n_features_out, preparation=preparation)
+    near = np.array([np.float32(t * scale + mean) for t, mean, scale in cuts])
+    near = np.concatenate([near, np.nextafter(near, np.float32(-1)), np.nextafter(near, np.float32(1e9))])
+    values = np.concatenate([near, np.float32(rng.normal(37, 1, 3000).round(1))]).astype(np.float64)
+    frame = pl.DataFrame({"a": values, "b": np.roll(values, 1) * (2000 / 37)}).with_columns(
+        pl.col("b").cast(pl.Float32).cast(pl.Float64)
+    )
+    codes, shares = run(build(model, tmp_path, "-O1", *FLOAT, single=True)[0], model, frame)
+    np.testing.assert_allclose(shares, model.predict_proba(frame), atol=2e-5)
+    sure = lead(model.scores(frame)) > 1e-4
+    np.testing.assert_array_equal(codes[sure], model.labels.encode(model.predict(frame))[sure])
+
+
+def test_the_header_states_the_promise_and_the_decision() -> None:
+    model = replace(models.model("compact", 3), decision=Decision(kind="cut", threshold=0.4375, positive=1))
+    source = c_program(model)
+    words = " ".join(source.header.replace("\n *", " ").split())
+    assert "0.4375" in words
+    assert " ".join(c_plain(str(model.certificate)).split()) in words
 
 
 def test_weights_in_single_precision_are_stored_as_such() -> None:

@@ -156,14 +156,14 @@
   function probabilities(found) {
     if (found.probabilities === null) return [];
     const items = found.probabilities.map((value, k) => ({
-      name: model.classes[k], text: percent(value), value, style: k === found.code ? "main" : "plain",
+      name: model.classes[k], text: percent(value), value, style: k === found.vote ? "main" : "plain",
     }));
     items.sort((a, b) => b.value - a.value);
     return [figure("Probabilities", bars(items.slice(0, 8), "Probabilities"))];
   }
 
   function contributions(result, found) {
-    const c = result.scores.length === 1 ? 0 : found.code, names = page.plan.columns;
+    const c = result.scores.length === 1 ? 0 : found.vote, names = page.plan.columns;
     const order = names.map((_, j) => j).sort((a, b) => Math.abs(result.contributions[b][c]) - Math.abs(result.contributions[a][c]));
     const top = order.slice(0, 10), rest = order.slice(10);
     const items = top.map((j) => {
@@ -172,7 +172,7 @@
     });
     const what = result.scores.length === 1
       ? `the score: right for “${short(model.classes[1], 30)}”, left for “${short(model.classes[0], 30)}”`
-      : `the share of the vote for “${short(model.classes[found.code], 30)}”`;
+      : `the share of the vote for “${short(model.classes[found.vote], 30)}”`;
     const other = rest.reduce((sum, j) => sum + result.contributions[j][c], 0);
     const words = `How far each column moved ${what}. It is ${signed(result.base[c])} in the mean of ${page.plan.background.length} usual rows`
       + `${rest.length ? `, ${rest.length} other columns moved it by ${signed(other)}` : ""}, and ${signed(result.scores[c])} for this row.`;
@@ -182,7 +182,7 @@
   function regions(found, row) {
     const made = model.regions(model.features(row), 6);
     if (made === null) return [];
-    const c = found.scores.length === 1 ? 0 : found.code;
+    const c = found.scores.length === 1 ? 0 : found.vote;
     const rows = made.listed.map((r) => [
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
@@ -191,6 +191,7 @@
   }
 
   function abstains(found) {
+    if (found.code === null) return true;
     if (page.threshold === null) return false;
     const sure = found.scores.length === 1 ? Math.abs(found.scores[0]) : Math.max(...found.scores);
     return !(sure > page.threshold);
@@ -207,10 +208,10 @@
       answer.dataset.label = "";
       return;
     }
-    answer.dataset.label = found.label;
-    answer.dataset.code = found.code;
+    answer.dataset.label = found.label ?? "";
+    answer.dataset.code = found.code ?? "";
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
-    const parts = [element("p", `Answer: ${short(found.label, 200)}`, "result")];
+    const parts = [element("p", found.label === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
     if (abstains(found)) parts.push(element("p", "The model is not sure enough of this row to keep the promise it abstains by.", "problem"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
