@@ -229,12 +229,18 @@ def test_rows_that_python_refuses_are_refused(exporter: Exporter, name: str, tmp
 
 
 @tables
-def test_a_number_without_end_in_a_table_is_refused(exporter: Exporter, tmp_path: Path) -> None:
-    table = models.columns()
-    model = models.model("compact", table.n_features_out, preparation=table)
-    frame = models.table(3, [column.name for column in table.columns])
-    frame = frame.with_columns(pl.Series("age", [1.0, np.inf, None]))
-    assert [code < 0 for code in exporter.run(model, frame, tmp_path).codes] == [False, True, False]
+def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter, tmp_path: Path) -> None:
+    table, cells = models.columns(), [None, np.nan, np.inf, -np.inf, 1e151, -1e200, 1e150]
+    rows = models.table(40, [column.name for column in table.columns])
+    odd = pl.concat([rows[:1]] * len(cells)).with_columns(pl.Series("age", cells))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        features = table.transform(odd)
+    assert (features[:6] == features[0]).all()
+    assert features[6, 0] == 1e6  # the largest number that is taken, cut
+    frame = pl.concat([odd, rows])
+    dated = models.with_dates(frame, "born")
+    check(exporter, lively(table, dated), frame, tmp_path, reference=dated)
 
 
 @every_exporter

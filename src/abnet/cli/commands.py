@@ -255,7 +255,7 @@ def compare(
         check_output(save, "JSON", inputs=[table], option="--save")
     outcome = compare_table(
         table, target, settings=options.settings(context), drop=drop or [], group=group,
-        preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, save=save,
+        preparation=options.preparation(max_categories, decimal, use=use), test_fraction=test_fraction, save=save,
         verbose=not quiet,
     )  # fmt: skip
     for notice in outcome.notices:

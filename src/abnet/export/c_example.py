@@ -39,12 +39,12 @@ def example_program(plan: ExportPlan, members: list[str], prefix: str, header: s
 
 _HELPERS = {
     "number": """
-/* A missing number is NaN. Marks of thousands, units and decimal commas are not read. */
+/* A missing number is NaN, and so is a cell that is not a number. Thousands separators, units and decimal commas are
+   not read. */
 static double read_number(const char *s) {
     char *end;
     const double x = s == NULL ? (double)NAN : strtod(s, &end);
-    if (s != NULL && *end != 0) fail("not a number: ", s);
-    return x;
+    return s == NULL || *end != 0 ? (double)NAN : x;
 }
 """,
     "truth": """

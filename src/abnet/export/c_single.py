@@ -51,7 +51,8 @@ def least_reaching(thresholds: Any) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> bool(least_reaching([0.1])[0] >= 0.1), bool(np.nextafter(np.float32(least_reaching([0.1])[0]), np.float32(0)) >= 0.1)
+    >>> least = np.float32(least_reaching([0.1])[0])
+    >>> bool(least >= 0.1), bool(np.nextafter(least, np.float32(0)) >= 0.1)
     (True, False)
     """
     exact = np.asarray(thresholds, np.float64)

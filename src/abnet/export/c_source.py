@@ -214,7 +214,7 @@ def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> 
         "/* The name of a class, in UTF-8; NULL for a number that is none. */",
         f"const char *{prefix}_label(int code);\n",
         "/* For the negative number of a refused row, the column whose cell is the reason, in UTF-8; else NULL.",
-        "   The cell is a number that is not finite or too large, or a text of words that is not UTF-8. */",
+        "   The cell is a number of an array that is not finite, or a text of words that is not UTF-8. */",
         f"const char *{prefix}_refused(int code);\n",
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]

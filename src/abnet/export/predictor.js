@@ -49,8 +49,7 @@ const abnet = (() => {
     if (offset === "0") x = Number(cell);
     else if (typeof cell === "string" && /^[+-]?\d+$/.test(cell)) x = Number(BigInt(cell.replace("+", "")) - BigInt(offset));
     else x = Number(cell) - Number(offset);
-    if (!(Math.abs(x) <= LARGEST)) throw new Error(`${column.name}: ${cell} is not a number of reasonable size`);
-    return x;
+    return Math.abs(x) <= LARGEST ? x : NaN; /* a cell that cannot be read counts as missing */
   }
 
   function scaled(x, column) {
@@ -137,7 +136,7 @@ const abnet = (() => {
     }
     const x = Array.from(row, (cell, i) => {
       const value = numberOf(cell, { name: model.columns[i].name });
-      if (Number.isNaN(value)) throw new Error(`${model.columns[i].name}: this model has no rule for a missing number`);
+      if (Number.isNaN(value)) throw new Error(`${model.columns[i].name}: this model has no rule for a cell that is missing or not a number`);
       return value;
     });
     if (record === null) return x;
