@@ -237,11 +237,31 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
     given = frame.select("age", "member", "born", "city, or town")
     assert [line[0] for line in lines] == [str(label) for label in model.predict(given).tolist()]
     np.testing.assert_allclose([[float(p) for p in line[1:]] for line in lines], model.predict_proba(given), atol=1e-5)
-    bad = frame.with_columns(age=pl.Series(["1e200", "1", "2", "3"])).write_csv().encode()
-    done = subprocess.run([str(tmp_path / "main")], input=bad, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_the_example_names_line_and_column_of_a_refused_row(single: bool, tmp_path: Path) -> None:
+    model = models.model("compact", 2, feature_names=("height", "age"))
+    to_c(model, tmp_path / "model.c", example=True, single=single)
+    compile_c(tmp_path, "model_example.c", "model.c", "-o", "main", "-lm", *SANITIZED)
+    given = b"age,height\n1,2\nold,3\n"
+    done = subprocess.run([str(tmp_path / "main")], input=given, capture_output=True, check=False)
     assert done.returncode == 1
-    assert b"line 2" in done.stderr
+    assert b"line 3" in done.stderr
     assert b"age" in done.stderr
+
+
+def test_the_example_leaves_the_label_empty_where_the_model_abstains(tmp_path: Path) -> None:
+    model = models.model("compact", 2, feature_names=("height", "age"))
+    X = np.random.default_rng(3).normal(size=(50, 2)).round(3)
+    threshold = float(np.median(np.abs(model.scores(X)))) + 1e-6
+    abstaining = replace(model, decision=Decision(kind="abstain", threshold=threshold))
+    to_c(abstaining, tmp_path / "model.c", example=True)
+    compile_c(tmp_path, "model_example.c", "model.c", "-o", "main", "-lm", *SANITIZED)
+    given = pl.DataFrame(X, schema=["height", "age"]).write_csv().encode()
+    found = [line.split(",")[0] for line in output(tmp_path, given=given).splitlines()]
+    assert found == ["" if label is None else str(label) for label in abstaining.predict(X)]
+    assert 10 < found.count("") < 40
 
 
 def test_the_header_file_cannot_be_the_source(tmp_path: Path) -> None:
