@@ -158,7 +158,7 @@
   function probabilities(found) {
     if (found.probabilities === null) return [];
     const items = found.probabilities.map((value, k) => ({
-      name: model.classes[k], text: percent(value), from: 0, to: value, style: k === found.code ? "main" : "plain",
+      name: model.classes[k], text: percent(value), from: 0, to: value, style: k === found.vote ? "main" : "plain",
     }));
     const listed = page.order.map((k) => items[k]);
     if (listed.length > MOST_CLASSES) listed.sort((a, b) => b.to - a.to);
@@ -167,11 +167,11 @@
 
   /* A waterfall: the average of the background, then column by column to this row. */
   function contributions(result, found) {
-    const several = result.values.length > 1, c = several ? found.code : 0, names = page.plan.columns;
+    const several = result.values.length > 1, c = several ? found.vote : 0, names = page.plan.columns;
     const inPercent = found.probabilities !== null;
     const size = (value) => (inPercent ? percent(value) : value.toFixed(3));
     const move = (value) => `${value < 0 ? "−" : "+"}${size(Math.abs(value))}`;
-    const name = short(model.classes[several ? found.code : 1], 30);
+    const name = short(model.classes[several ? found.vote : 1], 30);
     const what = inPercent ? `P(${name})` : `the score for ${name}`;
     const order = names.map((_, j) => j).sort((a, b) => Math.abs(result.contributions[b][c]) - Math.abs(result.contributions[a][c]));
     const top = order.slice(0, 10), rest = order.slice(10);
@@ -191,7 +191,7 @@
   function regions(found, row) {
     const made = model.regions(model.features(row), 6);
     if (made === null) return [];
-    const c = found.scores.length === 1 ? 0 : found.code;
+    const c = found.scores.length === 1 ? 0 : found.vote;
     const rows = made.listed.map((r) => [
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
@@ -200,6 +200,7 @@
   }
 
   function abstains(found) {
+    if (found.code === null) return true;
     if (page.threshold === null) return false;
     const sure = found.scores.length === 1 ? Math.abs(found.scores[0]) : Math.max(...found.scores);
     return !(sure > page.threshold);
@@ -216,10 +217,10 @@
       answer.dataset.label = "";
       return;
     }
-    answer.dataset.label = found.label;
-    answer.dataset.code = found.code;
+    answer.dataset.label = found.label ?? "";
+    answer.dataset.code = found.code ?? "";
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
-    const parts = [element("p", `Answer: ${short(found.label, 200)}`, "result")];
+    const parts = [element("p", found.label === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
     if (abstains(found)) parts.push(element("p", "The model is not sure enough of this row to keep the promise it abstains by.", "problem"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
