@@ -41,8 +41,9 @@ class MaskedLearner(posterior_learner.PosteriorLearner):
 
     def step(self, state: Any, *rest: Any) -> Any:
         moved, leading = super().step(state, *rest), self.sizes[1] * (self.sizes[0] + 1)
-        kept = np.arange(state.weights.shape[-1]) >= leading
-        return moved._replace(weights=moved.weights * (kept | (state.prior != 0)))
+        kept = np.arange(state.learned.weights.shape[-1]) >= leading
+        masked = moved.learned._replace(weights=moved.learned.weights * (kept | (state.prior != 0)))
+        return moved._replace(learned=masked)
 
 
 @contextmanager

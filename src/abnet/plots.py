@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-__all__ = ["OKABE_ITO", "diverging", "drawable", "label_panel", "save", "styled"]
+__all__ = ["LOWERS", "OKABE_ITO", "RAISES", "diverging", "drawable", "label_panel", "save", "styled"]
 
 OKABE_ITO = {
     "black": "#000000",
@@ -27,6 +27,9 @@ OKABE_ITO = {
     "grey": "#7F7F7F",
 }
 """The palette of Okabe and Ito, and a grey for what is secondary."""
+
+RAISES, LOWERS = "#FF0051", "#008BFB"
+"""SHAP's colours of what raises and what lowers a prediction."""
 
 _SETTINGS: dict[str, object] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that all machines draw the same

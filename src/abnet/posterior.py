@@ -164,8 +164,9 @@ class Posterior:
         return BAM(tuple(drawn[:depth]), tuple(drawn[depth:])), ratio
 
     def as_prior(self) -> "Posterior":
-        """The posterior that has not moved: the same centres, as prior too."""
-        return replace(self, prior=self.layers)
+        """The posterior of the same output that has not moved: centres w/σ, as prior too, and ``σ = 1``."""
+        scaled = self._scaled()
+        return replace(self, layers=scaled, prior=scaled, log_sigma=tuple(0 * t for t in self.log_sigma))
 
     def astype(self, dtype: Any) -> "Posterior":
         """The same posterior in NumPy arrays of another floating-point type."""

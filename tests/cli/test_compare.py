@@ -52,15 +52,6 @@ def test_what_was_read_is_noted_on_stderr_and_in_json(run: Run, tmp_path: Path) 
         assert any(note.startswith(told) for note in notes), (told, notes)
 
 
-@pytest.mark.parametrize("bad", [3, 77, 149])
-def test_a_bad_cell_is_an_error_that_names_its_row_in_the_file(failure: Failure, tmp_path: Path, bad: int) -> None:
-    cells = [str(i * 37 % 101) for i in range(150)]
-    cells[bad] = "inf"
-    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))
-    message = failure("compare", tmp_path / "t.csv", "--target", "y", *SMALL)
-    assert message.startswith(f"column 'x', data row {bad + 1}: 'inf' is not a finite number")
-
-
 def test_numbers_that_can_be_read_in_two_ways_are_asked_about_once(failure: Failure, tmp_path: Path) -> None:
     rows = [f"{'1.234' if i % 3 else '857'};{i % 2}\n" for i in range(150)]
     (tmp_path / "t.csv").write_text("x;y\n" + "".join(rows))

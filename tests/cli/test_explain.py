@@ -19,17 +19,17 @@ def described(run: Run, *arguments: object) -> dict[str, Any]:
     return record
 
 
-def test_a_row_adds_up_to_its_score(run: Run, model: Path, table: Path) -> None:
+def test_a_row_adds_up_to_its_probability(run: Run, model: Path, table: Path) -> None:
     found = described(run, model, table, "--row", 3)
     (row,) = found["explained"]["rows"]
     assert row["row"] == 3
-    assert row["base"] + sum(row["contributions"]) == pytest.approx(row["score"], abs=1e-10)
+    assert row["base"] + sum(row["contributions"]) == pytest.approx(row["value"], abs=1e-10)
     assert len(row["cells"]) == len(found["explained"]["columns"])
     assert found["model"] is None
     text = run("explain", model, table, "--row", 3).stdout
     assert text.startswith("Row 3: predicted ")
-    assert "Regions that it falls in:" in text
-    assert f"{row['score']:+.3f}" in text
+    assert "Regions that it falls in" in text
+    assert f"{100 * row['value']:.1f}%" in text
 
 
 def test_cells_are_those_of_the_file(run: Run, model: Path, table: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_model_as_a_whole(run: Run, model: Path, table: Path) -> None:
     assert whole["regions"]["listed"]
     assert sum(whole["spectra"][0]["variance_by_order"][1:]) == pytest.approx(whole["spectra"][0]["variance"])
     text = run("explain", model, table).stdout
-    assert "Columns by how much they move the score" in text
+    assert "Columns by how much they move P(" in text
     assert "by neurons alone" in text
 
 
@@ -62,7 +62,7 @@ def test_contributions_as_csv(run: Run, model: Path, table: Path, tmp_path: Path
     for number in range(1, 5):
         total = sum(float(line["contribution"]) for line in lines if line["row"] == str(number))
         row = described(run, model, table, "--row", number)["explained"]["rows"][0]
-        assert total == pytest.approx(row["score"], abs=1e-10)
+        assert total == pytest.approx(row["value"], abs=1e-10)
         assert {line["prediction"] for line in lines if line["row"] == str(number)} == {row["label"]}
     assert {line["prediction"] for line in lines} <= set(map(str, predictor.classes_))
 
@@ -73,7 +73,7 @@ def test_figures(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
         f"row-1-{what}.{end}" for what in ("columns", "regions") for end in ("png", "svg")
     }
     found = described(run, model, table, "--plots", tmp_path / "whole")
-    assert {Path(name).stem for name in found["figures"]} == {"importance", "regions", "spectrum"}
+    assert {Path(name).stem for name in found["figures"]} >= {"importance", "beeswarm", "regions", "spectrum"}
     assert all(Path(name).stat().st_size > 1000 for name in found["figures"])
 
 

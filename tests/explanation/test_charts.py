@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 
 from abnet.explanation import explain, explain_model
 from abnet.explanation.charts import (
+    beeswarm_figure,
     contributions_figure,
+    dependence_figure,
     importance_figure,
     region_mass_figure,
     row_regions_figure,
@@ -49,7 +51,8 @@ def test_figures_are_written_whole_and_hostile_names_are_inert(
     whole = explain_model(model, X, model.predict(X), background=X[:4], rows=3)
     paths = save_row_figures(explain(model, X[:1], background=X[:4])[0], tmp_path)
     paths += save_model_figures(whole, tmp_path)
-    stems = ["row-1-columns", "row-1-regions", "importance", "regions", "spectrum"]
+    swarm = ["beeswarm", "dependence-1", "dependence-2", "dependence-3"]
+    stems = ["row-1-columns", "row-1-regions", "importance", *swarm, "regions", "spectrum"]
     assert [path.name for path in paths] == [f"{stem}.{end}" for stem in stems for end in ("png", "svg")]
     assert sorted(tmp_path.iterdir()) == sorted(paths)  # no half-written file is left
     for path in paths[1::2]:
@@ -66,19 +69,48 @@ def names(figure: Figure, panel: int = 0) -> list[str]:
     return [label.get_text() for label in figure.axes[panel].get_yticklabels()]
 
 
-def test_the_bars_of_a_row_lead_from_the_mean_to_its_score(rng: np.random.Generator) -> None:
+def test_the_bars_of_a_row_lead_from_the_average_below_to_its_probability_above(rng: np.random.Generator) -> None:
     model, _ = compact("mixture", rng)
     X = rows(rng)
     row = explain(model, X[:1], background=X[1:])[0]
     figure = contributions_figure(row, most=3)
     bars = widths(figure)
-    assert len(bars) == 6  # mean, three columns, the others, this row
-    assert bars[0] + sum(bars[1:-1]) == pytest.approx(bars[-1], abs=1e-12)
-    assert bars[-1] == pytest.approx(row.scores[0])
-    assert names(figure)[-2] == "2 other columns"
-    assert names(figure)[1].startswith(f"{row.columns[row.ranked()[0]]} = ")
-    starts = [bar.get_x() for bar in figure.axes[0].patches][1:-1]  # type: ignore[attr-defined]
-    np.testing.assert_allclose(starts, bars[0] + np.concatenate([[0], np.cumsum(bars[1:-2])]), atol=1e-12)
+    starts = [bar.get_x() for bar in figure.axes[0].patches]  # type: ignore[attr-defined]
+    assert len(bars) == 4  # three columns and the others
+    assert starts[-1] == pytest.approx(row.base[0])
+    assert starts[0] + bars[0] == pytest.approx(model.predict_proba(X[:1])[0, 1])
+    np.testing.assert_allclose(starts[:-1], np.array(starts[1:]) + bars[1:], atol=1e-12)
+    assert names(figure)[-1] == "2 other columns"
+    assert names(figure)[0].startswith(f"{row.columns[row.ranked()[0]]} = ")
+    numbers = [text.get_text() for text in figure.axes[0].texts]
+    assert numbers == [f"{100 * bar:+.1f}%" for bar in bars]
+    title = figure.axes[0].get_title(loc="left")
+    assert f"{100 * row.values[0]:.1f}%" in title
+
+
+def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.random.Generator) -> None:
+    model, _ = compact("one", rng)
+    X = rows(rng, 30)
+    found = explain_model(model, X, background=X[:4], rows=20)
+    figure = beeswarm_figure(found, most=3)
+    ranked = sorted(range(5), key=lambda j: -found.importance[j].contribution)[:3]
+    for place, (j, drawn) in enumerate(zip(ranked, figure.axes[0].collections, strict=True)):
+        points = np.asarray(drawn.get_offsets())
+        np.testing.assert_allclose(points[:, 0], found.contributions[:, j, 0])
+        assert np.abs(points[:, 1] - place).max() < 0.5  # within its line
+    points = np.asarray(dependence_figure(found, 2).axes[0].collections[0].get_offsets())
+    np.testing.assert_allclose(points, np.column_stack([found.values[:, 2], found.contributions[:, 2, 0]]))
+
+
+def test_a_column_without_an_order_has_no_dependence_figure(rng: np.random.Generator) -> None:
+    text = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), TextColumn("b", ("x", "y", "z"), (), False)), {})
+    model = exported("compact", 4, preparation=text)
+    table = {"a": ["1", "2", "4"], "b": ["x", "y", "z"]}
+    found = explain_model(model, table, background=table)
+    assert found.importance[0].direction is not None
+    assert found.importance[1].direction is None
+    with pytest.raises(ValueError, match="'b' have no order"):
+        dependence_figure(found, 1)
 
 
 def test_shares_of_the_regions_add_up_to_the_score(rng: np.random.Generator) -> None:
@@ -111,7 +143,8 @@ def test_models_without_regions_say_so(rng: np.random.Generator, tmp_path: Path)
         with pytest.raises(ValueError, match="30 neurons"):
             draw()
     assert [path.name for path in save_row_figures(row, tmp_path)] == ["row-1-columns.png", "row-1-columns.svg"]
-    assert [path.name for path in save_model_figures(whole, tmp_path)] == ["importance.png", "importance.svg"]
+    written = {path.stem for path in save_model_figures(whole, tmp_path)}
+    assert written == {"importance", "beeswarm", "dependence-1", "dependence-2", "dependence-3"}
 
 
 # The plane

@@ -29,6 +29,30 @@ def test_mean_contributions_are_those_of_the_rows(rng: np.random.Generator) -> N
     assert found.ranked()[0].column == "x0"
 
 
+def test_the_direction_is_that_of_the_weights(rng: np.random.Generator) -> None:
+    """Of one neuron that one column raises and another lowers; several classes have no direction."""
+    falling = Model(Table(np.array([[[3.0, 0.0, -1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    X = rng.normal(size=(60, 3))
+    up, _, down = explain_model(falling, X, background=X[:5]).importance
+    assert up.direction is not None
+    assert down.direction is not None
+    assert up.direction > 0.8
+    assert down.direction < -0.8
+    several, _ = compact("classes", rng)
+    assert {
+        one.direction for one in explain_model(several, rng.normal(size=(9, 5)), background=np.eye(5)).importance
+    } == {None}
+
+
+def test_progress_rises_to_the_end(rng: np.random.Generator) -> None:
+    X, seen = rng.normal(size=(20, 3)), list[float]()
+    plan = ExplanationPlan.of(ONE_NEURON, np.eye(3))
+    explain_model_inputs(ONE_NEURON, X, ONE_NEURON.predictor.votes(X), plan, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert len(seen) == 20 + 3
+
+
 def test_the_growth_of_the_error_is_that_of_columns_taken_from_other_rows(rng: np.random.Generator) -> None:
     """Against the mean over all pairs of rows, which the shuffles sample: a z-test with the errors that are claimed."""
     X = rng.normal(size=(300, 3)).astype(np.float32).astype(np.float64)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from abnet.explanation.background import column_layout
 from abnet.explanation.row_explanation import shown
 from abnet.model import Card, Model
 from abnet.preparation.coded import CodedMap
-from explanation.test_shapley import compact
+from explanation.test_shapley import compact, said
 from export.models import HOSTILE, columns, preparations, with_dates
 from export.models import model as exported
 from export.models import table as plain_table
@@ -47,15 +48,16 @@ def tabular(kind: str, names: list[str], *, coded: bool = True) -> Model:
 
 @pytest.mark.parametrize("kind", ["compact", "mixture", "classes", "drawn"])
 @pytest.mark.filterwarnings(UNSEEN)
-def test_every_kind_of_column_adds_up_to_the_score(kind: str) -> None:
+def test_every_kind_of_column_adds_up_to_the_probability(kind: str) -> None:
     """Missing values and unseen categories included."""
     model, rows = tabular(kind, NAMES), table(8, NAMES, seed=3)
     found = explain(model, rows, background=table(12, NAMES, seed=4), seed=1)
     assert found.columns == tuple(NAMES)
-    scores = model.decision_function(rows).reshape(len(rows), -1)
+    values = said(model, rows)
     labels = model.predict(rows).tolist()
-    for row, score, label in zip(found, scores, labels, strict=True):
-        np.testing.assert_allclose(row.base + row.contributions.sum(axis=0), score, rtol=0, atol=1e-10)
+    for row, value, label in zip(found, values, labels, strict=True):
+        np.testing.assert_allclose(row.base + row.contributions.sum(axis=0), value, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(row.values, value, rtol=0, atol=1e-12)
         assert row.label == label
         assert row.exact  # eight columns
     written = [row.cells for row in found]
@@ -70,7 +72,7 @@ def test_all_features_and_codes_of_a_column_move_together() -> None:
     usual = table(1, NAMES, seed=5).with_columns(pl.lit(20.0).alias("age"), pl.lit("Oslo").alias("city"))
     row = usual.with_columns(pl.lit(90.0).alias("age"))
     found = explain(model, row, background=usual)[0]
-    moved = model.decision_function(row)[0] - model.decision_function(usual)[0]
+    moved = said(model, row)[0, 0] - said(model, usual)[0, 0]
     assert found.contributions[0, 0] == pytest.approx(moved, abs=1e-13)
     assert abs(moved) > 1e-3
     assert not found.contributions[1:].any()
@@ -83,7 +85,7 @@ def test_a_category_that_was_never_seen_is_a_cell_like_any_other() -> None:
     row = explain(model, rows, background=table(10, NAMES, seed=6))[0]
     assert row.cells[3] == "Atlantis"
     assert "Atlantis" in row.describe()
-    assert row.base[0] + row.contributions.sum() == pytest.approx(model.decision_function(rows)[0], abs=1e-10)
+    assert row.base[0] + row.contributions.sum() == pytest.approx(said(model, rows)[0, 0], abs=1e-10)
 
 
 @pytest.mark.parametrize("name", ["none", "standard", "minmax", "clipped", "thermometer", "coded"])
@@ -98,7 +100,7 @@ def test_arrays_are_explained_column_by_column(name: str, sampled: bool, rng: np
     used = [f"x{i}" for i in range(n) if name != "thermometer" or preparation.thresholds[i]]
     assert list(found.columns) == used
     sums = np.array([row.base[0] for row in found]) + found.contributions.sum(axis=1)
-    np.testing.assert_allclose(sums, model.decision_function(X), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(sums, said(model, X)[:, 0], rtol=0, atol=1e-10)
     assert found[0].exact == (not sampled or name == "thermometer")
     assert [float(cell) for cell in found[2].cells] == [X[2, int(column[1:])] for column in used]
 
@@ -109,9 +111,7 @@ def test_the_columns_of_a_foreign_transformer_are_its_features(rng: np.random.Ge
     found = explain(model, X[:2], background=X)
     assert found.columns == ("pca0", "pca1")
     assert not found.plan.columns.original
-    assert found[0].base[0] + found[0].contributions.sum() == pytest.approx(
-        model.decision_function(X[:1])[0], abs=1e-10
-    )
+    assert found[0].base[0] + found[0].contributions.sum() == pytest.approx(said(model, X[:1])[0, 0], abs=1e-10)
 
 
 # Names
@@ -135,7 +135,7 @@ def test_hostile_names_and_cells_stay_inert_in_text_csv_and_json() -> None:
     records = list(csv.reader(io.StringIO(found.to_csv())))
     assert records[0] == ["row", "prediction", "class", "column", "cell", "contribution", "standard_error"]
     assert {len(record) for record in records} == {7}
-    assert {record[3] for record in records[1:]} == {*names, "(in the mean)"}
+    assert {record[3] for record in records[1:]} == {*names, "(average)"}
     assert len(records) == 1 + 2 * 5 * (1 + len(names))
     again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert again["columns"] == names
@@ -238,7 +238,7 @@ def test_a_classifier_explains_with_rows_of_its_first_part(fitted: Any) -> None:
     assert len(kept) == 25
     assert all(np.isclose(first, row, atol=1e-5).all(axis=1).any() for row in kept)
     sums = found[0].base[0] + found.contributions.sum(axis=1)
-    np.testing.assert_allclose(sums, clf.decision_function(X[:4]), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(sums, clf.predict_proba(X[:4])[:, 1], rtol=0, atol=1e-10)
     assert [row.label for row in found] == clf.predict(X[:4]).tolist()
     assert [float(cell) for cell in found[0].cells] == X[0].tolist()
 
@@ -306,7 +306,63 @@ def test_several_classes_have_a_column_each(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(found.contributions.sum(axis=2), 0, atol=1e-14)
     row = found[0]
     assert row.output == row.code
-    assert f"share of the vote for {row.classes[row.code]!r}" in row.describe()
+    assert f"P({row.classes[row.code]})" in row.describe()
+
+
+@pytest.mark.parametrize("kind", ["one", "classes"])
+def test_shap_takes_the_same_numbers(kind: str, rng: np.random.Generator) -> None:
+    shap = pytest.importorskip("shap")
+    model, _ = compact(kind, rng)
+    X = rng.normal(size=(3, 5))
+    found = explain(model, X, background=rng.normal(size=(4, 5)))
+    made = found.to_shap()
+    assert isinstance(made, shap.Explanation)
+    np.testing.assert_array_equal(made.values, found.contributions)
+    np.testing.assert_allclose(
+        made.base_values + made.values.sum(axis=1), said(model, X)[:, 0] if kind == "one" else said(model, X)
+    )
+    assert made.feature_names == list(found.columns)
+    np.testing.assert_allclose(made.data.astype(float), X)
+
+
+def test_without_shap_the_error_says_what_to_install(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shap", None)
+    with pytest.raises(ImportError, match="pip install shap"):
+        explain(exported("compact", 3), np.eye(3), background=np.eye(3)).to_shap()
+
+
+class Reader(HTMLParser):
+    """Texts and element names of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.filterwarnings(UNSEEN)
+def test_notebooks_show_the_numbers_and_hostile_names_as_text() -> None:
+    names = hostile()
+    model, rows = tabular("mixture", names), table(7, names, seed=3)
+    found = explain(model, rows, background=table(5, names, seed=4))
+    row = Reader(found[0]._repr_html_())
+    assert row.tags == {"div", "p", "b", "table", "tr", "td", "svg", "rect"}
+    for j in found[0].ranked():
+        assert f"{100 * found[0].contributions[j, 0]:+.1f}%" in row.text
+    assert f"{100 * model.predict_proba(rows)[0, 1]:.1f}%" in row.text
+    assert "2 more rows" in Reader(found._repr_html_()).text
+    whole = abnet.explanation.explain_model(model, rows, background=rows)
+    shown_importance = Reader(whole._repr_html_())
+    assert f"{100 * whole.ranked()[0].contribution:.1f}%" in shown_importance.text
+    assert shown_importance.tags <= row.tags
 
 
 def test_the_layout_covers_every_input() -> None:

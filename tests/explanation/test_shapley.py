@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from abnet.bam import BAM
+from abnet.calibration import Calibration
 from abnet.codebook import code_words
 from abnet.cube import corners
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.shapley import (
     FeatureGame,
+    LeadingGame,
     exact_values,
     game_of,
     ordered_values,
@@ -25,7 +27,7 @@ from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.table import Table
 from abnet.predictors.uniform import Uniform
-from explanation.brute_force import shapley_by_coalitions, shapley_by_orders, table_score
+from explanation.brute_force import Score, shapley_by_coalitions, shapley_by_orders, table_score
 
 INPUTS = 5
 OWNERS = (0, 1, 1, 2, 3)
@@ -50,6 +52,24 @@ def compact(kind: str, rng: np.random.Generator, **sizes: int) -> Any:
     return model, (table.W, table.b, table.H if kind == "classes" else table.H[:, :, None])
 
 
+def probability(score: Score) -> Score:
+    """Of the second class, from F in [-1, 1]; several shares are probabilities already."""
+
+    def of(x: list[float]) -> list[float]:
+        found = score(x)
+        return [(1 + found[0]) / 2] if len(found) == 1 else found
+
+    return of
+
+
+def said(model: Model, X: np.ndarray) -> np.ndarray:
+    """What the model's public functions say of what is explained, (n, C)."""
+    if not model.predictor.shares:
+        return model.decision_function(X).reshape(len(X), -1)
+    found = model.predict_proba(X)
+    return found[:, 1:] if model.n_classes == 2 else found
+
+
 def rows(rng: np.random.Generator, n: int, inputs: int = INPUTS) -> np.ndarray:
     return rng.normal(size=(n, inputs)).astype(np.float32).astype(np.float64)
 
@@ -64,19 +84,18 @@ def test_exact_contributions_are_those_of_the_definition(kind: str, rng: np.rand
     X, Z = rows(rng, 2), rows(rng, 3)
     C = arrays[2].shape[2]
     for x, found in zip(X, shapley_values(model, X, plan(Z)), strict=True):
-        expected = shapley_by_coalitions(table_score(*arrays), x.tolist(), Z.tolist(), OWNERS, C)
+        expected = shapley_by_coalitions(probability(table_score(*arrays)), x.tolist(), Z.tolist(), OWNERS, C)
         np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
         assert found.exact
 
 
 @pytest.mark.parametrize("kind", ["one", "mixture", "classes"])
 @pytest.mark.parametrize("limit", [0, 10], ids=["orders", "coalitions"])
-def test_contributions_add_up_to_the_score(kind: str, limit: int, rng: np.random.Generator) -> None:
+def test_contributions_add_up_to_the_probability(kind: str, limit: int, rng: np.random.Generator) -> None:
     model, _ = compact(kind, rng)
     X, Z = rows(rng, 4), rows(rng, 5)
-    scores = model.predictor.scores(X).reshape(len(X), -1)
-    base = model.predictor.scores(Z).reshape(len(Z), -1).mean(axis=0)
-    for score, found in zip(scores, shapley_values(model, X, plan(Z, exact_columns=limit)), strict=True):
+    base = said(model, Z).mean(axis=0)
+    for score, found in zip(said(model, X), shapley_values(model, X, plan(Z, exact_columns=limit)), strict=True):
         np.testing.assert_allclose(found.base, base, rtol=0, atol=1e-12)
         np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), score, rtol=0, atol=1e-10)
 
@@ -96,28 +115,52 @@ def every_kind(rng: np.random.Generator) -> dict[str, Model]:
 def test_predictors_without_a_table_are_explained_too(kind: str, rng: np.random.Generator) -> None:
     model = every_kind(rng)[kind]
     X, Z = rows(rng, 2), rows(rng, 3)
-    scores = model.predictor.scores(X)
-    for x, score, found in zip(X, scores, shapley_values(model, X, plan(Z)), strict=True):
+    for x, value, found in zip(X, said(model, X)[:, 0], shapley_values(model, X, plan(Z)), strict=True):
 
         def one(row: list[float]) -> list[float]:
-            return [float(model.predictor.scores(np.array([row]))[0])]
+            return [float(said(model, np.array([row]))[0, 0])]
 
         expected = shapley_by_coalitions(one, x.tolist(), Z.tolist(), OWNERS)
         np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
-        assert found.base[0] + found.contributions.sum() == pytest.approx(score, abs=1e-10)
+        assert found.base[0] + found.contributions.sum() == pytest.approx(value, abs=1e-10)
 
 
-def test_both_games_give_the_same_values(rng: np.random.Generator) -> None:
-    model, _ = compact("mixture", rng)
-    fast = game_of(model, LAYOUT.input_owners)
-    slow = FeatureGame(model, LAYOUT.input_owners)
+@pytest.mark.parametrize("kind", ["one", "mixture", "classes", "moments", "moments of classes"])
+def test_both_games_give_the_same_values(kind: str, rng: np.random.Generator) -> None:
+    wide = {
+        "moments": lambda: Moments.from_networks([network(rng, 4, 1, width=30) for _ in range(2)]),
+        "moments of classes": lambda: Moments.from_networks([network(rng, 3, width=30)], code_words(3, 3)),
+    }
+    predictor = wide[kind]() if kind in wide else compact(kind, rng)[0].predictor
+    fast, slow = game_of(predictor, LAYOUT.input_owners), FeatureGame(predictor, LAYOUT.input_owners)
+    assert isinstance(fast, LeadingGame)
     (x, z), players = rows(rng, 2), np.array([0, 1, 3])
     z[3] = x[3]  # the third column agrees
     member = corners(3, np.int8) > 0
     assert fast.differing(fast.parts(x), fast.parts(z)).tolist() == slow.differing(x, z).tolist() == players.tolist()
     np.testing.assert_allclose(
-        fast.values(fast.parts(x), fast.parts(z), players, member), slow.values(x, z, players, member), atol=1e-14
+        fast.values(fast.parts(x), fast.parts(z), players, member), slow.values(x, z, players, member), atol=1e-13
     )
+    X = rows(rng, 7)
+    orders = np.array([[rng.permutation(7) for _ in range(2)] for _ in range(4)])
+    for quick, plain in zip(fast.exchanged(X, orders), slow.exchanged(X, orders), strict=True):
+        np.testing.assert_allclose(quick, plain, atol=1e-13)
+
+
+def test_calibrated_probabilities_are_explained(rng: np.random.Generator) -> None:
+    """The value of a coalition is the calibrated probability, not the share of the vote."""
+    model, arrays = compact("one", rng)
+    model = replace(model, calibration=Calibration(2.0, 0.01))
+    X, Z = rows(rng, 1), rows(rng, 3)
+
+    def calibrated(x: list[float]) -> list[float]:
+        p = probability(table_score(*arrays))(x)[0]
+        odds = [(1 - p + 0.01) ** 2, (p + 0.01) ** 2]
+        return [odds[1] / sum(odds)]
+
+    found = shapley_values(model, X, plan(Z))[0]
+    expected = shapley_by_coalitions(calibrated, X[0].tolist(), Z.tolist(), OWNERS)
+    np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
 
 
 # The axioms

@@ -6,7 +6,7 @@ import struct
 from datetime import date
 from fractions import Fraction
 from itertools import product
-from math import cos, erf, exp, inf, isnan, log, nan, pi, sin, sqrt
+from math import cos, erf, exp, inf, isfinite, isnan, log, nan, pi, sin, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +102,12 @@ def number(text: str, form: dict[str, Any]) -> float:
         return nan
     plain = written(text, form)
     if plain is None:
-        raise ValueError(f"{text!r} is no number")
-    x = float(plain) if not form["offset"] else float(Fraction(plain) - form["offset"])
-    if abs(x) > GRAMMAR["largest"]:
-        raise ValueError(f"{text!r} is too large")
-    return x
+        return nan
+    if form["offset"] and isfinite(float(plain)):
+        x = float(Fraction(plain) - form["offset"])
+    else:
+        x = float(plain)
+    return x if abs(x) <= GRAMMAR["largest"] else nan
 
 
 def written(text: str, form: dict[str, Any]) -> str | None:

@@ -75,6 +75,8 @@ def _cells(table: TableMap) -> pl.DataFrame:
         (" 7 ", "-$3", "", "  NaN ", "blue", "", "nan", " NULL "),
         ("1e3", "n.a.", "TRUE", 'q"uote', "<NA>", "1970-01-01", "GRÖßE und mr", "ﬃ 𐐀𐐁 ½"),
         ("unknown", "$ 12", "0", "Nowhere", "", "not a date", "mrmr", "x"),
+        ("rotary", "€5", "maybe", "Oslo", "red", "9.12", "mrs", "odd"),
+        ("inf", "1e200", "no", "Bergen", "blue", "2001-02-30", "mr", "large"),
     ]
     names = [column.name for column in table.columns]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

@@ -10,7 +10,7 @@ import pytest
 from abnet.paper import Result, Setting
 from abnet.paper import runs as training
 from abnet.paper.grid import SettingGroup
-from abnet.paper.protocol import Protocol, protocol_of
+from abnet.paper.protocol import VARIANTS, Protocol, Variant, key, protocol_of
 from abnet.paper.runs import Member, run_group
 
 ABNET = Setting("circles", "ABNet", (2,), 0.1, 0)
@@ -30,6 +30,7 @@ TRAINED: dict[str, tuple[dict[str, Any], object]] = {
     "rate_patience": (STALE, 1),
     "delta": (SHORT, 0.01),
     "n_evaluations": (SAMPLED, 3),
+    "variant": (SHORT, Variant(warm_up=1)),
 }
 """Field by field: what the protocol is shortened to, and a value that must change what comes of the run."""
 
@@ -67,6 +68,28 @@ def test_a_run_repeats_itself(outcome: Any) -> None:
 def test_a_field_changes_what_comes_of_a_run(name: str, outcome: Callable[..., Result]) -> None:
     constants, other = TRAINED[name]
     assert outcome(**constants) != outcome(**constants | {name: other})
+
+
+@pytest.mark.parametrize("variant", [Variant(deviations=True), Variant(restarts=2)], ids=str)
+def test_every_part_of_a_variant_changes_what_comes_of_a_run(variant: Variant, outcome: Callable[..., Result]) -> None:
+    assert outcome(**SHORT) != outcome(**SHORT, variant=variant)
+
+
+def test_restarts_keep_the_lowest_bound_and_pay_for_the_choice(outcome: Callable[..., Result]) -> None:
+    """Of two initialisations, the first of which is the paper's: each bound is computed at half of δ."""
+    paid, best = outcome(**SHORT | {"delta": 0.025}), outcome(**SHORT, variant=Variant(restarts=2))
+    assert best.bound is not None
+    assert paid.bound is not None
+    assert best.bound <= paid.bound + 1e-6
+
+
+def test_a_variant_is_a_run_of_its_own() -> None:
+    keys = {key(replace(ABNET, variant=name), "data") for name in (None, *VARIANTS)}
+    assert len(keys) == 1 + len(VARIANTS)
+    with pytest.raises(ValueError, match="cold"):
+        replace(ABNET, variant="cold")
+    with pytest.raises(ValueError, match="ABNet_l"):
+        replace(ABNET, model="ABNet_l", variant="both")
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -40,7 +40,7 @@ def train(program: Any, learner: PosteriorLearner, epochs: int) -> np.ndarray:
         order[:96] = rng.permutation(96)
         span, limits = Span(np.int32(0), np.int32(96)), Limits(*map(np.asarray, Limits()))
         runs = program((learner,), runs, rows, order, np.int32(96), span, limits, batch_size=16)
-    return np.asarray(runs[0].state.weights)
+    return np.asarray(runs[0].state.learned.weights)
 
 
 @on_cpu

@@ -82,7 +82,46 @@ def test_steps_lower_each_objective_and_learn_C_with_the_bound_only(rng: np.rand
             state = step(state, inputs, targets, weights, 0.02, jax.random.key(0))
         after = monitor(state, output(state, inputs, None), targets, weights)
         assert after < before
-        assert (float(state.log_c) != 0) == (objective is Objective.BOUND)
+        assert (float(state.learned.log_c) != 0) == (objective is Objective.BOUND)
+
+
+def test_deviations_are_learned_through_the_bound_alone(rng: np.random.Generator) -> None:
+    network, prior, X, y = problem(rng)
+    learner = PosteriorLearner(SIZES, deviations=True)
+    begin = Posterior.from_networks([network], [prior], Exact(), [0.2, -0.1, 0.3])
+    inputs, targets, weights = (jnp.asarray(a, jnp.float32) for a in (exact.lift(X), y, np.ones(8)))
+    step = jax.jit(learner.step)
+    for objective in Objective:
+        state = start(begin, objective, 5000, 0.05, deviations=True)
+        moved = step(state, inputs, targets, weights, 0.02, jax.random.key(0)).learned
+        assert not np.array_equal(moved.weights, state.learned.weights)
+        assert np.array_equal(moved.log_sigma, state.learned.log_sigma) == (objective is not Objective.BOUND)
+
+
+def test_the_gradient_of_the_deviations_is_that_of_the_bound_in_numpy(rng: np.random.Generator) -> None:
+    """Central differences in float64 of Eq. 6 on the posterior's own output and divergence."""
+    network, prior, X, y = problem(rng)
+    logs, n, delta = np.array([0.2, -0.1, 0.3]), 50, 0.05
+    lifted = exact.lift(X)
+
+    def bound(log_sigma: np.ndarray) -> float:
+        some = Posterior.from_networks([network], [prior], Exact(), list(log_sigma)).astype(np.float64)
+        some = replace(some, log_sigma=tuple(log_sigma))
+        risk = np.mean((1 - y * some.output(lifted)) / 2)
+        return float((1 - np.exp(-risk - (some.kl() + np.log(2 * n**0.5 / delta)) / n)) / (1 - np.exp(-1)))
+
+    step = 1e-5
+    differences = [(bound(logs + step * e) - bound(logs - step * e)) / (2 * step) for e in np.eye(3)]
+    learner = PosteriorLearner(SIZES, deviations=True)
+    begin = Posterior.from_networks([network], [prior], Exact(), list(logs))
+    state = jax.tree.map(jnp.asarray, start(begin, Objective.BOUND, n, delta, deviations=True))
+    inputs, targets = jnp.asarray(lifted, jnp.float32), np.asarray(y, np.float32)
+
+    def objective(log_sigma: Any) -> Any:
+        moved = state._replace(learned=state.learned._replace(log_sigma=log_sigma))
+        return learner.monitor(moved, learner.output(moved, inputs, None), targets, np.ones(8, np.float32))
+
+    np.testing.assert_allclose(jax.jit(jax.grad(objective))(state.learned.log_sigma), differences, rtol=2e-4)
 
 
 def test_rows_of_weight_zero_do_not_move_a_step(rng: np.random.Generator) -> None:
@@ -93,7 +132,7 @@ def test_rows_of_weight_zero_do_not_move_a_step(rng: np.random.Generator) -> Non
     step = jax.jit(learner.step)
     full = step(state, inputs, targets, weights, 0.01, jax.random.key(0))
     spoiled = step(state, inputs.at[4:].set(0.5), -targets.at[:4].multiply(-1), weights, 0.01, jax.random.key(0))
-    np.testing.assert_array_equal(full.weights, spoiled.weights)
+    np.testing.assert_array_equal(full.learned.weights, spoiled.learned.weights)
 
 
 def test_the_saturated_log_loss_stays_finite() -> None:
@@ -103,7 +142,7 @@ def test_the_saturated_log_loss_stays_finite() -> None:
     inputs, wrong = jnp.asarray(exact.lift(np.array([[5.0]])), jnp.float32), jnp.asarray([-1.0])
     output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
     after = step(state, inputs, wrong, jnp.ones(1), 0.1, jax.random.key(0))
-    assert np.isfinite(after.weights).all()
+    assert np.isfinite(after.learned.weights).all()
     value = monitor(state, output(state, inputs, None), wrong, jnp.ones(1))
     assert value == pytest.approx(-np.log(LOG_MIXTURE / 2), rel=1e-3)
 
@@ -129,7 +168,7 @@ def test_light_rows_stay_light_in_a_minibatch_of_their_own(count: int, rng: np.r
         state = start(posterior, objective, 500, 0.05)
         heavy = inputs, targets, np.ones(8)
         light, none, equal = ((inputs, -targets, np.full(8, weight)) for weight in (1e-3, 0, 1))
-        moved, kept, turned = (after(learner, state, heavy, batch).weights for batch in (light, none, equal))
+        moved, kept, turned = (after(learner, state, heavy, batch).learned.weights for batch in (light, none, equal))
         assert np.abs(moved - kept).max() < 1e-3
         assert np.abs(turned - kept).max() > 1e-2
 

@@ -1,5 +1,6 @@
 """The stages of a fit: which rows each of them reads, how long it may last, at what rate it learns."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -211,8 +212,27 @@ def test_what_the_pass_met_is_what_is_monitored(rng: np.random.Generator) -> Non
         state = step(state, inputs[batch], targets[batch], np.ones(len(batch), np.float32), 0.05, None)
     watched = np.zeros(len(targets), np.float32)
     watched[10:50] = 1
-    np.testing.assert_allclose(run.state.weights[0], state.weights, atol=1e-5)
+    np.testing.assert_allclose(run.state.learned.weights[0], state.learned.weights, atol=1e-5)
     np.testing.assert_allclose(run.value[0], monitor(state, outputs, targets, watched), atol=1e-5)
     state = start(begin, Objective.BOUND, 40, 0.05)
     looked = monitor(state, output(state, inputs, None), targets, watched)
     np.testing.assert_allclose(looked_at[0].value[0], looked, atol=1e-5)  # the start is looked at, in a pass of its own
+
+
+def test_a_warm_up_leaves_the_prior_where_it_was(rng: np.random.Generator) -> None:
+    job = trainer(lifted_rows(*problem(rng), None), limits=Limits(max_epochs=3))
+    learned = learn_posterior(job, first(), Span(0, 60), 0.05, warm_up=2)
+    assert list(job.curves) == ["warm-up", "bound"]
+    assert len(job.curves["warm-up"]) == 3  # the start, and two epochs
+    assert same(replace(learned, layers=learned.prior), first())
+    assert not same(learned, first())
+
+
+def test_learned_deviations_reach_the_posterior(rng: np.random.Generator) -> None:
+    job = trainer(lifted_rows(*problem(rng), None), limits=Limits(max_epochs=3))
+    job.learner = replace(job.learner, deviations=True)
+    learned = learn_posterior(job, first(), Span(0, 60), 0.05)
+    assert np.all(learned.log_sigma)
+    job.learner = replace(job.learner, deviations=False)
+    again = learn_posterior(job, learned, Span(0, 60), 0.05)  # a prior that has deviations is taken at w/σ
+    np.testing.assert_allclose(again.prior[0], learned.layers[0] / np.exp(learned.log_sigma[0]), rtol=1e-6)

@@ -112,6 +112,9 @@ def export(
     example: Annotated[
         bool, typer.Option("--example", metavar="", help="In C, also write a main program that reads a CSV file.")
     ] = False,
+    single: Annotated[
+        bool, typer.Option("--float", metavar="", help="In C, compute in float: for processors without doubles.")
+    ] = False,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
@@ -130,7 +133,7 @@ def export(
 
     if to not in ("c", "onnx"):
         raise UsageError(f"--to must be 'c' or 'onnx', not {to!r}.")
-    record = export_model(model, to, output, prefix=prefix, example=example, overwrite=overwrite)
+    record = export_model(model, to, output, prefix=prefix, example=example, single=single, overwrite=overwrite)
     if json:
         console.as_json(record)
         return
@@ -252,7 +255,7 @@ def compare(
         check_output(save, "JSON", inputs=[table], option="--save")
     outcome = compare_table(
         table, target, settings=options.settings(context), drop=drop or [], group=group,
-        preparation=options.preparation(max_categories, decimal, use), test_fraction=test_fraction, save=save,
+        preparation=options.preparation(max_categories, decimal, use=use), test_fraction=test_fraction, save=save,
         verbose=not quiet,
     )  # fmt: skip
     for notice in outcome.notices:

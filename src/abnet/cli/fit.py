@@ -26,6 +26,9 @@ def fit(
     ),
     drop: options.Drop = None,
     use: options.Use = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    dates: options.DateColumn = None,
     group: options.GroupColumn = None,
     decimal: options.Decimal = "auto",
     max_categories: options.MaxCategories = 20,
@@ -81,7 +84,9 @@ def fit(
 
     outcome = fit_table(
         table, target, output, settings=options.settings(context), drop=drop or [], group=group,
-        preparation=options.preparation(max_categories, decimal, use), max_learn_rows=max_learn_rows,
+        preparation=options.preparation(
+            max_categories, decimal, use=use, numeric=numeric, categorical=categorical, dates=dates
+        ), max_learn_rows=max_learn_rows,
         verbose=not quiet, background=not no_background, command=options.command_line(context),
     )  # fmt: skip
     for notice in outcome.notices:

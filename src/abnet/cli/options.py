@@ -35,6 +35,19 @@ Use = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Column to use though it has no name or looks like an id; may be repeated."),
 ]
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Read this column as numbers; other cells count as missing; may be repeated."),
+]
+Categorical = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Read this column as categories; may be repeated.")
+]
+DateColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--date", metavar="COLUMN", help="Read this column as dates; other cells count as missing; may be repeated."
+    ),
+]
 GroupColumn = Annotated[
     str | None,
     typer.Option(
@@ -251,11 +264,12 @@ def command_line(context: typer.Context) -> str:
     return shlex.join(parts)
 
 
-def preparation(max_categories: int, decimal: str, use: list[str] | None) -> dict[str, Any]:
+def preparation(max_categories: int, decimal: str, **columns: list[str] | None) -> dict[str, Any]:
     """The parameters of `abnet.preparation.TablePreparation` among the options of a command."""
     if decimal not in ("auto", "comma", "point"):
         raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {decimal!r}.")
-    return {"max_categories": max_categories, "decimal": decimal, "use": tuple(use or ())}
+    named = {name: tuple(given or ()) for name, given in columns.items()}
+    return {"max_categories": max_categories, "decimal": decimal, **named}
 
 
 def widths(text: str) -> tuple[int, ...] | str:

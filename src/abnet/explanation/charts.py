@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abnet.explanation.model_explanation import ModelExplanation
-from abnet.explanation.row_explanation import RowExplanation
-from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, save, styled
+from abnet.explanation.row_explanation import RowExplanation, amount
+from abnet.plots import LOWERS, OKABE_ITO, RAISES, diverging, drawable, label_panel, save, styled
 from abnet.words import number_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "beeswarm_figure",
     "contributions_figure",
+    "dependence_figure",
     "importance_figure",
     "region_mass_figure",
     "row_regions_figure",
@@ -26,7 +28,9 @@ __all__ = [
     "spectrum_figure",
 ]
 
-_UP, _DOWN = OKABE_ITO["blue"], OKABE_ITO["vermillion"]
+_UP, _DOWN = RAISES, LOWERS
+DEPENDENCES = 3
+"""Columns whose dependence is drawn by `save_model_figures`: the most important ones."""
 _BAR: dict[str, Any] = {"height": 0.62, "linewidth": 0}
 
 
@@ -47,13 +51,13 @@ def _figure(bars: int, width: float = 6.4) -> "Figure":
 
 
 def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
-    """What moved a row, column after column, from the mean of the background to its score.
+    """What moved a row: a waterfall as in SHAP, from the background's average below to the row above.
 
     Parameters
     ----------
     row : RowExplanation
     most : int
-        Columns shown; the others are one bar.
+        Columns shown, the largest contribution first; the others are one bar.
 
     Examples
     --------
@@ -63,7 +67,7 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> figure = contributions_figure(explain(model, [[1.0, 1.0]], background=[[0.0, 1.0]])[0])
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['in the mean', 'x0 = 1', 'x1 = 1', 'this row']
+    ['x0 = 1', 'x1 = 1']
     """
     c, ranked = row.output, row.ranked()
     listed, rest = ranked[:most], ranked[most:]
@@ -74,33 +78,53 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
         moves.append(float(row.contributions[rest, c].sum()))
         errors.append(0.0)
         names.append(number_of(len(rest), "other column"))
-    ends = float(row.base[c]) + np.cumsum(moves)
-    starts = np.concatenate([[row.base[c]], ends[:-1]])
+    base, value = float(row.base[c]), float(row.values[c])
+    starts = base + np.append(np.cumsum(moves[::-1])[::-1][1:], 0.0)  # the last bar starts at the average
     with styled():
         figure = _figure(len(moves) + 2)
         axes = figure.subplots()
-        axes.axvline(0, color="#AAAAAA", linewidth=0.8)
-        axes.barh(0, row.base[c], color=OKABE_ITO["grey"], **_BAR)
+        for at in (base, value):
+            axes.axvline(at, color="#999999", linewidth=0.8, linestyle=":")
         axes.barh(
-            range(1, len(moves) + 1), moves, left=starts, color=[_UP if move >= 0 else _DOWN for move in moves],
+            range(len(moves)), moves, left=starts, color=[RAISES if move >= 0 else LOWERS for move in moves],
             xerr=None if row.exact else errors, error_kw={"elinewidth": 0.9, "ecolor": "black"}, **_BAR,
         )  # fmt: skip
-        axes.barh(len(moves) + 1, row.scores[c], color="black", **_BAR)
-        for place, end in enumerate(np.concatenate([[row.base[c]], ends])):
-            axes.plot([end, end], [place - 0.31, place + 1.31], color="#888888", linewidth=0.6)
-        axes.use_sticky_edges = False  # no bar grows out of the axis
-        _named(axes, ["in the mean", *names, "this row"])
-        axes.set_xlabel(_quantity(row), parse_math=False)
-        sure = "" if row.probabilities is None else f", probability {100 * row.probabilities[row.code]:.1f}%"
-        title = f"row {row.number}: {drawable(row.classes[row.code], 30)}{sure}"
-        axes.set_title(title, loc="left", parse_math=False)
+        for place in range(len(moves) - 1):
+            axes.plot([starts[place]] * 2, [place - 0.31, place + 1.31], color="#888888", linewidth=0.6)
+        _named(axes, names)
+        _numbers(axes, row, starts, moves)
+        average = f"average over the background: {amount(base, row.unit)}"
+        axes.set_xlabel(f"{_quantity(row)}\n{average}", parse_math=False)
+        if row.unit == "probability":
+            axes.xaxis.set_major_formatter(_percentages())
+        sure = f", {_quantity(row)} = {amount(value, row.unit)}"
+        axes.set_title(f"row {row.number}: {drawable(row.classes[row.code], 20)}{sure}", loc="left", parse_math=False)
     return figure
 
 
+def _numbers(axes: "Axes", row: RowExplanation, starts: Any, moves: list[float]) -> None:
+    """Each bar's number behind its end, with room for it."""
+    low, high = min([*starts, *(starts + moves)]), max([*starts, *(starts + moves)])
+    room = 0.16 * ((high - low) or 1.0)
+    axes.set_xlim(low - room, high + room)
+    for place, (start, move) in enumerate(zip(starts, moves, strict=True)):
+        side = 1 if move >= 0 else -1
+        axes.annotate(
+            amount(move, row.unit, sign=True), (start + move, place), xytext=(3 * side, 0),
+            textcoords="offset points", va="center", ha="left" if side > 0 else "right", fontsize=8,
+            color=RAISES if side > 0 else LOWERS,
+        )  # fmt: skip
+
+
+def _percentages() -> Any:
+    from matplotlib.ticker import PercentFormatter
+
+    return PercentFormatter(1.0)
+
+
 def _quantity(row: RowExplanation) -> str:
-    if len(row.scores) == 1:
-        return f"F (right: {drawable(row.classes[1], 24)}, left: {drawable(row.classes[0], 24)})"
-    return f"share of the vote for {drawable(row.classes[row.code], 30)}"
+    name = drawable(row.classes[1 if len(row.values) == 1 else row.code], 20)
+    return f"P({name})" if row.unit == "probability" else f"score for {name}"
 
 
 def row_regions_figure(row: RowExplanation) -> "Figure":
@@ -129,7 +153,7 @@ def row_regions_figure(row: RowExplanation) -> "Figure":
         right.barh(range(len(names)), shares, color=[_UP if share >= 0 else _DOWN for share in shares], **_BAR)
         _named(right, [""] * len(names))
         right.locator_params(axis="x", nbins=5)
-        right.set_xlabel(f"share of the decision (all: {row.scores[c]:+.3f})")
+        right.set_xlabel(f"share of the score F (all: {row.scores[c]:+.3f})")
         label_panel(left, "a", "regions of the row")
         label_panel(right, "b", "probability × output / networks")
     return figure
@@ -175,15 +199,21 @@ def importance_figure(found: ModelExplanation, *, most: int = 15) -> "Figure":
         panels = figure.subplots(1, 2 if judged else 1, squeeze=False)[0]
         _whiskers(panels[0], [one.contribution for one in ranked], [one.contribution_error for one in ranked])
         _named(panels[0], [drawable(one.column, 30) for one in ranked])
+        for place, one in enumerate(ranked):
+            axes, end = panels[0], one.contribution + one.contribution_error
+            text = amount(one.contribution, found.unit)
+            axes.annotate(text, (end, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8)
         panels[0].set_xlabel(f"mean |contribution| ({found.n_explained:,} rows)")
-        panels[0].set_xlim(left=0)
+        panels[0].set_xlim(0, 1.18 * max([one.contribution + one.contribution_error for one in ranked] + [1e-12]))
+        if found.unit == "probability":
+            panels[0].xaxis.set_major_formatter(_percentages())
         if judged:
             grown = [100 * (one.error_growth or 0.0) for one in ranked]
             panels[1].axvline(0, color="#AAAAAA", linewidth=0.8)
             _whiskers(panels[1], grown, [100 * (one.error_growth_error or 0.0) for one in ranked])
             _named(panels[1], [""] * len(ranked))
             panels[1].set_xlabel(f"percentage points ({found.n_shuffled:,} rows)")
-            label_panel(panels[0], "a", "moves the score by")
+            label_panel(panels[0], "a", "moves the answer by")
             label_panel(panels[1], "b", "shuffled, error grows by")
     return figure
 
@@ -193,6 +223,99 @@ def _whiskers(axes: "Axes", values: list[float], errors: list[float]) -> None:
         range(len(values)), values, xerr=errors, color=OKABE_ITO["sky"],
         error_kw={"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5}, **_BAR,
     )  # fmt: skip
+
+
+def beeswarm_figure(found: ModelExplanation, *, output: int | None = None, most: int = 12) -> "Figure":
+    """Each explained row's contribution of each column, coloured by the column's value, as in SHAP.
+
+    Parameters
+    ----------
+    found : ModelExplanation
+    output : int, optional
+        The class, where there are several; by default the first.
+    most : int
+        Columns shown, the most important first.
+    """
+    c = output or 0
+    ranked = sorted(range(len(found.importance)), key=lambda j: -found.importance[j].contribution)[:most]
+    with styled():
+        figure = _figure(len(ranked) + 1, 6.4)
+        axes = figure.subplots()
+        axes.axvline(0, color="#AAAAAA", linewidth=0.8)
+        for place, j in enumerate(ranked):
+            x = found.contributions[:, j, c]
+            axes.scatter(x, place + _swarm(x), s=9, linewidths=0, **_coloured(found.values[:, j]))
+        _named(axes, [drawable(found.importance[j].column, 30) for j in ranked])
+        _contribution_axis(axes.xaxis, found, c)
+        _value_bar(figure, axes)
+    return figure
+
+
+def _swarm(x: Any, height: float = 0.34, bins: int = 60) -> Any:
+    """Offsets that spread points of nearly the same place, the densest the farthest."""
+    span = float(np.ptp(x)) or 1.0
+    places = np.minimum(((x - x.min()) / span * bins).astype(int), bins - 1)
+    offsets = np.zeros(len(x))
+    for place in np.unique(places):
+        inside = np.flatnonzero(places == place)
+        ranks = np.arange(len(inside))
+        offsets[inside] = ((ranks + 1) // 2) * np.where(ranks % 2, 1.0, -1.0)
+    return offsets * height / max(float(np.abs(offsets).max()), 6.0)
+
+
+def _coloured(values: Any) -> dict[str, Any]:
+    """Colours of points by the rank of their values; grey where values have no order."""
+    if np.isnan(values).any():
+        return {"color": OKABE_ITO["grey"]}
+    low, high = np.quantile(values, [0.05, 0.95])
+    high = high if high > low else low + 1.0
+    return {"c": np.clip((values - low) / (high - low), 0.0, 1.0), "cmap": _low_to_high(), "vmin": 0.0, "vmax": 1.0}
+
+
+def _low_to_high() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("low to high", [LOWERS, "#8E44AD", RAISES])
+
+
+def _value_bar(figure: "Figure", axes: "Axes") -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    bar = figure.colorbar(ScalarMappable(Normalize(0, 1), _low_to_high()), ax=axes, fraction=0.03, pad=0.02)
+    bar.set_ticks([0, 1], labels=["low", "high"])
+    bar.set_label("value of the column")
+    bar.outline.set_visible(False)
+
+
+def _contribution_axis(axis: Any, found: ModelExplanation, c: int) -> None:
+    name = drawable(found.classes[1 if found.contributions.shape[-1] == 1 else c], 16)
+    what = f"P({name})" if found.unit == "probability" else f"the score for {name}"
+    axis.set_label_text(f"contribution to {what}", parse_math=False)
+    if found.unit == "probability":
+        axis.set_major_formatter(_percentages())
+
+
+def dependence_figure(found: ModelExplanation, column: int, *, output: int | None = None) -> "Figure":
+    """A column's contribution against its prepared value, over the explained rows.
+
+    Raises
+    ------
+    ValueError
+        If the column's values have no order.
+    """
+    values, c = found.values[:, column], output or 0
+    name = found.importance[column].column
+    if np.isnan(values).any():
+        raise ValueError(f"the values of {name!r} have no order to draw them by.")
+    with styled():
+        figure = _figure(12, 4.8)
+        axes = figure.subplots()
+        axes.axhline(0, color="#AAAAAA", linewidth=0.8)
+        axes.scatter(values, found.contributions[:, column, c], s=12, color=LOWERS, linewidths=0)
+        axes.set_xlabel(f"{drawable(name, 40)} (prepared value)", parse_math=False)
+        _contribution_axis(axes.yaxis, found, c)
+    return figure
 
 
 def region_mass_figure(found: ModelExplanation) -> "Figure":
@@ -268,6 +391,11 @@ def save_row_figures(row: RowExplanation, folder: str | os.PathLike[str]) -> lis
 def save_model_figures(found: ModelExplanation, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the figures of a model into a folder, as PNG and SVG; their paths."""
     paths = list(save(importance_figure(found), Path(folder) / "importance"))
+    paths += save(beeswarm_figure(found), Path(folder) / "beeswarm")
+    drawn = [found.importance.index(one) for one in found.ranked()]
+    ordered = [j for j in drawn if not np.isnan(found.values[:, j]).any()]
+    for place, j in enumerate(ordered[:DEPENDENCES], start=1):
+        paths += save(dependence_figure(found, j), Path(folder) / f"dependence-{place}")
     if found.regions is not None:
         paths += save(region_mass_figure(found), Path(folder) / "regions")
     return [*paths, *save(spectrum_figure(found), Path(folder) / "spectrum")] if found.spectra else paths

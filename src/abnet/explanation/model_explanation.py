@@ -1,5 +1,6 @@
 """A model explained as a whole, on rows: columns that matter, regions that hold the data, neurons that interact."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.explanation.background import ExplanationPlan
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import as_read, model_of, shown
-from abnet.explanation.shapley import shapley_values
+from abnet.explanation.row_explanation import Unit, amount, as_read, bare, model_of, shown, unit_of
+from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
+from abnet.labels import winners
 from abnet.model.model import Model
 from abnet.words import aligned, number_of, percent
 
-__all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
+__all__ = ["ColumnImportance", "ModelExplanation", "direction_word", "explain_model", "explain_model_inputs"]
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +25,11 @@ EXPLAINED_ROWS = 100
 SHUFFLED_ROWS = 2000
 """Rows on which errors are counted again with a column shuffled."""
 REPEATS = 5
-"""Shuffles of a column."""
+"""Shuffles of a column, where the table is small enough."""
+MOST_EVALUATIONS = 300_000
+"""Network evaluations that the shuffles may take, about: of wide tables fewer shuffles of fewer rows."""
+CLEAR = 0.5
+"""Rank correlation from which a column has one direction."""
 MOST_PROBABILITIES = 2**27
 """Probabilities of regions that are averaged; of wider networks fewer rows are located."""
 
@@ -36,8 +42,11 @@ class ColumnImportance:
     ----------
     column : str
     contribution, contribution_error : float
-        Mean of ``|contribution|`` to the score; of several classes, half the sum over the classes: how much of the vote
-        is moved.
+        Mean of ``|contribution|`` to the probability of the second class; of several classes, half the sum over the
+        classes: how much probability is moved.
+    direction : float or None
+        Rank correlation of the column's value and its contribution, in [-1, 1]: positive where higher values raise the
+        probability of the second class. None for several classes and for columns whose values have no order.
     error_growth, error_growth_error : float or None
         How much more often the model errs when the column is taken from other rows; None without labels.
     """
@@ -45,6 +54,7 @@ class ColumnImportance:
     column: str
     contribution: float
     contribution_error: float
+    direction: float | None
     error_growth: float | None
     error_growth_error: float | None
 
@@ -73,6 +83,12 @@ class ModelExplanation:
     no_regions : str
         Why there are none.
     classes : tuple of str
+    contributions : array (rows, columns, C)
+        Of the explained rows: to the probability of the second class, or of each of several.
+    values : float array (rows, columns)
+        The explained rows' prepared values, for columns whose values have an order; NaN for others.
+    unit : {"probability", "score"}
+        What is explained: a score where the model has no probabilities.
     """
 
     importance: tuple[ColumnImportance, ...]
@@ -85,10 +101,25 @@ class ModelExplanation:
     spectra: tuple[WalshSpectrum, ...]
     no_regions: str
     classes: tuple[str, ...]
+    contributions: Floats
+    values: Floats
+    unit: Unit
 
     def ranked(self) -> list[ColumnImportance]:
         """The columns, the most important first."""
         return sorted(self.importance, key=lambda one: -one.contribution)
+
+    @property
+    def quantity(self) -> str:
+        """What is explained, in a few words."""
+        if self.unit == "score":
+            return "the score"
+        return f"P({shown(self.classes[1])})" if len(self.classes) == 2 else "the probabilities"
+
+    def _repr_html_(self) -> str:
+        from abnet.explanation.notebook import model_html
+
+        return model_html(self)
 
     def variance_by_order(self) -> Floats:
         """Share of the variance of H of the sets of 1, 2, … neurons, over all members and scores."""
@@ -114,16 +145,18 @@ class ModelExplanation:
     def _importance_text(self, most: int) -> str:
         judged = self.error is not None
         over = number_of(self.n_explained, "row")
-        head = f"Columns by how much they move the score (mean of |contribution| over {over})"
+        head = f"Columns by how much they move {self.quantity} (mean of |contribution| over {over})"
         if self.error is not None:
             head += f",\nand by how much the error of {percent(self.error)} grows when a column is shuffled "
             head += f"({number_of(self.n_shuffled, 'row')}; ± one standard error)"
-        lines = [["column", "moves by", "", *["error grows by", ""] * judged]]
+        two = len(self.classes) == 2
+        lines = [["column", "moves by", "", *["higher values"] * two, *["error grows by", ""] * judged]]
         for one in self.ranked()[:most]:
-            moved = [shown(one.column), f"{one.contribution:.3f}", f"± {one.contribution_error:.3f}"]
+            moved_by = [amount(one.contribution, self.unit), f"± {bare(one.contribution_error, self.unit)}"]
+            cells = [shown(one.column), *moved_by, *[direction_word(one.direction)] * two]
             if one.error_growth is not None and one.error_growth_error is not None:
-                moved += [f"{100 * one.error_growth:+.2f} points", f"± {100 * one.error_growth_error:.2f}"]
-            lines.append(moved)
+                cells += [f"{100 * one.error_growth:+.2f} points", f"± {100 * one.error_growth_error:.2f}"]
+            lines.append(cells)
         rest = len(self.importance) - most
         more = f"\n… and {rest} more" if rest > 0 else ""
         return f"{head}:\n\n{aligned(lines)}{more}"
@@ -153,6 +186,19 @@ class ModelExplanation:
             f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
             f"{strongest.coefficient:+.3f}."
         )
+
+
+def direction_word(direction: float | None) -> str:
+    """What higher values of a column do to the probability of the second class, in a word or two.
+
+    Examples
+    --------
+    >>> direction_word(0.9), direction_word(-0.7), direction_word(0.2), direction_word(None)
+    ('raise it', 'lower it', 'vary', '')
+    """
+    if direction is None:
+        return ""
+    return "vary" if abs(direction) < CLEAR else "raise it" if direction > 0 else "lower it"
 
 
 def _group(k: int) -> str:
@@ -226,6 +272,7 @@ def explain_model_inputs(
     seed: int = 0,
     rows: int = EXPLAINED_ROWS,
     regions: int = 10,
+    progress: Callable[[float], None] | None = None,
 ) -> ModelExplanation:
     """`explain_model` for rows that are prepared already; codes are places among the classes, -1 for other labels."""
     plan.check_fits(model)
@@ -233,22 +280,33 @@ def explain_model_inputs(
     if not len(matrix) or (codes is not None and len(codes) != len(matrix)):
         raise ValueError(f"a model is explained on rows, one label each; got {len(matrix)} rows.")
     rng = np.random.default_rng(seed)
-    shuffled, explained = (_some(rng, len(matrix), most) for most in (SHUFFLED_ROWS, rows))
-    moved = _moved(model, matrix[explained], plan)
+    most = max(min(SHUFFLED_ROWS, MOST_EVALUATIONS // len(plan.columns.names)), 200)
+    shuffled, explained_rows = (_some(rng, len(matrix), most) for most in (most, rows))
+    share = 1.0 if codes is None else 0.5
+    found = shapley_values(model, matrix[explained_rows], plan, _part(progress, 0.0, share))
+    contributions = np.stack([values.contributions for values in found])
     growth, error = None, None
     if codes is not None:
-        growth, error = _error_growth(model, matrix[shuffled], codes[shuffled], plan, rng)
+        growth, error = _error_growth(
+            model, matrix[shuffled], codes[shuffled], plan, rng, _part(progress, share, 1.0 - share)
+        )
     table, located, held = region_table(model.predictor), np.arange(0), None
     if table is not None:
         located = _some(rng, len(matrix), max(MOST_PROBABILITIES // table.H[..., 0].size, 50))
         mass = np.sum([P.sum(axis=0) for _, P in table.blocks(matrix[located])], axis=0) / len(located)
         held = table.listed(mass, regions)
+    values = _ordered_values(plan, matrix[explained_rows])
     return ModelExplanation(
-        _importance(plan.columns.names, moved, growth), len(explained), 0 if codes is None else len(shuffled),
-        len(located), len(matrix), error, held,
+        _importance(plan.columns.names, contributions, values, growth), len(explained_rows),
+        0 if codes is None else len(shuffled), len(located), len(matrix), error, held,
         spectra(table.H) if table is not None and table.whole else (), why_no_regions(model.predictor),
-        model.labels.names,
+        model.labels.names, contributions, values, unit_of(model),
     )  # fmt: skip
+
+
+def _part(progress: Callable[[float], None] | None, start: float, share: float) -> Callable[[float], None] | None:
+    """The progress of a part of the work."""
+    return None if progress is None else lambda done: progress(start + share * done)
 
 
 def _some(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
@@ -256,39 +314,72 @@ def _some(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
-def _moved(model: Model, rows: Floats, plan: ExplanationPlan) -> Floats:
-    """How much each column moved each row, shape (rows, columns)."""
-    found = np.stack([np.abs(values.contributions) for values in shapley_values(model, rows, plan)])
-    return np.asarray(found[..., 0] if found.shape[-1] == 1 else found.sum(axis=-1) / 2)
+def _ordered_values(plan: ExplanationPlan, rows: Floats) -> Floats:
+    """The leading feature of every column, where it has an order: alone, or with more than two values; else NaN."""
+    owners = np.array(plan.columns.owners)
+    values = np.full((len(rows), len(plan.columns.names)), np.nan)
+    for j in range(values.shape[1]):
+        features = np.flatnonzero(owners == j)
+        leading = rows[:, features[0]]
+        if len(features) == 1 or len(np.unique(leading)) > 2:
+            values[:, j] = leading
+    return values
 
 
 def _error_growth(
-    model: Model, rows: Floats, codes: NDArray[np.intp], plan: ExplanationPlan, rng: np.random.Generator
+    model: Model,
+    rows: Floats,
+    codes: NDArray[np.intp],
+    plan: ExplanationPlan,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] | None,
 ) -> tuple[Floats, float]:
     """How much more each row errs with each column from another row, shape (columns, rows), and the error itself."""
-    mixed, n = rows.astype(np.float32), len(rows)  # as they were before they were read
-    wrong = (model.predictor.votes(mixed) != codes).astype(np.float64)
-    growth = np.zeros((len(plan.columns.names), n))
-    for j in range(len(growth)):
-        taken = np.nonzero(plan.columns.input_owners == j)[0]
-        own = mixed[:, taken]
-        for _ in range(REPEATS):
-            order = rng.permutation(n)
-            # Round a circle, so that no row keeps its own cell.
-            mixed[order[:, None], taken] = own[np.roll(order, 1)]
-            growth[j] += ((model.predictor.votes(mixed) != codes) - wrong) / REPEATS
-        mixed[:, taken] = own
+    J, n = len(plan.columns.names), len(rows)
+    wrong = (winners(model.predictor.scores(rows)) != codes).astype(np.float64)
+    repeats = min(max(MOST_EVALUATIONS // (n * J), 1), REPEATS)
+    orders = np.empty((J, repeats, n), np.intp)
+    for places in orders.reshape(-1, n):
+        order = rng.permutation(n)
+        places[order] = np.roll(order, 1)  # round a circle, so that no row keeps its own cell
+    growth = np.zeros((J, n))
+    game = game_of(model.predictor, plan.columns.input_owners)
+    for j, scores in enumerate(game.exchanged(rows, orders)):
+        growth[j] = np.mean([winners(one) != codes for one in scores], axis=0) - wrong
+        if progress is not None:
+            progress((j + 1) / J)
     return growth, float(wrong.mean())
 
 
-def _importance(names: tuple[str, ...], moved: Floats, growth: Floats | None) -> tuple[ColumnImportance, ...]:
+def _importance(
+    names: tuple[str, ...], contributions: Floats, values: Floats, growth: Floats | None
+) -> tuple[ColumnImportance, ...]:
+    sizes = np.abs(contributions)
+    moved = sizes[..., 0] if sizes.shape[-1] == 1 else sizes.sum(axis=-1) / 2
+
     def error(values: Floats) -> float:
         return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
     return tuple(
         ColumnImportance(
             name, float(moved[:, j].mean()), error(moved[:, j]),
+            _rank_correlation(values[:, j], contributions[:, j, 0]) if contributions.shape[-1] == 1 else None,
             None if growth is None else float(growth[j].mean()), None if growth is None else error(growth[j]),
         )
         for j, name in enumerate(names)
     )  # fmt: skip
+
+
+def _rank_correlation(a: Floats, b: Floats) -> float | None:
+    """Spearman's correlation; None where one of them does not vary.
+
+    Examples
+    --------
+    >>> _rank_correlation(np.array([1.0, 2.0, 9.0]), np.array([0.0, 3.0, 4.0]))
+    1.0
+    """
+    if np.isnan(a).any() or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    from scipy.stats import rankdata
+
+    return float(np.clip(np.corrcoef(rankdata(a), rankdata(b))[0, 1], -1.0, 1.0).round(12))

@@ -4,7 +4,8 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
-from abnet.explanation.shapley import shapley_values
+from abnet.explanation.shapley import explained, shapley_values
 from abnet.labels import winners
 from abnet.model.model import Model, in_order
 from abnet.predictors.predictor import as_matrix
@@ -24,16 +25,44 @@ from abnet.words import aligned, number_of, percent
 __all__ = [
     "Explanation",
     "RowExplanation",
+    "Unit",
+    "amount",
     "as_read",
+    "bare",
     "explain",
     "explain_inputs",
     "model_of",
     "row_cells",
     "shown",
+    "unit_of",
     "without_background",
 ]
 
+
 Floats = NDArray[np.float64]
+Unit = Literal["probability", "score"]
+
+
+def unit_of(model: Model) -> Unit:
+    """What is explained of a model's answers."""
+    return "probability" if model.predictor.shares else "score"
+
+
+def bare(value: float, unit: Unit) -> str:
+    """A number without its unit: probabilities in percent, scores with three decimals."""
+    return f"{100 * value:.1f}" if unit == "probability" else f"{value:.3f}"
+
+
+def amount(value: float, unit: Unit, *, sign: bool = False) -> str:
+    """A value of what is explained, or with a sign a part of it: probabilities in percent.
+
+    Examples
+    --------
+    >>> amount(0.978, "probability"), amount(-0.0312, "probability", sign=True), amount(0.5, "score", sign=True)
+    ('97.8%', '-3.1%', '+0.500')
+    """
+    plus = "+" if sign else ""
+    return f"{100 * value:{plus}.1f}%" if unit == "probability" else f"{value:{plus}.3f}"
 
 
 def shown(text: str, most: int = 40) -> str:
@@ -50,7 +79,7 @@ def shown(text: str, most: int = 40) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RowExplanation:
-    """One row explained; C is 1 for two classes, whose score F is positive for the second, else their number.
+    """One row explained; C is 1 for two classes, whose second is explained, else their number.
 
     Attributes
     ----------
@@ -65,10 +94,13 @@ class RowExplanation:
         Of the classes, calibrated where the model knows how; None for models without.
     columns, cells : tuples of str
         The columns that the model uses, and the row's cells as they are written.
-    scores, base : arrays (C,)
-        What the model says of the row, and of the background rows in the mean.
+    scores : array (C,)
+        What the network says of the row: F, or the shares of the vote.
+    values, base : arrays (C,)
+        What is explained, of the row and averaged over the background rows: the probability of the second class, or of
+        each of several; the scores of a model without probabilities.
     contributions, standard_errors : arrays (columns, C)
-        ``base + contributions.sum(axis=0) = scores``. Errors are those of sampled orders, for this background; 0 where
+        ``base + contributions.sum(axis=0) = values``. Errors are those of sampled orders, for this background; 0 where
         nothing was sampled.
     regions : RowRegions or None
     no_regions : str
@@ -85,6 +117,7 @@ class RowExplanation:
     columns: tuple[str, ...]
     cells: tuple[str, ...]
     scores: Floats
+    values: Floats
     base: Floats
     contributions: Floats
     standard_errors: Floats
@@ -99,15 +132,19 @@ class RowExplanation:
 
     @property
     def output(self) -> int:
-        """The column of the scores that `describe` and the figures are about: the only one, or the predicted class."""
-        return 0 if len(self.scores) == 1 else self.code
+        """The column that `describe` and the figures are about: the only one, or that of the predicted class."""
+        return 0 if len(self.values) == 1 else self.code
+
+    @property
+    def unit(self) -> Unit:
+        """What is explained."""
+        return "score" if self.probabilities is None else "probability"
 
     @property
     def quantity(self) -> str:
-        """What the explained score is, in words."""
-        if len(self.scores) == 1:
-            return f"F, positive for {shown(self.classes[1])!r}, negative for {shown(self.classes[0])!r}"
-        return f"share of the vote for {shown(self.classes[self.code])!r}"
+        """The explained quantity in symbols."""
+        name = shown(self.classes[1 if len(self.values) == 1 else self.code])
+        return f"P({name})" if self.unit == "probability" else f"score for {name}"
 
     def ranked(self) -> list[int]:
         """Places of the columns, those that moved the explained score most first."""
@@ -116,7 +153,8 @@ class RowExplanation:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; of two classes single numbers, of several a list with one for each class."""
         return {
-            "row": self.number, "label": self.label, "score": _plain(self.scores),
+            "row": self.number, "label": self.label, "score": _plain(self.scores), "unit": self.unit,
+            "value": _plain(self.values),
             "probabilities": None if self.probabilities is None else list(self.probabilities),
             "base": _plain(self.base), "cells": list(self.cells), "contributions": _plain(self.contributions),
             "standard_errors": _plain(self.standard_errors), "exact": self.exact,
@@ -126,31 +164,39 @@ class RowExplanation:
     def describe(self, most: int = 10) -> str:
         """The explanation in plain text, with the `most` columns that moved the row most."""
         c = self.output
-        sure = "" if self.probabilities is None else f", probability {percent(self.probabilities[self.code])}"
+        sure = "" if self.probabilities is None else f" with probability {percent(self.probabilities[self.code])}"
         lines = [
             f"Row {self.number}: predicted {shown(self.classes[self.code])!r}{sure}.",
-            f"What moved it ({self.quantity}; {self._method()}):\n",
+            f"What moved {self.quantity} ({self._method()}):\n",
             aligned(self._column_lines(most, c), left=2),
         ]
         if self.regions is None:
             return "\n".join([*lines, "", self.no_regions])
-        lines += ["", "Regions that it falls in:\n", aligned(_region_lines(self.regions, c), left=2)]
-        return "\n".join(lines)
+        lines += ["", "Regions that it falls in, with their share of the score F:\n"]
+        return "\n".join([*lines, aligned(_region_lines(self.regions, c), left=2)])
 
     def _method(self) -> str:
-        against = f"against {number_of(self.n_background, 'usual row')}"
+        against = f"compared with {number_of(self.n_background, 'background row')}"
         return f"{against}, exact" if self.exact else f"{against}, ± one standard error of sampling"
 
     def _column_lines(self, most: int, c: int) -> list[list[str]]:
-        ranked = self.ranked()
+        ranked, unit = self.ranked(), self.unit
         listed, rest = ranked[:most], ranked[most:]
-        lines = [["in the mean", "", f"{self.base[c]:+.3f}", ""]]
+        lines = [["average over the background", "", amount(self.base[c], unit), ""]]
         for j in listed:
-            error = "" if self.exact else f"± {self.standard_errors[j, c]:.3f}"
-            lines.append([shown(self.columns[j]), shown(self.cells[j], 24), f"{self.contributions[j, c]:+.3f}", error])
+            error = "" if self.exact else f"± {bare(self.standard_errors[j, c], unit)}"
+            moved = amount(self.contributions[j, c], unit, sign=True)
+            lines.append([shown(self.columns[j]), shown(self.cells[j], 24), moved, error])
         if rest:
-            lines.append([number_of(len(rest), "other column"), "", f"{self.contributions[rest, c].sum():+.3f}", ""])
-        return [*lines, ["this row", "", f"{self.scores[c]:+.3f}", ""]]
+            moved = amount(self.contributions[rest, c].sum(), unit, sign=True)
+            lines.append([number_of(len(rest), "other column"), "", moved, ""])
+        return [*lines, ["this row", "", amount(self.values[c], unit), ""]]
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a waterfall of the columns."""
+        from abnet.explanation.notebook import row_html
+
+        return row_html(self)
 
 
 def _region_lines(regions: RowRegions, c: int) -> list[list[str]]:
@@ -215,6 +261,34 @@ class Explanation:
         found = np.stack([getattr(row, name) for row in self.rows])
         return found[..., 0] if found.shape[-1] == 1 else found
 
+    @property
+    def base(self) -> Floats:
+        """Average of what is explained over the background rows, (C,)."""
+        return self.rows[0].base if self.rows else np.empty(0)
+
+    def to_shap(self) -> Any:
+        """The same numbers as a `shap.Explanation`, for SHAP's plots; needs the package shap.
+
+        Of two classes the values are those of the second class, shape (rows, columns); of several, (rows, columns, K).
+        """
+        try:
+            shap = import_module("shap")
+        except ImportError as error:
+            raise ImportError("to_shap() needs the package shap: pip install shap") from error
+        cells = np.array([[_number(cell) for cell in row.cells] for row in self.rows], object)
+        base = np.array([row.base for row in self.rows])
+        several = self.contributions.ndim == 3
+        return shap.Explanation(
+            self.contributions, base_values=base if several else base[:, 0], data=cells,
+            feature_names=list(self.columns),
+            output_names=list(self.rows[0].classes) if several and self.rows else None,
+        )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        from abnet.explanation.notebook import rows_html
+
+        return rows_html(self)
+
     def describe(self, most: int = 10) -> str:
         """All rows in plain text."""
         return "\n\n".join(row.describe(most) for row in self.rows)
@@ -236,11 +310,19 @@ class Explanation:
         for row in self.rows:
             for c, name in enumerate(row.classes if several else [None]):
                 head = [row.number, row.classes[row.code], *([] if name is None else [name])]
-                writer.writerow([*head, "(in the mean)", "", repr(float(row.base[c])), "0.0"])
+                writer.writerow([*head, "(average)", "", repr(float(row.base[c])), "0.0"])
                 for j, (column, cell) in enumerate(zip(row.columns, row.cells, strict=True)):
                     value, error = float(row.contributions[j, c]), float(row.standard_errors[j, c])
                     writer.writerow([*head, column, cell, repr(value), repr(error)])
         return out.getvalue()
+
+
+def _number(cell: str) -> float | str:
+    """A cell as a number, where it is one."""
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
 
 
 def model_of(model: Any) -> Model:
@@ -263,9 +345,9 @@ def explain(
     """Explain what a model says of rows: the columns that moved it, and the regions that they fall in.
 
     Contributions are Shapley values: with some columns as in the row and the others as in a background row, the model
-    says something; a column's contribution is what it changes of that, in the mean over all orders in which columns
-    may be taken over, and over the background rows. They add up: ``base + Σ contributions = F(x)``. Computing takes
-    about a tenth of a second for a row.
+    gives a class some probability; a column's contribution is how much it changes that, averaged over all orders in
+    which columns may be taken over, and over the background rows. They add up: ``base + Σ contributions = P(class)``.
+    A row takes some tenths of a second.
 
     Parameters
     ----------
@@ -293,15 +375,15 @@ def explain(
     >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = explain(model, [[1.0, 1.0]], background=[[0.0, 1.0], [-1.0, 1.0]])
     >>> print(found[0].describe())
-    Row 1: predicted '1', probability 87.6%.
-    What moved it (F, positive for '1', negative for '-1'; against 2 usual rows, exact):
+    Row 1: predicted '1' with probability 87.6%.
+    What moved P(1) (compared with 2 background rows, exact):
     <BLANKLINE>
-    in the mean     -0.376
-    x0           1  +1.128
-    x1           1  +0.000
-    this row        +0.752
+    average over the background      31.2%
+    x0                           1  +56.4%
+    x1                           1   +0.0%
+    this row                         87.6%
     <BLANKLINE>
-    Regions that it falls in:
+    Regions that it falls in, with their share of the score F:
     <BLANKLINE>
     network  neurons  probability  expected   share
     1        +              87.6%    +1.000  +0.876
@@ -326,7 +408,7 @@ def explain_inputs(
     plan.check_fits(model)
     scores = model.predictor.scores(inputs)
     rows = as_read(inputs, model.n_inputs)
-    values, codes = shapley_values(model, rows, plan), winners(scores)
+    values, codes, said = shapley_values(model, rows, plan), winners(scores), explained(model, scores)
     found = row_regions(model.predictor, rows, regions)
     probabilities = model.probabilities_from_scores(scores) if model.predictor.shares else None
     classes, labels = model.labels.names, model.labels.decode(codes).tolist()
@@ -336,7 +418,7 @@ def explain_inputs(
             RowExplanation(
                 i + 1 if numbers is None else numbers[i], labels[i], int(codes[i]), classes,
                 None if probabilities is None else tuple(probabilities[i].tolist()), plan.columns.names, cells[i],
-                np.atleast_1d(scores[i]), values[i].base, values[i].contributions, values[i].standard_errors,
+                np.atleast_1d(scores[i]), said[i], values[i].base, values[i].contributions, values[i].standard_errors,
                 None if found is None else found[i], why, len(plan.background),
             )
             for i in range(len(rows))

@@ -1,8 +1,9 @@
 """Shapley values of the columns: what each of them moved, against background rows.
 
-The game of a row x and a background row z: with the columns S as in x and the others as in z, the network says
-``v_z(S) = F(x_S, z_{-S})``. A column's contribution is its Shapley value in the mean of these games over the background
-rows (the interventional game), so that ``mean_z F(z) + Σ_j φ_j = F(x)``. What the structure is used for:
+The game of a row x and a background row z: with the columns S as in x and the others as in z, the model gives a class
+the probability ``v_z(S) = p(x_S, z_{-S})``. A column's contribution is its Shapley value in the mean of these games
+over the background rows (the interventional game), so that ``mean_z p(z) + Σ_j φ_j = p(x)``. Models without
+probabilities are explained by their scores. What the structure is used for:
 
 - all features and codes of a column move together;
 - the value is linear in the game, so that it is the mean of the values of the games of single background rows, and in
@@ -12,6 +13,7 @@ rows (the interventional game), so that ``mean_z F(z) + Σ_j φ_j = F(x)``. What
 - a leading layer is linear in its inputs before it is scaled, so that a coalition is a sum of one vector per column.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import singledispatch
 from math import comb
@@ -19,21 +21,31 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
-from abnet.cube import corners, multilinear
+from abnet.cube import corners
 from abnet.explanation.background import ExplanationPlan
 from abnet.model.model import Model
+from abnet.predictors.moments import Moments
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
 
-__all__ = ["FeatureGame", "Game", "TableGame", "Values", "exact_values", "game_of", "ordered_values", "shapley_values"]
+__all__ = [
+    "FeatureGame",
+    "Game",
+    "LeadingGame",
+    "Values",
+    "exact_values",
+    "explained",
+    "game_of",
+    "ordered_values",
+    "shapley_values",
+]
 
 Floats = NDArray[np.float64]
 
 
 class Game(Protocol):
-    """What a network says of a row that has some columns of x and the others of a background row."""
+    """What a network says of rows that have some columns of one row and the others of another."""
 
     def differing(self, x: Any, z: Any) -> NDArray[np.intp]:
         """The columns in which two rows differ."""
@@ -42,7 +54,10 @@ class Game(Protocol):
         """A prepared row as `differing` and `values` take it."""
 
     def values(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Scores (states, C) for coalitions of the players, one in each row of `member`."""
+        """Scores for coalitions of the players, one in each row of `member`: (states,) or (states, K)."""
+
+    def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
+        """For each column, scores of all rows with that column taken from other rows; orders (columns, R, rows)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,52 +83,92 @@ class FeatureGame:
         return np.unique(self.owners[x != z])
 
     def values(self, x: Floats, z: Floats, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Scores (states, C)."""
+        """Scores of the coalitions."""
         place = np.full(int(self.owners.max()) + 1, len(players))
         place[players] = np.arange(len(players))
         taken = np.column_stack([member, np.zeros(len(member), bool)])[:, place[self.owners]]
-        scores = self.predictor.scores(np.where(taken, x, z))
-        return scores.reshape(len(member), -1)
+        return self.predictor.scores(np.where(taken, x, z))
+
+    def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
+        """Scores with a column's inputs taken from other rows."""
+        for column, places in enumerate(orders):
+            taken, mixed = self.owners == column, []
+            for order in places:
+                mixed.append(self.predictor.scores(np.where(taken, rows[order], rows)))
+            yield mixed
+
+
+BLOCK = 256
+"""Rows whose units are computed at a time: their numbers should stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
-class TableGame:
-    """The game of compact networks: a coalition is a sum of one vector for each column.
+class LeadingGame:
+    """The game of networks that read a row through one linear layer: a coalition is a sum of one vector per column.
 
-    ``W x + b`` and ``‖x‖²`` are sums over the columns; the rest is ``mean_m Σ_s H_m[s] P_m[s]`` as in prediction.
+    ``W x + b`` and ``‖x‖²`` are sums over the columns; the layers above see ``(W x + b)/sqrt(2(‖x‖² + 1))`` only.
 
     Parameters
     ----------
-    W : array (M, d, inputs)
-    b : array (M, d)
-    H : array (M, 2**d, C)
+    W : array (units, inputs)
+        Of all members, in the order of the columns.
+    b : array (units,)
+    above : callable
+        From the arguments (rows, units) of the units' mean outputs to scores.
     owners : int array (inputs,)
         The column of every input; each column has one or more.
+    order, first : int arrays
+        The inputs by columns, and where each column begins.
     """
 
     W: Floats
     b: Floats
-    H: Floats
+    above: Callable[[Floats], Floats]
     owners: NDArray[np.intp]
+    order: NDArray[np.intp]
+    first: NDArray[np.intp]
+
+    @staticmethod
+    def of(W: Floats, b: Floats, above: Callable[[Floats], Floats], owners: NDArray[np.intp]) -> "LeadingGame":
+        """The game of stacked members: W (M, d, inputs), b (M, d)."""
+        order = np.argsort(owners, kind="stable")
+        first = np.searchsorted(owners[order], np.arange(int(owners.max()) + 1))
+        rows = np.ascontiguousarray(W.reshape(-1, len(owners))[:, order])
+        return LeadingGame(rows, b.reshape(-1), above, owners, order, first)
 
     def parts(self, row: Floats) -> tuple[Floats, Floats]:
-        """The row, and for each column its part of all pre-activations and of the squared norm, (columns, M d + 1)."""
-        order = np.argsort(self.owners, kind="stable")
-        first = np.searchsorted(self.owners[order], np.arange(int(self.owners.max()) + 1))
-        weighted = np.concatenate([self.W.reshape(-1, len(row)) * row, (row * row)[None]])
-        return row, np.add.reduceat(weighted[:, order], first, axis=1).T
+        """The row, and each column's part of all pre-activations and of the squared norm, (columns, units + 1)."""
+        sorted_row = row[self.order]
+        sums = np.add.reduceat(self.W * sorted_row, self.first, axis=1)
+        norms = np.add.reduceat(sorted_row * sorted_row, self.first)
+        return row, np.concatenate([sums, norms[None]]).T
 
     def differing(self, x: Any, z: Any) -> NDArray[np.intp]:
         """The columns with a feature that differs."""
         return np.unique(self.owners[x[0] != z[0]])
 
     def values(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Scores (states, C)."""
-        members, d = self.b.shape
-        state = z[1].sum(axis=0) + member.astype(np.float64) @ (x[1] - z[1])[players]
-        t = (state[:, :-1] + self.b.reshape(-1)) / np.sqrt(2 * (np.maximum(state[:, -1:], 0.0) + 1))
-        means = erf(t).reshape(-1, members, d)
-        return np.asarray(sum(multilinear(self.H[m], means[:, m]) for m in range(members)) / members)
+        """Scores of the coalitions."""
+        start, changes = z[1].sum(axis=0), (x[1] - z[1])[players]
+        return self._scores(start + member.astype(np.float64) @ changes)
+
+    def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
+        """Scores with a column's part of the sums taken from other rows."""
+        ordered = rows[:, self.order]
+        whole = np.column_stack([ordered @ self.W.T, np.vecdot(ordered, ordered)])
+        for start, end, places in zip(self.first, [*self.first[1:], len(self.owners)], orders, strict=True):
+            own = np.column_stack([
+                ordered[:, start:end] @ self.W[:, start:end].T, np.vecdot(ordered[:, start:end], ordered[:, start:end])
+            ])  # fmt: skip
+            rest = whole - own
+            yield [self._scores(rest + own[order]) for order in places]
+
+    def _scores(self, sums: Floats) -> Floats:
+        """Scores from pre-activations without the biases, and the squared norm behind them."""
+        blocks = [sums[start : start + BLOCK] for start in range(0, len(sums), BLOCK)]
+        roots = [np.sqrt(2 * (np.maximum(block[:, -1:], 0.0) + 1)) for block in blocks]
+        made = [self.above((block[:, :-1] + self.b) / root) for block, root in zip(blocks, roots, strict=True)]
+        return np.concatenate(made)
 
 
 @singledispatch
@@ -124,8 +179,20 @@ def game_of(predictor: Predictor, owners: NDArray[np.intp]) -> Game:
 
 @game_of.register
 def _(predictor: Table, owners: NDArray[np.intp]) -> Game:
-    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
-    return TableGame(predictor.W, predictor.b, H, owners)
+    return LeadingGame.of(predictor.W, predictor.b, predictor.above, owners)
+
+
+@game_of.register
+def _(predictor: Moments, owners: NDArray[np.intp]) -> Game:
+    return LeadingGame.of(predictor.weights[0], predictor.biases[0], predictor.above, owners)
+
+
+def explained(model: Model, scores: Floats) -> Floats:
+    """What is explained, (n, C): probabilities, of two classes that of the second alone; else the scores themselves."""
+    if not model.predictor.shares:
+        return scores.reshape(len(scores), -1)
+    probabilities = model.probabilities_from_scores(scores)
+    return probabilities[:, 1:] if model.n_classes == 2 else probabilities
 
 
 def exact_values(v: Floats) -> Floats:
@@ -187,12 +254,12 @@ def ordered_values(values: Any, players: NDArray[np.intp], permutations: NDArray
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Contributions of the columns to one row's scores.
+    """Contributions of the columns to what is explained of one row.
 
     Attributes
     ----------
     base : array (C,)
-        Mean score of the background rows.
+        Mean over the background rows.
     contributions, standard_errors : arrays (columns, C)
         The error is that of the orders, for these background rows; 0 where all coalitions were enumerated.
     """
@@ -207,8 +274,10 @@ class Values:
         return not self.standard_errors.any()
 
 
-def shapley_values(model: Model, rows: Floats, plan: ExplanationPlan) -> list[Values]:
-    """The contributions of all columns to the scores of prepared rows.
+def shapley_values(
+    model: Model, rows: Floats, plan: ExplanationPlan, progress: Callable[[float], None] | None = None
+) -> list[Values]:
+    """The contributions of all columns to the probabilities of prepared rows.
 
     Parameters
     ----------
@@ -216,46 +285,59 @@ def shapley_values(model: Model, rows: Floats, plan: ExplanationPlan) -> list[Va
     rows : array (n, inputs)
         As the network reads them.
     plan : ExplanationPlan
+    progress : callable, optional
+        Takes the share that is done.
 
     Returns
     -------
     list of Values
-        ``base + contributions.sum(axis=0)`` is the row's score, up to rounding.
+        ``base + contributions.sum(axis=0)`` is what `explained` says of the row, up to rounding.
 
     Examples
     --------
     >>> model = Model(Table(np.array([[[2.0, -1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> plan = ExplanationPlan.of(model, [[0.0, 0.0], [1.0, 1.0]])
     >>> found = shapley_values(model, np.array([[1.0, 0.5]]), plan)[0]
-    >>> bool(np.isclose(found.base + found.contributions.sum(axis=0), model.decision_function([[1.0, 0.5]])))
+    >>> bool(np.isclose(found.base + found.contributions.sum(axis=0), model.predict_proba([[1.0, 0.5]])[0, 1]))
     True
     """
     game = game_of(model.predictor, plan.columns.input_owners)
     background = [game.parts(row) for row in plan.background_inputs(model)]
-    return [_explained(game, game.parts(row), background, plan) for row in rows]
+    made = []
+    for place, row in enumerate(rows):
+        made.append(_explained(model, game, game.parts(row), background, plan))
+        if progress is not None:
+            progress((place + 1) / len(rows))
+    return made
 
 
-def _explained(game: Game, x: Any, background: list[Any], plan: ExplanationPlan) -> Values:
+def _explained(model: Model, game: Game, x: Any, background: list[Any], plan: ExplanationPlan) -> Values:
     base: Any = 0.0
     total: Any = 0.0
     variance: Any = 0.0
     for z, permutations in zip(background, plan.permutations, strict=True):
-        start, mean, spread = _against(game, x, z, permutations, plan.exact_columns)
+        players = game.differing(x, z)
+
+        def values(member: NDArray[np.bool_], z: Any = z, players: NDArray[np.intp] = players) -> Floats:
+            return explained(model, game.values(x, z, players, member))
+
+        start, mean, spread = _against(values, players, permutations, plan.exact_columns)
         base, total, variance = base + start, total + mean, variance + spread
     B = len(background)
     return Values(base / B, total / B, np.sqrt(variance) / B)
 
 
-def _against(game: Game, x: Any, z: Any, permutations: NDArray[np.intp], limit: int) -> tuple[Floats, Floats, Floats]:
+def _against(
+    values: Callable[[NDArray[np.bool_]], Floats], players: NDArray[np.intp], permutations: NDArray[np.intp], limit: int
+) -> tuple[Floats, Floats, Floats]:
     """Value of the empty coalition, contributions of all columns and their variance, for one background row."""
-    players = game.differing(x, z)
     k, J = len(players), permutations.shape[1]
     if k <= limit:
-        v = game.values(x, z, players, corners(k, np.int8) > 0)
+        v = values(corners(k, np.int8) > 0)
         start, found, variance = v[0], exact_values(v), np.zeros((k, v.shape[1]))
     else:
-        start = game.values(x, z, players, np.zeros((1, k), bool))[0]
-        found, variance = ordered_values(lambda member: game.values(x, z, players, member), players, permutations)
+        start = values(np.zeros((1, k), bool))[0]
+        found, variance = ordered_values(values, players, permutations)
     mean, spread = np.zeros((J, len(start))), np.zeros((J, len(start)))
     mean[players], spread[players] = found, variance
     return start, mean, spread

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
 from abnet.export.c_words import words_code
 from abnet.export.plan import ExportPlan
@@ -97,7 +98,9 @@ def _(scaling: MinMaxMap, real: str) -> tuple[list[CPart], list[str]]:
 def _(scaling: ThermometerMap, real: str) -> tuple[list[CPart], list[str]]:
     first = np.concatenate([[0], np.cumsum([len(t) for t in scaling.thresholds])])
     thresholds = np.array([t for one in scaling.thresholds for t in one])
-    constants = [CPart(c_array("int", "abnet_from", first), 4 * len(first)), c_reals("abnet_at", thresholds, "double")]
+    # For a float the least float that reaches a threshold is as good as the threshold.
+    at = thresholds if real == "double" else least_reaching(thresholds)
+    constants = [CPart(c_array("int", "abnet_from", first), 4 * len(first)), c_reals("abnet_at", at)]
     return constants, [
         "int k;",
         "if (!(x[i] >= -DBL_MAX && x[i] <= DBL_MAX)) return -1 - i;",
@@ -157,7 +160,7 @@ def _column(column: Any, cell: _Cell) -> _Statements:
 @_column.register(DateColumn)
 def _(column: Any, cell: _Cell) -> _Statements:
     x, at = cell.x, cell.at
-    lines, helpers = [f"if (!abnet_number({x})) return {-1 - cell.number};"], ["number"]
+    lines, helpers = [], ["missing"]
     season = isinstance(column, DateColumn) and column.season
     if column.scale is not None:
         fill, mean, scale = (c_number(value, single=False) for value in (column.fill, column.mean, column.scale))
@@ -173,7 +176,6 @@ def _(column: Any, cell: _Cell) -> _Statements:
         at += 2
     if column.indicator:
         lines.append(f"f[{at}] = abnet_missing({x}) ? 1.0f : 0.0f;")
-    helpers += ["missing"] * (season or column.indicator)
     return _Statements(lines, tuple(helpers), libm=season)
 
 
@@ -221,18 +223,14 @@ def _texts(texts: tuple[str, ...], name: str) -> tuple[str, CPart]:
     return name, CPart("\n".join(declarations), size)
 
 
-_MISSING = """
-/* A number that is missing is NaN, the only one that differs from itself. */
-static int abnet_missing(double x) { return x != x; }
-"""
-
-_NUMBER = f"""
-static int abnet_number(double x) {{ return x != x || (x >= -{LARGEST!r} && x <= {LARGEST!r}); }}
+_MISSING = f"""
+/* A number that is missing is NaN, infinite or beyond any reasonable size. */
+static int abnet_missing(double x) {{ return !(x >= -{LARGEST!r} && x <= {LARGEST!r}); }}
 """
 
 _SCALED = f"""
 static float abnet_scaled(double x, double fill, double mean, double scale) {{
-    const double v = ((x != x ? fill : x) - mean) / scale;
+    const double v = ((abnet_missing(x) ? fill : x) - mean) / scale;
     return (float)(v < -{CLIP!r} ? -{CLIP!r} : v > {CLIP!r} ? {CLIP!r} : v);
 }}
 """
@@ -314,6 +312,6 @@ static void abnet_one_hot(const char *s, const char *const *list, int n, int gap
 """
 
 _HELPERS = {
-    "number": _NUMBER, "missing": _MISSING, "scaled": _SCALED, "truth": _TRUTH, "blank": _blank_code(), "find": _FIND,
+    "missing": _MISSING, "scaled": _SCALED, "truth": _TRUTH, "blank": _blank_code(), "find": _FIND,
 }  # fmt: skip
 """Functions that columns call, in an order in which each is declared before it is called."""

@@ -1,7 +1,8 @@
-/* Contributions of the columns to a row's scores: Shapley values against background rows (docs/explanation.md).
+/* Contributions of the columns to a row's probabilities: Shapley values against background rows (docs/explanation.md).
  *
  * `abnetExplain.steps(model, plan, row)` is a generator, so that a page stays alive while it works: each `yield` is the
- * share that is done. It returns { scores, base, contributions, errors }: base + Σ contributions = scores.
+ * share that is done. It returns { values, base, contributions, errors }: base + Σ contributions = values, which are the
+ * probability of the second of two classes, or of each of several; scores where the model has no probabilities.
  */
 "use strict";
 
@@ -44,13 +45,19 @@ const abnetExplain = (() => {
     return out;
   }
 
+  /* What is explained of a row with these scores. */
+  function explained(model, scores) {
+    const p = model.probabilities(scores);
+    return p === null ? scores : p.length === 2 ? p.slice(1) : p;
+  }
+
   /* What each player adds when they enter in this order. */
   function gains(model, start, changes, order, first, C) {
     const out = Array.from({ length: changes.length }, () => new Float64Array(C));
     let sums = start, before = first;
     for (const i of order) {
       sums = plus(sums, changes[i]);
-      const after = model.scoresOfSums(sums);
+      const after = explained(model, model.scoresOfSums(sums));
       for (let c = 0; c < C; c++) out[i][c] = after[c] - before[c];
       before = after;
     }
@@ -59,7 +66,7 @@ const abnetExplain = (() => {
 
   function* steps(model, plan, row, thresholds) {
     const x = model.features(row), owners = inputOwners(plan), J = plan.columns.length, B = plan.background.length;
-    const scores = model.scores(x), C = scores.length, ofX = model.columnSums(x, owners, J);
+    const values = explained(model, model.scores(x)), C = values.length, ofX = model.columnSums(x, owners, J);
     const zeros = () => Array.from({ length: J }, () => new Float64Array(C));
     const base = new Float64Array(C), total = zeros(), variance = zeros();
     for (let b = 0; b < B; b++) {
@@ -67,7 +74,7 @@ const abnetExplain = (() => {
       const differs = new Set();
       for (let i = 0; i < x.length; i++) if (x[i] !== z[i]) differs.add(owners[i]);
       const players = [...differs].sort((a, c) => a - c), k = players.length;
-      const start = ofZ.reduce(plus), empty = model.scoresOfSums(start);
+      const start = ofZ.reduce(plus), empty = explained(model, model.scoresOfSums(start));
       const changes = players.map((j) => ofX[j].map((value, u) => value - ofZ[j][u]));
       for (let c = 0; c < C; c++) base[c] += empty[c];
       if (k <= plan.exact_columns) {
@@ -75,7 +82,7 @@ const abnetExplain = (() => {
         for (let S = 1; S < 2 ** k; S++) {
           const low = 31 - Math.clz32(S & -S);
           sums.push(plus(sums[S & (S - 1)], changes[low]));
-          v.push(model.scoresOfSums(sums[S]));
+          v.push(explained(model, model.scoresOfSums(sums[S])));
           if (S % 128 === 0) yield (b + S / 2 ** k) / B;
         }
         exactValues(v, k, C).forEach((value, i) => { total[players[i]] = plus(total[players[i]], value); });
@@ -100,7 +107,7 @@ const abnetExplain = (() => {
       yield (b + 1) / B;
     }
     return {
-      scores, base: Array.from(base, (value) => value / B), contributions: total.map((t) => Array.from(t, (value) => value / B)),
+      values, base: Array.from(base, (value) => value / B), contributions: total.map((t) => Array.from(t, (value) => value / B)),
       errors: variance.map((t) => Array.from(t, (value) => Math.sqrt(value) / B)),
     };
   }

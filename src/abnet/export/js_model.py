@@ -6,6 +6,7 @@ from functools import cache, singledispatch
 from importlib.resources import files
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +14,7 @@ from abnet.export.plan import output_codes
 from abnet.model.model import Model
 from abnet.predictors.layers import Layers
 from abnet.predictors.mean_field import MeanField
+from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
@@ -32,6 +34,8 @@ MOST_BYTES = 2**24
 
 def js_program(model: Model) -> str:
     """One JavaScript file: ``abnet_model.predict(row)`` gives label, code, scores and probabilities of a row.
+
+    Label and code are those of the model's decision, null where it abstains; ``vote`` is the code of the largest score.
 
     A row is a list of cells in the order of ``abnet_model.columns``: numbers, days since 1970-01-01 for dates, texts,
     true or false; null where one is missing.
@@ -86,6 +90,7 @@ def js_record(model: Model) -> dict[str, Any]:
         "classes": list(model.labels.names),
         "shares": model.predictor.shares,
         "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        "decision": msgspec.to_builtins(model.decision),
         "blank": sorted(BLANK),
         "folds": _folds() if words else {},
     }
@@ -154,6 +159,16 @@ def _(predictor: Layers) -> dict[str, Any]:
 def _(predictor: Paths) -> dict[str, Any]:
     layers = _layers(predictor.weights, predictor.biases)
     return {"type": "paths", **layers, "noise": list(predictor.noise), "decode": _decode(predictor.words)}
+
+
+@_network.register
+def _(predictor: Moments) -> dict[str, Any]:
+    if predictor.words is None and predictor.n_classes > 2:
+        raise ValueError(
+            "an EBP network of several classes cannot be written for web pages; one of two classes can be."
+        )
+    layers = _layers(predictor.weights, predictor.biases)
+    return {"type": "moments", **layers, "e": predictor.e, "decode": _decode(predictor.words)}
 
 
 def _decode(words: NDArray[np.int8] | None) -> list[int] | None:

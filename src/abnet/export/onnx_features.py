@@ -106,19 +106,10 @@ def _(scaling: ThermometerMap, graph: OnnxGraph, raw: str, double: bool) -> str:
 
 # Tables
 def _table(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, str]:
-    """Features column after column, and whether all numbers of a row are of reasonable size."""
+    """Features column after column, and that every row is taken: a cell that cannot be read counts as missing."""
     assert plan.columns is not None
     blocks = [_column(column, graph, x) for column, x in zip(plan.columns, inputs, strict=True) if column.features]
-    numbers = [x for column, x in zip(plan.columns, inputs, strict=True) if isinstance(column, NUMBERS)]
-    if not numbers:
-        taken = _all(graph, graph.constant([[True]], np.bool_))
-    else:
-        small = graph.node("LessOrEqual", graph.node("Abs", _joined(graph, numbers)), graph.constant(LARGEST))
-        taken = _all(graph, graph.node("Or", small, graph.node("IsNaN", _joined(graph, numbers))))
-    return _joined(graph, blocks), taken
-
-
-NUMBERS = (NumericColumn, DateColumn)
+    return _joined(graph, blocks), _all(graph, graph.constant([[True]], np.bool_))
 
 
 def _joined(graph: OnnxGraph, parts: list[str]) -> str:
@@ -134,7 +125,8 @@ def _column(column: Any, graph: OnnxGraph, x: str) -> str:
 @_column.register(NumericColumn)
 @_column.register(DateColumn)
 def _(column: Any, graph: OnnxGraph, x: str) -> str:
-    gap, parts = graph.node("IsNaN", x), []
+    size = graph.node("LessOrEqual", graph.node("Abs", x), graph.constant(LARGEST))
+    gap, parts = graph.node("Not", size), []  # NaN is below no number
     if column.scale is not None:
         filled = graph.node("Where", gap, graph.constant(column.fill), x)
         centred = graph.node("Sub", filled, graph.constant(column.mean))

@@ -36,10 +36,10 @@ class SettingGroup:
     settings: tuple[Setting, ...]
 
     def __post_init__(self) -> None:
-        shared = {(s.dataset, s.hidden_layer_sizes, s.family, s.repetition, s.trial_epochs) for s in self.settings}
+        shared = set(map(_shared, self.settings))
         if len(shared) != 1:
             raise ValueError(
-                "the settings of a group must share data set, sizes, family, repetition and length; "
+                "the settings of a group must share data set, sizes, family, repetition, length and variant; "
                 f"these have {len(shared)} different ones"
             )
         if len(set(self.settings)) != len(self.settings):
@@ -70,7 +70,8 @@ class SettingGroup:
     def name(self) -> str:
         """Short label, such as "ads 4-4 PBGNet+ABNet #0"."""
         sizes = "-".join(map(str, self.hidden_layer_sizes))
-        kind = "" if self.settings[0].trial_epochs is None else " trial"
+        first = self.settings[0]
+        kind = ("" if first.trial_epochs is None else " trial") + (f" {first.variant}" if first.variant else "")
         return f"{self.dataset} {sizes} {'+'.join(self.models)} #{self.repetition}{kind}"
 
     def only(self, settings: Iterable[Setting]) -> "SettingGroup | None":
@@ -166,8 +167,7 @@ def groups_of(settings: Iterable[Setting]) -> list[SettingGroup]:
     """
     together: dict[tuple[object, ...], list[Setting]] = {}
     for s in dict.fromkeys(settings):
-        shared = (s.dataset, s.hidden_layer_sizes, s.family, s.repetition, s.trial_epochs)
-        together.setdefault(shared, []).append(s)
+        together.setdefault(_shared(s), []).append(s)
     return sorted((SettingGroup(tuple(members)) for members in together.values()), key=_turn)
 
 
@@ -179,6 +179,11 @@ def _grid(
         for dataset, depth, width, model, repetition in product(datasets, depths, widths, models, range(REPETITIONS))
         for rate in ((None,) if model == "EBP" else LEARNING_RATES)
     ]
+
+
+def _shared(s: Setting) -> tuple[object, ...]:
+    """What settings that train side by side have in common."""
+    return s.dataset, s.hidden_layer_sizes, s.family, s.repetition, s.trial_epochs, s.variant
 
 
 def _turn(group: SettingGroup) -> tuple[object, ...]:

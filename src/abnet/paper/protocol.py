@@ -16,6 +16,8 @@ __all__ = [
     "Protocol",
     "Result",
     "Setting",
+    "VARIANTS",
+    "Variant",
     "definition",
     "key",
     "protocol_of",
@@ -30,6 +32,35 @@ MODELS = ("PBGNet", "ABNet", "PBGNet_l", "ABNet_l", "EBP", "BC", "BNN")
 FAMILIES = (("PBGNet", "ABNet"), ("PBGNet_l", "ABNet_l"), ("EBP",), ("BC",), ("BNN",))
 """Models that read the same training rows in the same minibatches, so that they can share one compiled program."""
 WIDEST_NARROW = 8
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a variant adds to the paper's protocol of PBGNet and ABNet; none of it needs another bound.
+
+    Attributes
+    ----------
+    warm_up
+        Epochs on the linear loss before the bound; the prior stays the initialisation.
+    deviations
+        Whether the standard deviation of each layer is learned with the weights.
+    restarts
+        Initialisations trained on each split, the one with the lowest bound kept: each is a prior of its own, so every
+        bound is computed at δ divided by their number.
+    """
+
+    warm_up: int = 0
+    deviations: bool = False
+    restarts: int = 1
+
+
+VARIANTS = {
+    "warm-up": Variant(warm_up=2),
+    "deviations": Variant(deviations=True),
+    "both": Variant(warm_up=2, deviations=True),
+    "restarts": Variant(warm_up=2, deviations=True, restarts=4),
+}
+"""Variants of the paper's protocol, by name."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +81,8 @@ class Setting:
         Seed of the train/test split and of the initialisation.
     trial_epochs
         The most epochs of a trial (`abnet.paper.selection`); None for a run in full.
+    variant
+        A name in `VARIANTS`; None for the paper's protocol.
 
     Examples
     --------
@@ -64,6 +97,7 @@ class Setting:
     learning_rate: float | None
     repetition: int
     trial_epochs: int | None = None
+    variant: str | None = None
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -76,6 +110,10 @@ class Setting:
             )
         if self.trial_epochs is not None and self.trial_epochs < 1:
             raise ValueError(f"trial_epochs must be at least 1, got {self.trial_epochs}")
+        if self.variant is not None and self.variant not in VARIANTS:
+            raise ValueError(f"variant {self.variant!r} is unknown; choose from {', '.join(VARIANTS)}")
+        if self.variant is not None and self.model not in ("PBGNet", "ABNet"):
+            raise ValueError(f"variant {self.variant!r} with {self.model}: only PBGNet and ABNet have variants")
 
     @property
     def hidden_layers(self) -> int:
@@ -142,6 +180,8 @@ class Protocol:
         Samples of a stochastic forward pass, and evaluations whose mean is reported; None for exact models.
     options
         Choices of the method: EBP's `e`, the Glorot-scaled step of BC and BNN.
+    variant
+        What is added to the paper's protocol; by default nothing.
     """
 
     objective: Objective
@@ -157,6 +197,7 @@ class Protocol:
     n_samples: int | None = None
     n_evaluations: int | None = None
     options: tuple[tuple[str, float | bool], ...] = ()
+    variant: Variant = Variant()
 
 
 def protocol_of(setting: Setting) -> Protocol:
@@ -199,6 +240,7 @@ def _whole_run(setting: Setting) -> Protocol:
         delta=0.05,
         n_samples=100 if stochastic else None,
         n_evaluations=20 if stochastic else None,
+        variant=Variant() if setting.variant is None else VARIANTS[setting.variant],
     )
 
 
@@ -215,8 +257,9 @@ def definition(setting: Setting, fingerprint: str, numerics_version: int = NUMER
         Version of the code that trains.
     """
     described = asdict(setting)
-    if setting.trial_epochs is None:  # as before there were trials, so that runs of that time keep their keys
-        del described["trial_epochs"]
+    for name in ("trial_epochs", "variant"):  # as before there were such, so that runs of that time keep their keys
+        if described[name] is None:
+            del described[name]
     return {
         "setting": described,
         "protocol": _constants(protocol_of(setting)),
@@ -245,8 +288,11 @@ def _constants(protocol: Protocol) -> dict[str, object]:
     `prior` and `rate_factor` never had other values than these and governed nothing; without them no key of
     `results/runs.csv` would be that of its run.
     """
+    constants = asdict(protocol)
+    if protocol.variant == Variant():
+        del constants["variant"]
     return {
-        **asdict(protocol),
+        **constants,
         "prior": None if protocol.delta is None else "init",
         "rate_factor": None if protocol.rate_patience is None else 0.5,
     }

@@ -1,5 +1,6 @@
 """Training the settings of a group side by side, to the paper's protocol, and measuring each at its kept epoch."""
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -24,8 +25,8 @@ from abnet.posterior import Posterior
 from abnet.training.compilation import compilation_cache
 from abnet.training.loop import Limits, Rows, Run, Span, open_runs, outputs, pad_rows
 from abnet.training.objective import Objective
-from abnet.training.posterior_learner import PosteriorLearner, State, start
-from abnet.training.runner import NEVER, new_keys, run_stage, stack
+from abnet.training.posterior_learner import Learned, PosteriorLearner, State, start
+from abnet.training.runner import NEVER, StageOutcome, new_keys, run_stage, stack
 
 __all__ = ["Member", "SHRINK_FROM", "run", "run_group"]
 
@@ -42,6 +43,7 @@ def run(
     rate: float | None,
     repetition: int,
     *,
+    variant: str | None = None,
     data_dir: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Train one network to the paper's protocol and return its figures.
@@ -58,6 +60,8 @@ def run(
         Adam's learning rate; None for EBP.
     repetition
         Seed of the train/test split and of the initialisation; Table 1 uses 0 to 4.
+    variant
+        Of PBGNet and ABNet, what is added to the paper's protocol: a name in `abnet.paper.protocol.VARIANTS`.
     data_dir
         Folder of the original files, tried before the one that ``ABNET_DATA`` names.
 
@@ -66,7 +70,7 @@ def run(
     >>> run("circles", "ABNet", (2,), 0.1, 0).epochs <= 100
     True
     """
-    setting = Setting(dataset, model, tuple(sizes), rate, repetition)
+    setting = Setting(dataset, model, tuple(sizes), rate, repetition, variant=variant)
     (result,) = run_group(SettingGroup((setting,)), data_dir=None if data_dir is None else os.fspath(data_dir))
     return result
 
@@ -115,24 +119,33 @@ def _train(group: SettingGroup, split: "PreparedSplit") -> list[tuple[Setting, d
         Member([s for s in group.settings if s.model == model], protocol, split.X.shape[1], count)
         for model in group.models
     ]
-    outcome = run_stage(
-        tuple(m.learner for m in members),
-        tuple(m.runs for m in members),
-        split.rows,
-        Span(first, count),
-        Span(0, first) if first else Span(0, count),
-        rng=np.random.default_rng([group.repetition, 2]),
-        batch_size=protocol.batch_size,
-        limits=_limits(protocol),
-        shrink=count >= SHRINK_FROM,
-    )
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    curves = np.split(outcome.curve, np.cumsum([len(m.settings) for m in members])[:-1], axis=1)
+    train, rng = Span(first, count), np.random.default_rng([group.repetition, 2])
+
+    def stage(runs: tuple[Run, ...], limits: Limits) -> StageOutcome:
+        outcome = run_stage(
+            tuple(m.learner for m in members), runs, split.rows, train, Span(0, first) if first else train,
+            rng=rng, batch_size=protocol.batch_size, limits=limits, shrink=count >= SHRINK_FROM,
+        )  # fmt: skip
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        return outcome
+
+    runs, warm_up = tuple(m.runs() for m in members), protocol.variant.warm_up
+    if warm_up:
+        warm = stage(tuple(map(_on_the_linear_loss, runs)), Limits(0.0, NEVER, NEVER, warm_up)).runs
+        runs = tuple(m.runs(of.state.learned) for m, of in zip(members, warm, strict=True))
+    outcome = stage(runs, _limits(protocol))
+    curves = np.split(outcome.curve, np.cumsum([m.count for m in members])[:-1], axis=1)
     figures = []
     for member, run, curve in zip(members, outcome.runs, curves, strict=True):
         figures += member.measure(run, curve, split)
     return figures
+
+
+def _on_the_linear_loss(runs: Run) -> Run:
+    """The same runs with another objective; the last of their states is wanted, not the best."""
+    state = runs.state._replace(objective=np.full_like(runs.state.objective, Objective.LINEAR))
+    return runs._replace(state=state, best=state)
 
 
 def _limits(protocol: Protocol) -> Limits:
@@ -230,10 +243,24 @@ class Member:
         self.sizes = (n_features, *settings[0].hidden_layer_sizes, 1)
         self.aggregated = _is_aggregated(protocol)
         self.learner: Any = self._learner()
-        rates = [setting.learning_rate or 0.0 for setting in settings]
+        self.restarts = protocol.variant.restarts
+        if self.aggregated and protocol.delta is None:
+            raise ValueError(f"{self.model} has a bound: its protocol must say with which probability it may fail")
+
+    @property
+    def count(self) -> int:
+        """Runs in the stack: the restarts of the first setting, then those of the next."""
+        return len(self.settings) * self.restarts
+
+    def runs(self, learned: Learned | None = None) -> Run:
+        """Runs that have seen no data, or that go on from what another stage has learned, with a new Adam."""
+        rates = [setting.learning_rate or 0.0 for setting in self.settings for _ in range(self.restarts)]
         # One seed for all settings: learning rates and models start alike and see the same minibatches.
-        keys = [new_keys(np.random.default_rng([self.repetition, 3]), 1)[0] for _ in settings]
-        self.runs = open_runs(stack([self._first_state() for _ in settings]), rates, jnp.stack(keys))
+        keys = [new_keys(np.random.default_rng([self.repetition, 3]), 1)[0]] * self.count
+        states = stack([self._first_state(restart) for _ in self.settings for restart in range(self.restarts)])
+        if learned is not None:
+            states = states._replace(learned=learned)
+        return open_runs(states, rates, jnp.stack(keys))
 
     def _learner(self) -> Any:
         options: dict[str, Any] = dict(self.protocol.options)
@@ -241,7 +268,7 @@ class Member:
             return EBP(**options)
         if self.protocol.objective == "square hinge":
             return {"BC": BinaryConnect, "BNN": BNN}[self.model](**options)
-        return PosteriorLearner(self.sizes, self._aggregation())
+        return PosteriorLearner(self.sizes, self._aggregation(), deviations=self.protocol.variant.deviations)
 
     def _aggregation(self) -> Aggregation:
         if not self.model.startswith(("ABNet", "PBGNet")):
@@ -251,34 +278,35 @@ class Member:
             return MeanField() if mean_field else Exact()
         return StochasticMeanField(n) if mean_field else Uniform(n)
 
-    def _first_state(self) -> Any:
-        rng = np.random.default_rng([self.repetition, 1])
+    def _first_state(self, restart: int) -> Any:
+        rng = np.random.default_rng([self.repetition, 1] + [restart] * (restart > 0))
         if not self.aggregated:
             return jax.tree.map(np.asarray, self.learner.start(self.learner.init(new_keys(rng, 1)[0], self.sizes)))
         network = BAM.init(rng, self.sizes)
         objective = Objective.BOUND if self.protocol.objective == "bound" else Objective.LINEAR
         prior = Posterior.from_networks([network], [network], self._aggregation())
-        return start(prior, objective, self.n_train, self._delta())
+        deviations = self.protocol.variant.deviations
+        return start(prior, objective, self.n_train, self.delta, deviations=deviations)
 
-    def _delta(self) -> float:
-        if self.protocol.delta is None:
-            raise ValueError(f"{self.model} has a bound: its protocol must say with which probability it may fail")
-        return self.protocol.delta
+    @property
+    def delta(self) -> float:
+        """δ of each bound: the choice among the restarts is paid for."""
+        return (self.protocol.delta or 0.0) / self.restarts
 
     def measure(self, run: Run, curve: NDArray[Any], split: PreparedSplit) -> list[tuple[Setting, dict[str, Any]]]:
-        """Figures of every setting at its kept epoch."""
+        """Figures of every setting at its kept epoch; of several restarts, of the one with the lowest bound."""
         scores = self._scores(run, split.rows, len(split.y))
-        return [
-            (setting, self._figures(run, i, curve[:, i], scores[:, i], split))
-            for i, setting in enumerate(self.settings)
-        ]
+        figures = [self._figures(run, i, curve[:, i], scores[:, i], split) for i in range(self.count)]
+        by_setting = [figures[i : i + self.restarts] for i in range(0, self.count, self.restarts)]
+        best = [of[0] if len(of) == 1 else min(of, key=_bound_or_infinite) for of in by_setting]
+        return list(zip(self.settings, best, strict=True))
 
     def _scores(self, run: Run, rows: Rows, n: int) -> NDArray[np.float64]:
         """Outputs of the kept networks, (evaluations, settings, rows); more than one evaluation if they are sampled."""
         repeats = self.protocol.n_evaluations or 1
         span = Span(np.int32(0), np.int32(n))
-        keys = new_keys(np.random.default_rng([self.repetition, 4]), repeats * len(self.settings))
-        keys = keys.reshape(repeats, len(self.settings))
+        keys = new_keys(np.random.default_rng([self.repetition, 4]), repeats * self.count)
+        keys = keys.reshape(repeats, self.count)
         values = [np.asarray(outputs(self.learner, run.best, k, rows, span))[:, :n] for k in keys]
         return np.stack(values).astype(np.float64)
 
@@ -292,8 +320,8 @@ class Member:
             "train_error": float(wrong[:, parts["train"]].mean()),
             "test_error": float(wrong[:, parts["test"]].mean()),
             "map_test_error": self._map_error(state, wrong, split),
-            "epochs": int(run.epoch[i]),
-            "best_epoch": int(run.best_epoch[i]),
+            "epochs": int(run.epoch[i]) + self.protocol.variant.warm_up,
+            "best_epoch": int(run.best_epoch[i]) + self.protocol.variant.warm_up,
             "curve": {"monitored": [round(float(value), 6) for value in curve[: int(run.epoch[i]) + 1]]},
             "fingerprint": split.fingerprint,
         }
@@ -314,9 +342,9 @@ class Member:
         """Bound in the 2√n form: at the learned C with the bound objective, at the best C otherwise."""
         divergence = float(self.learner.posterior(state).astype(np.float64).kl())
         risk = float(loss[:, parts["train"]].mean())
-        learned = float(np.exp(float(state.log_c))) if self.protocol.objective == "bound" else None
+        learned = float(np.exp(float(state.learned.log_c))) if self.protocol.objective == "bound" else None
         figures = {
-            "bound": catoni_bound(risk, divergence, self.n_train, self._delta(), C=learned),
+            "bound": catoni_bound(risk, divergence, self.n_train, self.delta, C=learned),
             "kl": divergence,
             "C": learned,
             "train_loss": risk,
@@ -325,6 +353,11 @@ class Member:
         if parts["validation"].stop:
             figures["validation_loss"] = float(loss[:, parts["validation"]].mean())
         return figures
+
+
+def _bound_or_infinite(figures: dict[str, Any]) -> float:
+    """The bound; infinite for a run that diverged, so that it is never kept."""
+    return math.inf if math.isnan(figures["bound"]) else float(figures["bound"])
 
 
 def _is_aggregated(protocol: Protocol) -> bool:

@@ -91,14 +91,14 @@ class Moments(Predictor):
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of the members' outputs, in [-1, 1], or of their shares of several classes."""
         W, b = self.weights[0].reshape(-1, self.n_inputs), self.biases[0].reshape(-1)
-        return self._above(leading_arguments(W, b, X))
+        return self.above(leading_arguments(W, b, X))
 
     def coded_scorer(self, counts: tuple[int, ...]) -> Callable[[CodedRows], NDArray[np.float64]]:
         """`score_rows` of coded rows; what the codes add to the members' sums is looked up."""
         layer = CodedLayer(self.weights[0].reshape(-1, self.n_inputs), self.biases[0].reshape(-1), counts)
-        return lambda rows: self._above(layer.arguments(rows))
+        return lambda rows: self.above(layer.arguments(rows))
 
-    def _above(self, arguments: NDArray[np.float64]) -> NDArray[np.float64]:
+    def above(self, arguments: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores from the arguments (rows, members · d_1) of the leading means."""
         members, width = self.biases[0].shape
         table = None if self.words is None else decode_table(self.words)

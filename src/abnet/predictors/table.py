@@ -97,6 +97,10 @@ class Table(Predictor):
         """``mean_m Σ_s H_m[s] P_m(x)[s]``."""
         return self._dense_scorer(np.float64)(X)
 
+    def above(self, arguments: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores from the arguments (rows, members · d_1) of the leading means."""
+        return _mean_value(self.H, arguments)
+
     def _dense_scorer(self, dtype: Any) -> Callable[[Any], NDArray[Any]]:
         """From rows to scores; the members' leading layers are one matrix product."""
         W, b, H = (np.asarray(array, dtype) for array in (self.W, self.b, self.H))

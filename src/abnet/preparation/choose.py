@@ -1,11 +1,12 @@
 """What each column of a table holds, how it is written, and the numbers that its preparation needs."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from abnet.preparation.columns import (
     Rules,
     TextColumn,
     centre,
-    checked,
+    read_numbers,
 )
 from abnet.preparation.many_texts import Chosen, ManyTexts, many_texts, settle_texts
 from abnet.preparation.row_names import NEARLY_ALL, is_row_name, names_rows
@@ -50,7 +51,6 @@ from abnet.tables.series import (
     Days,
     DistinctCells,
     NumberCells,
-    Numbers,
     days_of,
     unreadable,
 )
@@ -78,41 +78,93 @@ _FRACTION = r"^[ \t]*[+-]?(?:[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|0?\.[0-9]+|[0-9]{4
 _BELOW_ONE = "(?:^|[^0-9.,])0[.,][0-9]"
 
 
-def choose_numbers(name: str, table: Table, cells: Cells, rules: Rules) -> Chosen | Undecided | None:
-    """A column of numbers, fitted; None if it holds anything else."""
-    if isinstance(cells, NumberCells):
-        return _fitted_numbers(name, cells, PLAIN, checked(table, name, cells, cells.numbers(PLAIN)), rules)
+def choose_numbers(name: str, cells: Cells, rules: Rules) -> Chosen | Undecided | None:
+    """A column of numbers, fitted; None if it holds anything else, if only in one cell."""
+    form = PLAIN if isinstance(cells, NumberCells) else _form(cells, rules.decimal)
+    return form if form is None or isinstance(form, Undecided) else _fitted_numbers(name, cells, form, rules)
+
+
+def choose_mostly_numbers(name: str, cells: Cells, rules: Rules) -> Chosen | Undecided | None:
+    """A column of numbers but for a few odd cells, which count as missing; None if these are too many.
+
+    The odd cells are set aside, and the others must be numbers of one form. Where a column has few different values and
+    an odd one comes again and again, as "3+" after 0, 1 and 2, they are categories.
+    """
+    asked = name in rules.numeric
+    if isinstance(cells, DateCells):
+        return None
+    for odd in _odd_rows(cells, 0.0 if asked else _GATE):
+        n_odd, present = int(odd.sum()), int((~_gaps(cells)).sum())
+        if n_odd in (0, present) or (not asked and n_odd > (1 - MOSTLY) * present):
+            continue
+        if not asked and _few_values(cells, odd, rules.max_categories):
+            return None
+        form = _form(cells.at(np.flatnonzero(~odd)), rules.decimal)
+        if isinstance(form, Undecided):
+            return form
+        if form is not None:
+            return _fitted_numbers(name, cells, form, rules)
+    return None
+
+
+_GATE = 0.5
+"""Share of the first rows that must look like numbers before all rows are looked at."""
+_AGAIN = 5
+"""Rows from which on an odd value is one that comes again."""
+
+
+def _gaps(cells: Cells) -> NDArray[np.bool_]:
+    return cells.distinct().lookup(lambda value: is_missing(value) or is_gap(value)).astype(bool)
+
+
+def _few_values(cells: Cells, odd: NDArray[np.bool_], most: int) -> bool:
+    """Whether every value of a column can be a category, and an odd one comes again."""
+    return max(cells.at(np.flatnonzero(odd)).counts().values()) >= _AGAIN and len(cells.counts()) <= most
+
+
+def _odd_rows(cells: Cells, least: float) -> Iterator[NDArray[np.bool_]]:
+    """Rows that are no numbers: among numbers with the commonest unit, then among durations."""
+    head = [text for place in range(min(len(cells), 1000)) if not is_missing(text := to_text(cells.cell(place)))]
+    units = Counter(_unit(text) for text in head)
+    units.pop(None, None)
+    unit = units.most_common(1)[0][0] if units else None
+    for fits in (lambda text: _unit(text) == unit and unit is not None, lambda text: seconds(text) is not None):
+        if head and sum(map(fits, head)) > least * len(head):
+            distinct = cells.distinct()
+            missing = [value is None or is_missing(value) or is_gap(value) for value in distinct.values]
+            odd = [not gap and not fits(to_text(value)) for value, gap in zip(distinct.values, missing, strict=True)]
+            yield np.array(odd, bool)[distinct.codes]
+
+
+def _unit(text: str) -> tuple[str, str] | None:
+    """The text around a number; None where there is no number."""
+    match = MARKED.fullmatch(text)
+    return None if match is None else (match["before"] or "", (match["after"] or "").rstrip())
+
+
+def _form(cells: Cells, decimal: str) -> NumberForm | Undecided | None:
+    """The form in which all cells that are not missing are numbers; None if there is none."""
     texts = cells.sample()
     if isinstance(cells, DateCells) or not texts:
         return None
-    if all(PLAIN.read(text) is not None for text in texts):
-        plain = cells.numbers(PLAIN)
-        if not plain.strange.any():
-            return _plain(name, table, cells, plain, rules)
-    form = _marked_form(cells, texts, rules.decimal)
-    if form is None or isinstance(form, Undecided):
-        return form
-    return _fitted_numbers(
-        name, cells, form, checked(table, name, cells, cells.numbers(form)), rules, _shown(texts, form)
-    )
+    if all(PLAIN.read(text) is not None for text in texts) and not cells.numbers(PLAIN).strange.any():
+        return _plain(cells, decimal)
+    return _marked_form(cells, texts, decimal)
 
 
-def _plain(name: str, table: Table, cells: Cells, found: Numbers, rules: Rules) -> Chosen | Undecided | None:
+def _plain(cells: Cells, decimal: str) -> NumberForm | Undecided | None:
     """Numbers as programming languages write them, unless their points are for thousands, or they are codes."""
     if cells.any_match(_CODE):
         return None
-    x = checked(table, name, cells, found)
-    if rules.decimal == "." or not cells.any_match(r"[0-9]\."):
-        return _fitted_numbers(name, cells, PLAIN, x, rules)
+    if decimal == "." or not cells.any_match(r"[0-9]\."):
+        return PLAIN
     thousands = NumberForm(",", ".")
-    if rules.decimal == ",":
-        if not cells.all_match(thousands.pattern) or cells.any_match(_BELOW_ONE):
-            return _fitted_numbers(name, cells, PLAIN, x, rules, ("has numbers with a point that can only be decimal",))
-        numbers = checked(table, name, cells, cells.numbers(thousands))
-        return _fitted_numbers(name, cells, thousands, numbers, rules, _shown(cells.sample(), thousands))
+    if decimal == ",":
+        return PLAIN if not cells.all_match(thousands.pattern) or cells.any_match(_BELOW_ONE) else thousands
+    x = read_numbers(cells).x
     sure = np.any(np.abs(x) >= 1000) or np.any((np.abs(x) < 1) & (x != 0))
     if sure or not cells.all_match(f"{_GROUP}|{_WHOLE}") or not cells.any_match(f"^{_WHOLE}$"):
-        return _fitted_numbers(name, cells, PLAIN, x, rules)
+        return PLAIN
     texts = list(cells.counts())
     marked = next(text for text in texts if re.fullmatch(_GROUP, text))
     return Undecided(marked, next(text for text in texts if re.fullmatch(_WHOLE, text)))
@@ -120,16 +172,11 @@ def _plain(name: str, table: Table, cells: Cells, found: Numbers, rules: Rules) 
 
 def _marked_form(cells: Cells, texts: list[str], decimal: str) -> NumberForm | Undecided | None:
     """The form of numbers with marks for thousands, a decimal comma, or a unit; durations."""
-    units = {(match["before"] or "", match["after"] or "") if (match := MARKED.fullmatch(t)) else None for t in texts}
+    units = {_unit(text) for text in texts}
     unit = units.pop() if len(units) == 1 else None
     if unit is None:
         return NumberForm(duration=True) if _all_durations(cells, texts) else None
-    candidates = [
-        NumberForm(mark, group, unit[0], unit[1].rstrip())
-        for mark in (decimal or ".,")
-        for group in THOUSANDS
-        if group != mark
-    ]
+    candidates = [NumberForm(mark, group, *unit) for mark in (decimal or ".,") for group in THOUSANDS if group != mark]
     # What the plain form reads is plain, and "- 5" is not.
     candidates = [form for form in candidates if not form.plain]
     candidates = [form for form in candidates if all(re.fullmatch(form.pattern, text) for text in texts)]
@@ -154,30 +201,41 @@ def _all_durations(cells: Cells, texts: list[str]) -> bool:
     return all(seconds(text) is not None or is_missing(text) or is_gap(text) for text in cells.counts())
 
 
-def _shown(texts: list[str], form: NumberForm) -> tuple[str, ...]:
-    """A remark on numbers that are not written plainly, with the longest of some examples."""
-    example = max(texts, key=len)
-    return (f"has numbers written as {example!r}, read as {form.read(example):.15g}{' seconds' * form.duration}",)
-
-
-def _fitted_numbers(
-    name: str, cells: Cells, form: NumberForm, x: NDArray[np.float64], rules: Rules, remarks: tuple[str, ...] = ()
-) -> Chosen:
+def _fitted_numbers(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
+    """A column of numbers of one form; what is no number of this form counts as missing."""
+    x, strange = read_numbers(cells, form)
+    if np.isnan(x).all():
+        return Chosen(None, "no number of reasonable size in the rows it was fitted on")
+    remarks = [*_form_remarks(cells, form, rules.decimal)]
     low, high = np.nanmin(x), np.nanmax(x)
     if max(-low, high) > 2**53 and high - low <= 2**53:
         form = _with_offset(cells, x, form)
-        x = cells.numbers(form).x
-    gaps = unreadable(cells, np.isnan(x)) if not isinstance(cells, NumberCells) else {}
-    if gaps:
-        remarks = (*remarks, _gap_remark(gaps))
+        x = read_numbers(cells, form).x
+    if strange.any():
+        odd = unreadable(cells, strange)
+        remarks.append(
+            f"has {number_of(sum(odd.values()), 'cell')} such as {quoted(max(odd, key=lambda text: odd[text]))} among "
+            f"numbers, taken as missing"
+        )
+    if not isinstance(cells, NumberCells) and (gaps := unreadable(cells, np.isnan(x) & ~strange)):
+        remarks.append(_gap_remark(gaps))
     found = centre(x)
     if found.constant:
         return Chosen(None, f"constant ({to_text(found.fill + form.offset)})")
-    naming, perhaps = ("", "") if name in rules.use else names_rows(name, x)
+    naming, perhaps = ("", "") if name in rules.use | rules.numeric else names_rows(name, x)
     if naming:
         return Chosen(None, f"{naming}; use={name!r} takes it in")
-    remarks = (*remarks, perhaps) if perhaps else remarks
-    return Chosen(NumericColumn(name, *found, form), remarks=remarks)
+    remarks += [perhaps] if perhaps else []
+    return Chosen(NumericColumn(name, *found, form), remarks=tuple(remarks))
+
+
+def _form_remarks(cells: Cells, form: NumberForm, decimal: str) -> Iterator[str]:
+    """A remark on numbers that are not written plainly, with the longest of some examples."""
+    if not form.plain:
+        example = max((text for text in cells.sample() if form.read(text) is not None), key=len)
+        yield f"has numbers written as {example!r}, read as {form.read(example):.15g}{' seconds' * form.duration}"
+    elif decimal == "," and not isinstance(cells, NumberCells) and cells.any_match(r"[0-9]\."):
+        yield "has numbers with a point that can only be decimal"
 
 
 def _with_offset(cells: Cells, x: NDArray[np.float64], form: NumberForm) -> NumberForm:
@@ -203,7 +261,7 @@ FEW = 0.01
 """Share of the rows that may settle the order of day and month without being strays."""
 
 
-def choose_dates(name: str, cells: Cells) -> Chosen | None:
+def choose_dates(name: str, cells: Cells, mostly: float = MOSTLY) -> Chosen | None:
     """A column of dates, fitted; None if too few of its values are dates.
 
     The order is the one in which most rows can be read: a number above 12 can be no month. Where both orders read as
@@ -222,7 +280,7 @@ def choose_dates(name: str, cells: Cells) -> Chosen | None:
     order = max(orders, key=lambda candidate: rows[candidate])
     found = days_of(cells, dates, order)
     present = rows[order] + sum(found.strange.values())
-    if rows[order] < MOSTLY * present:
+    if not rows[order] or rows[order] < mostly * present:
         return None
     remarks = _date_gaps(cells, found)
     settling = rows[order] - min(rows["day/month/year"], rows["month/day/year"]) if len(orders) > 1 else present
@@ -287,6 +345,10 @@ def _fitted_dates(name: str, cells: Cells, found: Days, order: str, written: str
     return Chosen(kept, remarks=tuple(remarks))
 
 
+class ColumnKindError(NamesParameters, TableError):
+    """A column that cannot be of the kind that was asked for."""
+
+
 class DecimalMarkError(NamesParameters, TableError):
     """Numbers whose marks can be read in two ways."""
 
@@ -331,11 +393,13 @@ def _choose(name: str, table: Table, rules: Rules) -> Chosen | Undecided | ManyT
     """Decide the kind of a column and fit it, by the first of these rules that applies.
 
     1. No name in the header, or no value at all: dropped.
-    2. Only numbers, perhaps with marks, a unit, or words for missing values: numeric. A number written with a leading
+    2. The kind that was asked for by hand.
+    3. Only numbers, perhaps with marks, a unit, or words for missing values: numeric. A number written with a leading
        zero, such as ``00123``, is a code, and its column text.
-    3. Only true/false or yes/no, or a boolean type: boolean.
-    4. Dates, nine in ten of the values or more, or a type of dates: date.
-    5. Anything else: text, as categories; with many different values, as what helps to tell the labels.
+    4. Only true/false or yes/no, or a boolean type: boolean.
+    5. Dates, nine in ten of the values or more, or a type of dates: date; the other cells count as missing.
+    6. Numbers of one form, nine in ten of the values or more: numeric; the other cells count as missing.
+    7. Anything else: text, as categories; with many different values, as what helps to tell the labels.
 
     Columns of one value are dropped, unless some cells are missing; so are those that only name the rows.
     """
@@ -344,12 +408,28 @@ def _choose(name: str, table: Table, rules: Rules) -> Chosen | Undecided | ManyT
     cells = table.cells(name)
     if _all_missing(cells):
         return Chosen(None, "no value in the rows it was fitted on")
+    if name in rules.categorical:
+        return _text(name, cells, rules)
+    if name in rules.dates:
+        return choose_dates(name, cells, mostly=0.0) or _refused(name, cells, "dates", "no cell is a date")
+    if name in rules.numeric:
+        found = choose_numbers(name, cells, rules) or choose_mostly_numbers(name, cells, rules)
+        return found or _refused(name, cells, "numeric", "no cell is a number")
     return (
-        choose_numbers(name, table, cells, rules)
+        choose_numbers(name, cells, rules)
         or _boolean(name, cells)
         or choose_dates(name, cells)
+        or choose_mostly_numbers(name, cells, rules)
         or _text(name, cells, rules)
     )
+
+
+def _refused(name: str, cells: Cells, parameter: str, problem: str) -> NoReturn:
+    example = next(iter(cells.sample()), "")
+    raise ColumnKindError(
+        "column {!r} cannot be read as asked for with {}: {} in the rows it was fitted on, such as {}.",
+        name, Parameter(parameter, name), problem, quoted(example),
+    )  # fmt: skip
 
 
 def _all_missing(cells: Cells) -> bool:

@@ -1,30 +1,32 @@
 """How a column of numbers, booleans, text or dates becomes features."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet import checks
+from abnet.errors import Parameter, ParameterError
 from abnet.tables.cells import (
-    MARKED,
     PLAIN,
     THOUSANDS,
     TRUTH,
-    CellError,
     NumberForm,
+    UnknownColumnError,
     is_blank,
     is_missing,
-    quoted,
+    listed,
     to_text,
 )
 from abnet.tables.frames import Table
-from abnet.tables.series import ORDERS, Cells, Distinct, Numbers, days
+from abnet.tables.series import ORDERS, Cells, Distinct, Numbers, days, unreadable
 
 __all__ = [
+    "BY_HAND",
     "BooleanColumn",
     "Centre",
     "DateColumn",
@@ -36,8 +38,7 @@ __all__ = [
     "UnseenRows",
     "YEAR",
     "centre",
-    "checked",
-    "numbers",
+    "read_numbers",
     "scaled",
     "written_out",
 ]
@@ -48,34 +49,24 @@ Features = NDArray[np.float32]
 UnseenRows = dict[str, int]
 
 LARGEST = 1e150
-"""Numbers beyond this are refused with the infinite ones: their variance is not finite."""
+"""Numbers beyond this count as missing, as the infinite ones do: their variance is not finite."""
 
 CLIP = 1e6
 """Scaled values are cut here, many times beyond what training saw, so that every feature is finite in float32."""
 
 
-def numbers(table: Table, name: str, form: NumberForm = PLAIN) -> NDArray[np.float64]:
-    """A column as numbers, NaN where missing; a cell that is no number of reasonable size is an error."""
-    cells = table.cells(name)
-    return checked(table, name, cells, cells.numbers(form), form)
+def read_numbers(cells: Cells, form: NumberForm = PLAIN) -> Numbers:
+    """A column as numbers, NaN where missing, and the cells that hold no number of reasonable size: also NaN.
 
-
-def checked(table: Table, name: str, cells: Cells, found: Numbers, form: NumberForm = PLAIN) -> NDArray[np.float64]:
-    """Numbers that were found in a column, if all are of reasonable size."""
-    x, strange = found
-    wrong = strange | (x > LARGEST) | (x < -LARGEST)
-    if wrong.any():
-        first = int(wrong.argmax())
-        # A number of another form: say which one the column has.
-        written = (
-            f" written as {form.example!r}" if strange[first] and MARKED.fullmatch(to_text(cells.cell(first))) else ""
-        )
-        raise CellError(
-            name, first, table.row(first),
-            f"{quoted(cells.cell(first))} is not a finite number (below {LARGEST:g}){written}; correct the cell or "
-            "leave it empty.",
-        )  # fmt: skip
-    return x
+    Examples
+    --------
+    >>> from abnet.tables.frames import cells_of
+    >>> read_numbers(cells_of(["1", "", "rotary", "1e300"]))
+    Numbers(x=array([ 1., nan, nan, nan]), strange=array([False, False,  True,  True]))
+    """
+    x, strange = cells.numbers(form)
+    beyond = (x > LARGEST) | (x < -LARGEST)
+    return Numbers(np.where(beyond, np.nan, x), strange | beyond) if beyond.any() else Numbers(x, strange)
 
 
 def scaled(x: NDArray[np.float64], fill: float, mean: float, scale: float) -> NDArray[np.float64]:
@@ -113,16 +104,18 @@ class NumericColumn:
 
     def raw(self, table: Table) -> NDArray[np.float64]:
         """The numbers themselves, NaN where missing."""
-        return numbers(table, self.name, self.form)
+        return read_numbers(table.cells(self.name), self.form).x
 
     def encode(self, table: Table) -> tuple[Features, UnseenRows]:
-        """Features of every row, and no unseen values."""
+        """Features of every row; anything but a number or a missing value is reported, and counts as missing."""
         return written_out(self.encoded(table))
 
     def encoded(self, table: Table) -> tuple["Encoded", UnseenRows]:
         """`encode`, with features that are not written out."""
-        x = self.raw(table)
-        return Encoded(len(x), len(self.features), lambda rows: np.column_stack(self._features(x[rows]))), {}
+        cells = table.cells(self.name)
+        x, strange = read_numbers(cells, self.form)
+        features = Encoded(len(x), len(self.features), lambda rows: np.column_stack(self._features(x[rows])))
+        return features, unreadable(cells, strange)
 
     def _features(self, x: NDArray[np.float64]) -> list[NDArray[Any]]:
         value = [] if self.scale is None else [scaled(x, self.fill, self.mean, self.scale)]
@@ -365,11 +358,35 @@ def _order(where: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class Rules:
-    """What the user has said: most categories, the decimal mark ("", "." or ","), columns to use in any case."""
+    """What the user has said.
+
+    Most categories, the decimal mark ("", "." or ","), columns to use in any case, and columns of a kind by hand.
+    """
 
     max_categories: int = 20
     decimal: str = ""
     use: frozenset[str] = frozenset()
+    numeric: frozenset[str] = frozenset()
+    categorical: frozenset[str] = frozenset()
+    dates: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        kinds = ("numeric", "categorical", "dates")
+        for first, second in combinations(kinds, 2):
+            if twice := getattr(self, first) & getattr(self, second):
+                raise ParameterError(
+                    "column {!r} cannot be both {} and {}.", min(twice), Parameter(first), Parameter(second)
+                )
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse columns that are named by hand and not in the table."""
+        for parameter in BY_HAND:
+            if unknown := sorted(getattr(self, parameter) - set(names)):
+                raise UnknownColumnError(f"{parameter}: no column {listed(unknown)}; the columns are {listed(names)}.")
+
+
+BY_HAND = ("use", "numeric", "categorical", "dates")
+"""Parameters that name columns."""
 
 
 class Centre(NamedTuple):

@@ -107,7 +107,7 @@ class TableMap:
         threads = threads_for(table.n_rows)
         encoded = mapped(lambda column: column.encoded(table), self.columns, threads)
         reports = [
-            Unseen(column.name, unseen, _order(column))
+            Unseen(column.name, unseen, _read_as(column))
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
             if unseen
         ]
@@ -194,7 +194,10 @@ def _is_empty(cells: Cells) -> bool:
     return len(cells) == 0 or (is_blank(cells.cell(0)) and all(map(is_blank, cells.counts())))
 
 
-def _order(column: Column) -> str:
+def _read_as(column: Column) -> str:
+    """What the cells of a column are read as; empty for categories."""
+    if isinstance(column, NumericColumn):
+        return "a number" if column.form.plain else f"a number written as {column.form.example}"
     return column.order if isinstance(column, DateColumn) else ""
 
 

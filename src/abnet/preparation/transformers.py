@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
 from abnet.preparation.coded import ThermometerMap, cuts
-from abnet.preparation.columns import DateColumn, NumericColumn, Rules, numbers
+from abnet.preparation.columns import BY_HAND, DateColumn, NumericColumn, Rules, read_numbers
 from abnet.preparation.table_map import Column, TableMap
-from abnet.tables.cells import Note, TableError, UnknownColumnError, is_missing, listed, refuse_repeated
+from abnet.tables.cells import Note, TableError, is_missing, refuse_repeated
 from abnet.tables.frames import Table, as_table, factorised, is_plan
 from abnet.tables.series import Distinct
 
@@ -71,7 +71,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     nothing). `use` takes in those that are not constant.
 
     Numbers may have marks for thousands (``1,966``, ``1 966``, ``1'966``), a decimal comma, one unit that is the same
-    in all cells (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Where marks can be read both
+    in all cells (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Cells that are no such numbers,
+    one in ten at the most, count as missing, with a note and an example. Where marks can be read both
     ways, as in ``1.234`` beside ``857``, the other columns tell; if they do not, that is an error which asks for
     `decimal`. Whole numbers above 2^53 keep their differences.
 
@@ -89,6 +90,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         The decimal mark of numbers in text; the other one is for thousands.
     use : str or sequence of str
         Columns to use though they have no name, count the rows, or differ in all of them.
+    numeric, categorical, dates : str or sequence of str
+        Columns to read as numbers, as categories or as dates, whatever they look like; cells of numeric and date columns
+        that cannot be read so count as missing.
 
     Attributes
     ----------
@@ -111,10 +115,22 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     column 'country' is left out: constant (Norway)
     """
 
-    def __init__(self, *, max_categories: int = 20, decimal: str = "auto", use: str | Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        max_categories: int = 20,
+        decimal: str = "auto",
+        use: str | Sequence[str] = (),
+        numeric: str | Sequence[str] = (),
+        categorical: str | Sequence[str] = (),
+        dates: str | Sequence[str] = (),
+    ) -> None:
         self.max_categories = max_categories
         self.decimal = decimal
         self.use = use
+        self.numeric = numeric
+        self.categorical = categorical
+        self.dates = dates
 
     def fit(self, X: Any, y: Any = None) -> "TablePreparation":
         """Decide the kind of every column and learn its numbers; labels `y` decide about text with many values."""
@@ -124,9 +140,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"a table needs rows and columns to be prepared; got {table.n_rows} by {len(table.columns)}."
             )
-        unknown = sorted(rules.use - set(table.columns))
-        if unknown:
-            raise UnknownColumnError(f"use: no column {listed(unknown)}; the columns are {listed(table.columns)}.")
+        rules.check_columns(list(table.columns))
         choices = choose_all(table, rules, y)
         dropped = {name: choice.dropped for name, choice in choices.items() if choice.column is None}
         columns = tuple(choice.column for choice in choices.values() if choice.column is not None)
@@ -146,8 +160,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             raise ValueError(f"max_categories must be a whole number of 2 or more, got {self.max_categories!r}.")
         if not isinstance(self.decimal, str) or self.decimal not in _DECIMALS:
             raise ValueError(f"decimal must be one of {', '.join(map(repr, _DECIMALS))}; got {self.decimal!r}.")
-        use = (self.use,) if isinstance(self.use, str) else tuple(self.use)
-        return Rules(self.max_categories, _DECIMALS[self.decimal], frozenset(use))
+        named = {name: getattr(self, name) for name in BY_HAND}
+        columns = {name: frozenset([given] if isinstance(given, str) else given) for name, given in named.items()}
+        return Rules(self.max_categories, _DECIMALS[self.decimal], **columns)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Features (n, d) in float32; see `TableMap.transform`."""
@@ -180,7 +195,7 @@ class PlainNumbers(TablePreparation):
     def fit(self, X: Any, y: Any = None) -> "PlainNumbers":
         """Learn the medians."""
         table = as_table(X)
-        found = {name: numbers(table, name) for name in table.columns}
+        found = {name: read_numbers(table.cells(name)).x for name in table.columns}
         known = {name: x[~np.isnan(x)] for name, x in found.items()}
         fills = {name: float(np.median(x)) if len(x) else 0.0 for name, x in known.items()}
         self.map_ = TableMap(tuple(NumericColumn(name, fill, 0.0, 1.0, False) for name, fill in fills.items()), {})

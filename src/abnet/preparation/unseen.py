@@ -32,8 +32,8 @@ class Unseen:
     ----------
     column : str
     rows : dict of str to int
-    order : str
-        In a column of dates, the order in which they are read; empty where the values are categories.
+    read_as : str
+        In a column of dates, how they are read; empty where the values are categories.
     others : int
         Rows with further values, which are not listed.
 
@@ -47,7 +47,7 @@ class Unseen:
 
     column: str
     rows: dict[str, int]
-    order: str = ""
+    read_as: str = ""
     others: int = 0
 
     @property
@@ -61,8 +61,8 @@ class Unseen:
         shown = ", ".join(f"{quoted(value)} ({number_of(count, 'row')})" for value, count in most)
         more = len(self.rows) - len(most)
         also = f" and {more} more" if more else ""
-        if self.order:
-            end = f"cannot be read as {self.order}, {number_of(self.n_rows, 'row')} in all; treated as missing"
+        if self.read_as:
+            end = f"cannot be read as {self.read_as}, {number_of(self.n_rows, 'row')} in all; treated as missing"
         else:
             end = "not seen in training; treated as an unknown category"
         return f"column {self.column!r}: {shown}{also} {end}"
@@ -74,11 +74,11 @@ def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:
     Examples
     --------
     >>> merge([Unseen("a", {"x": 1}), Unseen("a", {"x": 1, "y": 1})])
-    [Unseen(column='a', rows={'x': 2, 'y': 1}, order='', others=0)]
+    [Unseen(column='a', rows={'x': 2, 'y': 1}, read_as='', others=0)]
     """
     columns: dict[str, Unseen] = {}
     for report in reports:
-        before = columns.get(report.column, Unseen(report.column, {}, report.order))
+        before = columns.get(report.column, Unseen(report.column, {}, report.read_as))
         columns[report.column] = _added(before, report, most)
     return list(columns.values())
 
@@ -89,8 +89,8 @@ def refuse_unseen(table: Table, reports: Iterable[Unseen]) -> None:
         value = next(iter(report.rows))
         codes, values = table.cells(report.column).distinct()
         position = int(np.isin(codes, [i for i, cell in enumerate(values) if to_text(cell) == value]).argmax())
-        wrong = f"cannot be read as {report.order}" if report.order else "was not seen in training"
-        rest = "missing" if report.order else "unknown"
+        wrong = f"cannot be read as {report.read_as}" if report.read_as else "was not seen in training"
+        rest = "missing" if report.read_as else "unknown"
         raise UnseenValueError(
             "column {!r}, {}: {} {}; correct it, or use {} to treat such values as {}: a certificate is about all "
             "rows, those with new values included.",

@@ -6,7 +6,7 @@
   const model = abnet.predictor(page.model), place = document.getElementById("abnet-form");
   const form = place.querySelector("form"), answer = document.getElementById("abnet-answer");
   const thresholds = (page.model.preparation && page.model.preparation.thresholds) || [];
-  const DAY = 86400000, AT_ONCE = 24, MISSING = "", ANOTHER = "\u0000another";
+  const DAY = 86400000, AT_ONCE = 24, MOST_CLASSES = 12, MISSING = "", ANOTHER = "\u0000another";
   let ticket = 0;
 
   function element(tag, text, kind) {
@@ -27,7 +27,7 @@
   }
 
   function percent(value) {
-    return `${(100 * value).toFixed(1)} %`;
+    return `${(100 * value).toFixed(1)}%`;
   }
 
   function signed(value) {
@@ -125,18 +125,20 @@
     return made;
   }
 
-  function bars(items, title) {
+  /* Bars from one number to another, on a scale that is given or spans them. */
+  function bars(items, title, range) {
     const list = element("ul", undefined, "bars");
     list.setAttribute("aria-label", title);
-    const largest = Math.max(1e-12, ...items.map((item) => Math.abs(item.value)));
-    const both = items.some((item) => item.value < 0), zero = both ? 50 : 0, unit = (both ? 49 : 99) / largest;
+    const low = Math.min(0, ...items.map((item) => Math.min(item.from, item.to)), range ? range[0] : 0);
+    const high = Math.max(1e-12, ...items.map((item) => Math.max(item.from, item.to)), range ? range[1] : 0);
+    const at = (value) => (100 * (value - low)) / (high - low);
     for (const item of items) {
-      const line = element("li"), words = element("p"), length = Math.abs(item.value) * unit;
+      const line = element("li"), words = element("p"), left = at(Math.min(item.from, item.to));
       const svg = drawn("svg", { "aria-hidden": "true", width: "100%", height: 18 });
       svg.append(
         drawn("rect", { x: 0, y: 3, width: "100%", height: 12, class: "track" }),
         drawn("rect", {
-          x: `${item.value < 0 ? zero - length : zero}%`, y: 3, width: `${Math.max(length, 0.3)}%`, height: 12,
+          x: `${left}%`, y: 3, width: `${Math.max(at(Math.max(item.from, item.to)) - left, 0.3)}%`, height: 12,
           class: `bar ${item.style}`,
         }),
       );
@@ -156,33 +158,40 @@
   function probabilities(found) {
     if (found.probabilities === null) return [];
     const items = found.probabilities.map((value, k) => ({
-      name: model.classes[k], text: percent(value), value, style: k === found.code ? "main" : "plain",
+      name: model.classes[k], text: percent(value), from: 0, to: value, style: k === found.vote ? "main" : "plain",
     }));
-    items.sort((a, b) => b.value - a.value);
-    return [figure("Probabilities", bars(items.slice(0, 8), "Probabilities"))];
+    const listed = page.order.map((k) => items[k]);
+    if (listed.length > MOST_CLASSES) listed.sort((a, b) => b.to - a.to);
+    return [figure("Probabilities", bars(listed.slice(0, MOST_CLASSES), "Probabilities", [0, 1]))];
   }
 
+  /* A waterfall: the average of the background, then column by column to this row. */
   function contributions(result, found) {
-    const c = result.scores.length === 1 ? 0 : found.code, names = page.plan.columns;
+    const several = result.values.length > 1, c = several ? found.vote : 0, names = page.plan.columns;
+    const inPercent = found.probabilities !== null;
+    const size = (value) => (inPercent ? percent(value) : value.toFixed(3));
+    const move = (value) => `${value < 0 ? "−" : "+"}${size(Math.abs(value))}`;
+    const name = short(model.classes[several ? found.vote : 1], 30);
+    const what = inPercent ? `P(${name})` : `the score for ${name}`;
     const order = names.map((_, j) => j).sort((a, b) => Math.abs(result.contributions[b][c]) - Math.abs(result.contributions[a][c]));
     const top = order.slice(0, 10), rest = order.slice(10);
-    const items = top.map((j) => {
-      const value = result.contributions[j][c], error = result.errors[j][c];
-      return { name: names[j], value, style: value < 0 ? "against" : "main", text: signed(value) + (error > 0 ? ` ± ${error.toFixed(3)}` : "") };
-    });
-    const what = result.scores.length === 1
-      ? `the score: right for “${short(model.classes[1], 30)}”, left for “${short(model.classes[0], 30)}”`
-      : `the share of the vote for “${short(model.classes[found.code], 30)}”`;
-    const other = rest.reduce((sum, j) => sum + result.contributions[j][c], 0);
-    const words = `How far each column moved ${what}. It is ${signed(result.base[c])} in the mean of ${page.plan.background.length} usual rows`
-      + `${rest.length ? `, ${rest.length} other columns moved it by ${signed(other)}` : ""}, and ${signed(result.scores[c])} for this row.`;
-    return figure("What moved it", bars(items, "Contributions"), element("figcaption", words));
+    let end = result.base[c];
+    const items = [{ name: `average of ${page.plan.background.length} background rows`, text: size(end), from: 0, to: end, style: "plain" }];
+    const add = (label, value, error) => {
+      items.push({ name: label, text: move(value) + (error > 0 ? ` ± ${size(error)}` : ""), from: end, to: end + value, style: value < 0 ? "lowers" : "raises" });
+      end += value;
+    };
+    top.forEach((j) => add(names[j], result.contributions[j][c], result.errors[j][c]));
+    if (rest.length) add(`${rest.length} other column${rest.length > 1 ? "s" : ""}`, rest.reduce((sum, j) => sum + result.contributions[j][c], 0), 0);
+    items.push({ name: "this row", text: size(result.values[c]), from: 0, to: result.values[c], style: "plain" });
+    const words = `How the columns moved ${what} from its average to its value for this row (Shapley values).`;
+    return figure("What moved it", bars(items, "Contributions", inPercent ? [0, 1] : undefined), element("figcaption", words));
   }
 
   function regions(found, row) {
     const made = model.regions(model.features(row), 6);
     if (made === null) return [];
-    const c = found.scores.length === 1 ? 0 : found.code;
+    const c = found.scores.length === 1 ? 0 : found.vote;
     const rows = made.listed.map((r) => [
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
@@ -191,6 +200,7 @@
   }
 
   function abstains(found) {
+    if (found.code === null) return true;
     if (page.threshold === null) return false;
     const sure = found.scores.length === 1 ? Math.abs(found.scores[0]) : Math.max(...found.scores);
     return !(sure > page.threshold);
@@ -207,10 +217,10 @@
       answer.dataset.label = "";
       return;
     }
-    answer.dataset.label = found.label;
-    answer.dataset.code = found.code;
+    answer.dataset.label = found.label ?? "";
+    answer.dataset.code = found.code ?? "";
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
-    const parts = [element("p", `Answer: ${short(found.label, 200)}`, "result")];
+    const parts = [element("p", found.label === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
     if (abstains(found)) parts.push(element("p", "The model is not sure enough of this row to keep the promise it abstains by.", "problem"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
@@ -229,7 +239,7 @@
         working.replaceWith(contributions(step.value, found));
         answer.dataset.contributions = JSON.stringify(step.value.contributions);
       } else {
-        working.textContent = `Explaining… ${Math.floor(100 * step.value)} %`;
+        working.textContent = `Explaining… ${Math.floor(100 * step.value)}%`;
         setTimeout(slice, 0);
       }
     };

@@ -28,6 +28,7 @@ from abnet.preparation.scalers import MinMaxMap, StandardMap
 from abnet.preparation.table_map import TableMap
 from abnet.report.evidence import columns_section, curves_section, estimates_section, moves_of, moves_section, page_plan
 from abnet.report.measures import GivenRows, measure_rows
+from abnet.report.order import natural_order
 from abnet.report.promise import Peer, certificate_section, peers_of, repeat_section
 
 __all__ = ["report_page", "write_report"]
@@ -250,7 +251,7 @@ def _form(model: Model, plan: ExplanationPlan | None) -> _Form:
     threshold = None if decision is None else decision.threshold
     page = {
         "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
-        "fields": _fields(model), "threshold": threshold,
+        "fields": _fields(model), "threshold": threshold, "order": natural_order(model.labels.names),
     }  # fmt: skip
     body = (
         '<noscript><p class="note">With JavaScript on, a form here takes a row and computes its label, probabilities '

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from abnet.aggregation.exact import Exact
@@ -19,16 +20,23 @@ from abnet.posterior import Posterior, mean_of_members, register_with_jax
 from abnet.training.flat_parameters import flattened, unflattened
 from abnet.training.objective import Objective, counted, log_loss, weighted_mean
 
-__all__ = ["PosteriorLearner", "State", "start"]
+__all__ = ["Learned", "PosteriorLearner", "State", "start"]
 
 register_with_jax()
+
+
+class Learned(NamedTuple):
+    """What the steps of Adam move."""
+
+    weights: Any  # (M, parameters), see `flat_parameters`
+    log_c: Any  # ln C of Catoni's bound
+    log_sigma: Any  # (L,), ln σ_k of each layer; () where σ = 1 stays
 
 
 class State(NamedTuple):
     """A posterior in training, and what its objective needs."""
 
-    weights: Any  # (M, parameters), see `flat_parameters`
-    log_c: Any  # ln C of Catoni's bound
+    learned: Learned
     prior: Any  # (M, parameters)
     adam: Any
     objective: Any
@@ -36,13 +44,17 @@ class State(NamedTuple):
     delta: Any
 
 
-def start(posterior: Posterior, objective: Objective, n: int, delta: float) -> State:
-    """A state that starts at a posterior with ``σ = 1``, and ``C = 1``; n examples and δ are those of the bound."""
-    if np.any(posterior.log_sigma):
-        raise ValueError(f"training keeps σ = 1, and this posterior has log_sigma = {posterior.log_sigma}.")
-    learned = flattened(posterior.layers), np.float32(0)
+def start(posterior: Posterior, objective: Objective, n: int, delta: float, *, deviations: bool = False) -> State:
+    """A state that starts at a posterior, with ``C = 1``; n examples and δ are those of the bound.
+
+    Without `deviations` σ = 1 stays, and the posterior must have it.
+    """
+    if not deviations and np.any(posterior.log_sigma):
+        raise ValueError(f"deviations that stay are 1, and this posterior has log_sigma = {posterior.log_sigma}.")
+    log_sigma = np.asarray(posterior.log_sigma, np.float32) if deviations else ()
+    learned = Learned(flattened(posterior.layers), np.float32(0), log_sigma)
     adam = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(ADAM.init, learned))
-    return State(*learned, flattened(posterior.prior), adam, np.int32(objective), np.float32(n), np.float32(delta))
+    return State(learned, flattened(posterior.prior), adam, np.int32(objective), np.float32(n), np.float32(delta))
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,8 @@ class PosteriorLearner:
     bounded : bool
         Whether the objective may be the bound. A prior has none, and its program then never passes over all weights for
         a divergence: a tenth of a step of 784-400-12.
+    deviations : bool
+        Whether the standard deviation of each layer is learned; σ = 1, the paper's, by default.
     """
 
     sizes: tuple[int, ...]
@@ -69,6 +83,7 @@ class PosteriorLearner:
     n_classes: int = 2
     together: float = 1.0
     bounded: bool = True
+    deviations: bool = False
 
     @property
     def in_sequence(self) -> bool:
@@ -89,16 +104,19 @@ class PosteriorLearner:
     ) -> tuple[State, Any]:
         """`step`, and the outputs of the rows before it."""
 
-        def loss(learned: tuple[Any, Any]) -> tuple[Any, Any]:
-            moved = state._replace(weights=learned[0], log_c=learned[1])
+        def loss(learned: Learned) -> tuple[Any, Any]:
+            moved = state._replace(learned=learned)
             outputs = self._outputs(moved, inputs, key)
             return self._objective(moved, outputs, targets, weights, counted(weights)), outputs
 
-        learned = state.weights, state.log_c
-        gradient, outputs = jax.grad(loss, has_aux=True)(learned)
+        gradient, outputs = jax.grad(loss, has_aux=True)(state.learned)
+        if self.deviations:
+            # Through the bound alone: a loss without a divergence would drive them to zero.
+            bound = state.objective == Objective.BOUND
+            gradient = gradient._replace(log_sigma=jnp.where(bound, gradient.log_sigma, 0))
         update, adam = ADAM.update(gradient, state.adam)
-        new_weights, log_c = jax.tree.map(lambda value, change: value - rate * change, learned, update)
-        return state._replace(weights=new_weights, log_c=log_c, adam=adam), mean_of_members(outputs)
+        learned = jax.tree.map(lambda value, change: value - rate * change, state.learned, update)
+        return state._replace(learned=learned, adam=adam), mean_of_members(outputs)
 
     def output(self, state: State, inputs: Any, key: Any) -> Any:
         """The mean of the members' outputs on lifted inputs, shape (rows,), or (rows, K) for several classes."""
@@ -110,9 +128,10 @@ class PosteriorLearner:
 
     def posterior(self, state: State) -> Posterior:
         """The posterior of a state, in the array library of the state."""
-        layers, prior = (unflattened(rows, self.sizes) for rows in (state.weights, state.prior))
+        layers, prior = (unflattened(rows, self.sizes) for rows in (state.learned.weights, state.prior))
         # σ = 1 is a constant of the program, which XLA folds away.
-        return Posterior(layers, prior, (np.float32(0),) * len(layers), self.aggregation)
+        log_sigma = tuple(state.learned.log_sigma) if self.deviations else (np.float32(0),) * len(layers)
+        return Posterior(layers, prior, log_sigma, self.aggregation)
 
     def _outputs(self, state: State, inputs: Any, key: Any) -> Any:
         """Outputs of every member, shape (M, rows) or (M, rows, K)."""
@@ -131,7 +150,7 @@ class PosteriorLearner:
         surprise = weighted_mean(self._shared_log_loss(outputs, targets), weights, total)
         if not self.bounded:
             return jax.lax.select_n(state.objective, risk, surprise)
-        bound = catoni_objective(risk, self.posterior(state).kl(), state.n, state.delta, state.log_c)
+        bound = catoni_objective(risk, self.posterior(state).kl(), state.n, state.delta, state.learned.log_c)
         return jax.lax.select_n(state.objective, risk, surprise, bound)
 
     def _shared_log_loss(self, outputs: Any, targets: Any) -> Any:

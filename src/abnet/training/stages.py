@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.exact import lift
+from abnet.aggregation.exact import lift_into
 from abnet.posterior import Posterior
 from abnet.training.loop import Limits, Rows, Span, open_runs, pad_rows
 from abnet.training.objective import Objective
@@ -78,7 +78,8 @@ class Trainer:
         """The best posterior of one stage that starts at `first`."""
         if self.interrupted:
             return first
-        states = stack([start(first, objective, self.n_draws or train.size, self.delta)])
+        n, deviations = self.n_draws or train.size, self.learner.deviations
+        states = stack([start(first, objective, n, self.delta, deviations=deviations)])
         runs = open_runs(states, [rate], new_keys(self.rng, 1))
         outcome = run_stage(
             (self.learner,), (runs,), self.rows, train, watch,
@@ -136,14 +137,20 @@ MANY_ROWS = 20_000
 """Rows from which on a posterior is watched in the training pass: fewer take less time than another program."""
 
 
-def learn_posterior(trainer: Trainer, prior: Posterior, part: Span, rate: float) -> Posterior:
+def learn_posterior(trainer: Trainer, prior: Posterior, part: Span, rate: float, *, warm_up: int = 0) -> Posterior:
     """The posterior that minimises Catoni's bound on the part, starting at the prior.
+
+    With `warm_up` that many epochs on the linear loss come first. The prior stays where it was, and the bound holds for
+    every posterior, so they cost nothing.
 
     Which epoch is kept is decided by the bound on all rows after it, as in the paper's protocol; from `MANY_ROWS` on by
     the losses that the pass itself met. The bound that is certified is computed of the finished network.
     """
-    many = part.size >= MANY_ROWS
-    return trainer.stage("bound", Objective.BOUND, prior.as_prior(), part, part, rate, trainer.limits, seen=many)
+    first, many = prior.as_prior(), part.size >= MANY_ROWS
+    if warm_up:
+        limits = trainer.limits._replace(max_epochs=warm_up, patience=NEVER, halving_patience=NEVER)
+        first = trainer.stage("warm-up", Objective.LINEAR, first, part, part, rate, limits, seen=many)
+    return trainer.stage("bound", Objective.BOUND, first, part, part, rate, trainer.limits, seen=many)
 
 
 def learn_linear(trainer: Trainer, prior: Posterior, train: Span, watch: Span, rate: float) -> Posterior:
@@ -154,5 +161,5 @@ def learn_linear(trainer: Trainer, prior: Posterior, train: Span, watch: Span, r
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
     """Prepared inputs lifted, padded and on the device."""
     padded = np.zeros((bucket(len(y)), X.shape[1] + 1), np.float32)
-    lift(np.asarray(X, np.float32), out=padded[: len(y)])
+    lift_into(padded[: len(y)], np.asarray(X, np.float32))
     return pad_rows(padded, y, weights)

@@ -124,8 +124,8 @@ class PredictOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        unseen = {report.column: report.rows for report in self.unseen if not report.order}
-        unreadable = {report.column: report.n_rows for report in self.unseen if report.order}
+        unseen = {report.column: report.rows for report in self.unseen if not report.read_as}
+        unreadable = {report.column: report.n_rows for report in self.unseen if report.read_as}
         return {
             "output": self.output, "replaced": self.replaced, "n_rows": self.n_rows, "counts": self.counts,
             "unseen": unseen, "unreadable_dates": unreadable, "ignored_columns": self.ignored,
