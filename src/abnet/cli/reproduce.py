@@ -1,14 +1,14 @@
 """`abnet reproduce`: the paper's Table 1 and figures."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abnet.cli.console import UsageError, guarded, note
-from abnet.cli.options import Command, Group
+from abnet.cli.console import UsageError, guarded, note, when_interrupted
+from abnet.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from abnet.paper import Reproduced
@@ -97,6 +97,40 @@ def table1(
             output_dir=output_dir, verbose=not quiet,
         )  # fmt: skip
     _show(to_terminal(table.data))
+    _finish(table)
+
+
+@app.command(cls=Command)
+@guarded
+def variants(
+    names: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Some of warm-up,deviations,both,restarts; all by default."),
+    ] = None,
+    datasets: Datasets = None,
+    repetitions: Repetitions = 5,
+    jobs: Jobs = -1,
+    store: Store = _RUNS,
+    cluster: Cluster = None,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train variants of PBGNet and ABNet that the paper does not have, and write table1_variants.csv and a figure.
+
+    Table 1 itself stays as it is. Stop it when you like: the same command continues.
+
+    abnet reproduce variants --data-dir ~/data
+    abnet reproduce variants --names restarts --datasets ads,adult
+    """
+    from abnet import paper
+
+    with _resumable(), _connected(cluster) as client:
+        table = paper.variants(
+            store, names=_words(names), datasets=_words(datasets), repetitions=repetitions, train=not only_report,
+            jobs=jobs, client=client, data_dir=data_dir, output_dir=output_dir, verbose=not quiet,
+        )  # fmt: skip
     _finish(table)
 
 
@@ -309,14 +343,9 @@ def _numbers(option: str, text: str | None) -> list[int] | None:
     return None if given is None else [int(word) for word in given]
 
 
-@contextmanager
-def _resumable() -> Iterator[None]:
+def _resumable() -> AbstractContextManager[None]:
     """Say after Ctrl-C that nothing finished is lost."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        note("finished runs are stored; the same command continues")
-        raise
+    return when_interrupted("interrupted; finished runs are stored, and the same command continues.")
 
 
 @contextmanager
