@@ -38,7 +38,14 @@ CONTENTS = {
     ],
     "Concepts": ["docs/certificates", "docs/assumptions", "docs/promises", "docs/glossary"],
     "Reference": ["api/commands", "api/index", "docs/model-format"],
-    "Research": ["docs/theory", "docs/theory-wide", "docs/measurements", "docs/reproduction", "results/README"],
+    "Research": [
+        "docs/gallery",
+        "docs/theory",
+        "docs/theory-wide",
+        "docs/measurements",
+        "docs/reproduction",
+        "results/README",
+    ],
     "Project": ["CHANGELOG", "docs/cite", "CONTRIBUTING", "docs/architecture"],
 }
 """The side bar: captions, and the pages under each. Pages of `api` are generated, the others are files."""

@@ -62,7 +62,7 @@ def probability(score: Score) -> Score:
     return of
 
 
-def said(model: Model, X: np.ndarray) -> np.ndarray:
+def said(model: Model, X: Any) -> np.ndarray:
     """What the model's public functions say of what is explained, (n, C)."""
     if not model.predictor.shares:
         return model.decision_function(X).reshape(len(X), -1)
