@@ -106,7 +106,7 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
         console.paragraph(outcome.headline)
     labels = " or ".join(outcome.classes)
     columns = number_of(outcome.n_columns, "column")
-    print(f"Target {outcome.target!r} ({labels}): {number_of(outcome.n_rows, 'row')}, {columns} used.")
+    print(f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.")
     recipe = outcome.card.recipe
     console.paragraph(f"Recipe: {recipe}." if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
