@@ -180,7 +180,7 @@ def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter,
 
 
 @every_exporter
-@pytest.mark.parametrize("kind", ["uniform", "mean field: drawn", "layers: units", "moments"])
+@pytest.mark.parametrize("kind", ["uniform", "mean field: drawn", "layers: units"])
 def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
     model = stored(kind)
     with pytest.raises(ValueError, match="cannot be"):

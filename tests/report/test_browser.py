@@ -13,7 +13,7 @@ import pytest
 from abnet.explanation.row_explanation import explain_inputs
 from abnet.model.model import Model
 from abnet.preparation.unseen import UnseenWarning
-from abnet.report.evidence import page_plan
+from abnet.report.moves import page_plan
 from abnet.report.page import report_page
 from export import models
 from export.test_js import path_models
@@ -100,7 +100,7 @@ def test_without_script_all_is_there_but_the_form(browser: Browser, page: Path) 
     assert browser.value("document.getElementById('abnet-form').hidden")
     assert browser.value("getComputedStyle(document.getElementById('abnet-form')).display") == "none"
     text = browser.value("document.body.innerText")
-    for words in ("What is promised", "Confusion matrix", "With JavaScript on", "How to make it again"):
+    for words in ("What is certified", "Confusion matrix", "With JavaScript on", "How to make it again"):
         assert words in text
 
 
@@ -224,8 +224,8 @@ def test_the_form_answers_as_python_does(browser: Browser, tmp_path: Path, kind:
     assert browser.complaints == []
 
 
-@pytest.mark.parametrize("name", ["paths", "several classes"])
-def test_the_form_of_sampled_paths(browser: Browser, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["paths", "several classes", "moments", "moments, several classes"])
+def test_the_form_of_wide_networks(browser: Browser, tmp_path: Path, name: str) -> None:
     from abnet.report.measures import measure_rows
 
     model, rng = path_models()[name], np.random.default_rng(8)

@@ -13,6 +13,7 @@ from abnet.export.plan import output_codes
 from abnet.model.model import Model
 from abnet.predictors.layers import Layers
 from abnet.predictors.mean_field import MeanField
+from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
@@ -123,7 +124,7 @@ def _network(predictor: Predictor) -> dict[str, Any]:
     """The first layer of all members stacked, and what stands above it; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be written for web pages; what can be are compact "
-        "networks, mixtures, networks of kept paths, exact mean fields, MAP networks and networks drawn from the "
+        "networks, mixtures, wide members, kept paths, exact mean fields, MAP networks and networks drawn from the "
         "posterior."
     )
 
@@ -154,6 +155,14 @@ def _(predictor: Layers) -> dict[str, Any]:
 def _(predictor: Paths) -> dict[str, Any]:
     layers = _layers(predictor.weights, predictor.biases)
     return {"type": "paths", **layers, "noise": list(predictor.noise), "decode": _decode(predictor.words)}
+
+
+@_network.register
+def _(predictor: Moments) -> dict[str, Any]:
+    if predictor.words is None and predictor.n_classes > 2:
+        raise ValueError("a network with one output for each class cannot be written for web pages; code words can be.")
+    layers = _layers(predictor.weights, predictor.biases)
+    return {"type": "moments", **layers, "e": predictor.e, "decode": _decode(predictor.words)}
 
 
 def _decode(words: NDArray[np.int8] | None) -> list[int] | None:

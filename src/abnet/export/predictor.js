@@ -257,7 +257,35 @@ const abnet = (() => {
       joint.forEach((p, place) => { total[net.decode[place]] += p; });
       return Array.from(total, (value) => value / (members * T));
     },
+    /* Wide members by means and variances; several classes: the outputs' probabilities, decoded. */
+    moments(net, sums, classes) {
+      const members = net.first.b.shape[0], K = net.decode ? classes : 1;
+      const total = new Float64Array(K), joint = new Float64Array(net.decode ? net.decode.length : 0);
+      for (let m = 0; m < members; m++) {
+        let v = leading(net.first, m, sums).map(erf);
+        for (const layer of net.above) v = standardised(layer, m, v, net.e).map((z) => erf(z * Math.SQRT1_2));
+        if (K === 1) total[0] += v[0];
+        else addCorners(v, joint);
+      }
+      joint.forEach((p, place) => { total[net.decode[place]] += p; });
+      return Array.from(total, (value) => value / members);
+    },
   };
+
+  /* (W v + b)/s with s² = d + 1 + e + Σ W² (1 - v²): units whose inputs are signs with the means v. */
+  function standardised(layer, member, v, e) {
+    const [units, n] = layer.W.shape.slice(-2), W = layer.W.values, b = layer.b.values;
+    const z = new Float64Array(units), rest = v.map((mean) => 1 - mean * mean), at = member * units;
+    for (let i = 0; i < units; i++) {
+      let total = b[at + i], variance = n + 1 + e;
+      for (let j = 0, k = (at + i) * n; j < n; j++, k++) {
+        total += W[k] * v[j];
+        variance += W[k] * W[k] * rest[j];
+      }
+      z[i] = total / Math.sqrt(variance);
+    }
+    return z;
+  }
 
   /* Probabilities of the corners of a cube whose coordinates are independent with these means. */
   function corners(means) {

@@ -48,10 +48,11 @@
   }
 
   function control(field) {
-    if (field.type === "truth") return choice([["true", "yes"], ["false", "no"], [MISSING, "(missing)"]], MISSING);
+    if (field.type === "truth") return choice([["true", "yes"], ["false", "no"], [MISSING, "(missing)"]], field.usual);
     if (field.type === "choice") {
       const known = field.choices.map((text, i) => [`${i}`, text || "(empty)"]);
-      return choice([...known, [ANOTHER, "(another value)"], [MISSING, "(missing)"]], known.length ? "0" : MISSING);
+      const usual = field.usual === null ? MISSING : field.usual < 0 ? ANOTHER : `${field.usual}`;
+      return choice([...known, [ANOTHER, "(another value)"], [MISSING, "(missing)"]], usual);
     }
     if (field.type === "text") return element("textarea");
     const made = element("input");
@@ -64,7 +65,7 @@
       made.value = field.usual;
     } else {
       made.type = field.type === "date" ? "date" : "datetime-local";
-      const text = new Date(Math.round(field.usual * DAY)).toISOString();
+      const text = field.usual === null ? "" : new Date(Math.round(field.usual * DAY)).toISOString();
       made.value = field.type === "date" ? text.slice(0, 10) : text.slice(0, 16);
     }
     return made;
@@ -196,13 +197,16 @@
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
     if (made.others) rows.push([`${made.others} others`, `${percent(made.otherProbability)} of all`, "", signed(made.otherShare[c])]);
-    return [table("Regions that it falls in: network and neurons, probability, expected output, share of the decision", ["region", "probability", "says", "share"], rows)];
+    return [table("Regions that it falls in: network and neurons, probability, expected output, share of the score", ["region", "probability", "output", "share"], rows)];
   }
 
-  function abstains(found) {
-    if (page.threshold === null) return false;
-    const sure = found.scores.length === 1 ? Math.abs(found.scores[0]) : Math.max(...found.scores);
-    return !(sure > page.threshold);
+  /* The code of the answer by the model's decision; -1 for no answer. */
+  function decided(found) {
+    const rule = page.decision;
+    if (rule === null) return found.code;
+    const F = found.scores[0], two = found.scores.length === 1;
+    if (rule.kind === "cut") return (rule.positive === 1 ? F : -F) > rule.threshold ? rule.positive : 1 - rule.positive;
+    return (two ? Math.abs(F) : Math.max(...found.scores)) > rule.threshold ? found.code : -1;
   }
 
   function show() {
@@ -216,11 +220,13 @@
       answer.dataset.label = "";
       return;
     }
-    answer.dataset.label = found.label;
-    answer.dataset.code = found.code;
+    const code = decided(found), label = code < 0 ? "" : model.classes[code];
+    answer.dataset.label = label;
+    answer.dataset.code = code;
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
-    const parts = [element("p", `Answer: ${short(found.label, 200)}`, "result")];
-    if (abstains(found)) parts.push(element("p", "The model is not sure enough of this row to keep the promise it abstains by.", "problem"));
+    const parts = [element("p", code < 0 ? "No answer" : `Answer: ${short(label, 200)}`, "result")];
+    if (code < 0) parts.push(element("p", "The model is not certain enough of this row: its decision rule leaves it to a person.", "note"));
+    else if (code !== found.code) parts.push(element("p", "By the decision rule above. The plain vote would be the other class.", "note"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
     if (page.plan) explain(row, found, working, mine);

@@ -15,10 +15,10 @@ from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.preparation.unseen import Unseen, merge
-from abnet.report.evidence import LOCATED
-from abnet.report.measures import GivenRows, measure_scores
+from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
 from abnet.report.promise import Peer, peers_of
+from abnet.report.summary import About
 from abnet.tables import TableError, batches
 from abnet.tables.cells import is_blank, listed, to_number, to_text
 from abnet.tables.frames import Table, as_table
@@ -71,7 +71,7 @@ def report_file(
     """
     loaded, peers = load(model), () if compared is None else _peers(compared)
     given, notices = (None, []) if table is None else _gathered(loaded, table, _target(model, loaded, truth))
-    page = report_page(loaded, given, title=title, rivals=peers, form=form)
+    page = report_page(loaded, given, about=About(title=title), rivals=peers, form=form)
     replaced = output.exists()
     with atomic_path(output) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
