@@ -141,7 +141,7 @@ def readme_python(environment: Environment) -> None:
     pairs = [
         (code, shown) for (one, code), (two, shown) in pairwise(blocks(README)) if (one, two) == ("python", "text")
     ]
-    assert len(pairs) == sum(language == "python" for language, _ in blocks(README)) == 2
+    assert len(pairs) == sum(language == "python" for language, _ in blocks(README)) == 1
     for code, shown in pairs:
         printed = environment.python(code)
         assert agrees(shown, printed), f"prints\n{printed}\nnot\n{shown}"

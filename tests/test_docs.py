@@ -1,6 +1,7 @@
 """Links in README and docs lead somewhere: files exist, and so do the headings that are named; a page that runs."""
 
 import contextlib
+import doctest
 import io
 import re
 from pathlib import Path
@@ -13,7 +14,9 @@ from readme import agrees, blocks, commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
-    path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "results" / "README.md"] if path.exists()
+    path
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "results" / "README.md"]
+    if path.exists() and path.parent.name != "site"  # staged first: tests/test_site.py
 ]
 pytestmark = pytest.mark.skipif(
     not (ROOT / "docs").exists(), reason="the pages are in the repository, not in the wheel"
@@ -64,24 +67,54 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
 
 
 def test_the_readme_leads_to_every_page() -> None:
-    """A page that the README does not name is found by nobody; two are named by other pages."""
-    linked = {
-        (ROOT / link.partition("#")[0]).resolve() for link in links((ROOT / "README.md").read_text(encoding="utf-8"))
-    }
-    assert {path.name for path in ROOT.glob("docs/*.md") if path.resolve() not in linked} <= {"theory-wide.md"}
+    """A page that cannot be reached from the README is found by nobody."""
+    reached, waiting = set(), {ROOT / "README.md"}
+    while waiting:
+        path = waiting.pop()
+        reached.add(path)
+        found = {(path.parent / link.partition("#")[0]).resolve() for link in links(path.read_text(encoding="utf-8"))}
+        waiting |= {page for page in found if page.suffix == ".md"} - reached
+    assert {path.resolve() for path in ROOT.glob("docs/*.md")} <= reached
 
 
-def test_the_page_on_explanations_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+RUN = [
+    "certificates",
+    "assumptions",
+    "decisions",
+    "explanation",
+    "quickstart",
+    "tutorials/table",
+    "tutorials/certify",
+    "tutorials/deploy",
+    "tutorials/monitor",
+    "tutorials/research",
+]
+"""Pages that are run from top to bottom: a page is one program, and prints what it shows."""
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_a_page_prints_what_it_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = blocks((ROOT / "docs" / "explanation.md").read_text(encoding="utf-8"))
-    assert [language for language, _ in shown] == ["python", "text", "console", "python", "text"]
-    (_, first), (_, row), (_, shell), (_, second), (_, whole) = shown
-    for code, expected in ((first, row), (second, whole)):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(code, {})
-        assert agrees(expected, printed.getvalue()), printed.getvalue()
-    for arguments, expected in commands(shell):
-        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        assert agrees(expected, result.output), result.output
+    shown, names = blocks((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")), {}  # type: ignore[var-annotated]
+    ran = 0
+    for place, (language, block) in enumerate(shown):
+        if language == "console":
+            for arguments, expected in commands(block):
+                result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+                assert result.exit_code == 0, result.output
+                assert agrees(expected, result.output), f"abnet {' '.join(arguments)} prints\n{result.output}"
+                ran += 1
+        elif language == "python" and ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, names, name, None, 0)
+            runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+            assert runner.run(test, clear_globs=False).failed == 0
+            names, ran = test.globs, ran + 1
+        elif language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(block, f"docs/{name}.md", "exec"), names)
+            following = shown[place + 1] if place + 1 < len(shown) else ("", "")
+            expected = following[1] if following[0] == "text" else ""
+            assert agrees(expected, printed.getvalue()), f"prints\n{printed.getvalue()}\nnot\n{expected}"
+            ran += 1
+    assert ran > 1

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -192,21 +192,11 @@ print("jax" in sys.modules)
 
 
 @dataclass(frozen=True)
-class Halved:
+class Halved(Aggregation):
     """A sixth aggregation: half of the exact output, and twice the divergence."""
 
-    certified: ClassVar[bool] = False
-    sampled: ClassVar[bool] = False
-    by_library: ClassVar[bool] = False
-
-    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
-        return False
-
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         return 0.5 * exact.output(layers, lifted, table)
-
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> None:
-        return None
 
     def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
         return gaussian_kl(layers, prior, log_sigma, [2] * len(layers))
@@ -251,3 +241,24 @@ def test_losses_are_unbiased_or_not_offered(aggregation: Aggregation, rng: np.ra
     truth = linear_loss(module.expected_output(network.astype(np.float64), X), y)
     assert (losses.std(axis=0).max() > 1e-3) == aggregation.sampled
     assert np.abs(losses.mean(axis=0) - truth).max() < 4.5 * losses.std(axis=0).max() / 4000**0.5 + 1e-5
+
+
+@pytest.mark.parametrize("aggregation", ALL, ids=lambda a: type(a).__name__)
+def test_every_aggregation_is_callable_on_a_network_and_plain_inputs(
+    aggregation: Aggregation, rng: np.random.Generator
+) -> None:
+    """In the mean over keys it is the exact output, PBGNet's, or here half of it; the biased ones are only close."""
+    network, X = random_network(rng, SIZES, 0.7).astype(np.float32), rng.normal(size=(5, 3))
+    in_jax = jax.tree.map(jnp.asarray, network)
+    keys = jax.random.split(jax.random.key(0), 500)
+    mean = np.asarray(jax.jit(jax.vmap(lambda k: aggregation(in_jax, X, k)))(keys), np.float64).mean(axis=0)
+    module = meanfield if isinstance(aggregation, (MeanField, StochasticMeanField)) else exact
+    share = 0.5 if isinstance(aggregation, Halved) else 1.0
+    tolerance = 0.1 if isinstance(aggregation, (Uniform, StochasticMeanField)) else 0.02
+    truth = share * module.expected_output(network.astype(np.float64), X)
+    assert np.abs(mean - truth).max() < (tolerance if hasattr(aggregation, "n_samples") else 1e-5)
+    with pytest.raises(ValueError, match=r"3 numbers.*\(5, 2\)"):
+        aggregation(network, X[:, :2], keys[0])
+    if hasattr(aggregation, "n_samples"):
+        with pytest.raises(ValueError, match="key"):
+            aggregation(in_jax, X)

@@ -16,20 +16,25 @@ from typer.main import get_command
 import abnet
 
 ROOT = Path(__file__).parents[1]
-PAGES = [path for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))] if path.exists()]
+PAGES = [path for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))] if path.exists()]
 pytestmark = pytest.mark.skipif(
     not (ROOT / "docs").exists(), reason="the pages are in the repository, not in the wheel"
 )
 
 
-@pytest.fixture(scope="module")
-def build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_site", ROOT / "docs" / "site" / "build.py")
+def module_at(path: Path) -> ModuleType:
+    """A module that is not in a package."""
+    spec = importlib.util.spec_from_file_location(f"docs_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    return module_at(ROOT / "docs" / "site" / "build.py")
 
 
 # The reference
@@ -41,26 +46,36 @@ def pages(build: ModuleType) -> dict[str, str]:
     return found
 
 
-def test_every_public_name_is_described(build: ModuleType, pages: dict[str, str]) -> None:
-    for package, page in pages.items():
+def test_every_public_name_has_a_page_and_a_line_in_its_package(build: ModuleType, pages: dict[str, str]) -> None:
+    for package in build.PACKAGES:
         for module in build.modules_of(package):
             for name, _ in build.public_names(module):
-                assert re.search(rf"(auto\w+:: |`){re.escape(module.__name__)}\.{name}\b", page), (package, name)
+                (home,) = re.findall(
+                    rf"^\| \[`{re.escape(name)}`\]\((\S+)\.md\)", section(pages, package, module), re.M
+                )
+                assert f":: {home}\n" in pages[home]
 
 
-def test_the_reference_begins_at_the_front_door_and_leaves_out_no_package(pages: dict[str, str]) -> None:
+def section(pages: dict[str, str], package: str, module: ModuleType) -> str:
+    """The part of a package's page that is about one module."""
+    return pages[package].split(f".. py:module:: {module.__name__}\n")[1].split(".. py:module::")[0]
+
+
+def test_the_reference_begins_at_the_front_door_and_leaves_out_no_package(
+    build: ModuleType, pages: dict[str, str]
+) -> None:
     offered = {name for name in abnet.__all__ if inspect.ismodule(getattr(abnet, name))}
     assert {f"abnet.{name}" for name in offered} <= set(pages)
     for name in abnet.__all__:
-        assert name in offered or f":: abnet.{name}\n" in pages["abnet"]
+        assert name in offered or f":: abnet.{name}\n" in pages[f"abnet.{name}"]
     rooms = {
         path.parent.name for path in (ROOT / "src" / "abnet").glob("*/__init__.py") if "__all__" in path.read_text()
     }
-    assert rooms - {"cli"} <= {page.split(".")[1] for page in pages if "." in page}
+    assert rooms - {"cli"} <= {package.split(".")[1] for package in build.PACKAGES if "." in package}
 
 
-def test_what_is_public_has_a_docstring(build: ModuleType, pages: dict[str, str]) -> None:
-    for package in pages:
+def test_what_is_public_has_a_docstring(build: ModuleType) -> None:
+    for package in build.PACKAGES:
         for module in build.modules_of(package):
             for name, value in build.public_names(module):
                 if callable(value):
@@ -68,10 +83,23 @@ def test_what_is_public_has_a_docstring(build: ModuleType, pages: dict[str, str]
 
 
 def test_the_command_line_has_a_page(build: ModuleType) -> None:
+    """Every command, argument and option that the program shows is on it."""
+    from abnet.cli.app import app
+
     page = build.commands()
-    for command in ("fit", "predict", "inspect", "certify", "monitor", "export", "compare", "demo", "data"):
-        assert f"\n## abnet {command}\n" in page
-    assert "--target" in page
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        part = page.split(f"\n## abnet {name}\n")[1].split("\n## ")[0]
+        for item in command.params:
+            if not item.hidden:
+                shown = item.opts[-1] if item.param_type_name == "option" else item.metavar or item.name.upper()
+                assert f"`{shown}`" in part, (name, shown)
+
+
+def test_the_figures_are_those_that_the_script_draws(tmp_path: Path) -> None:
+    drawing = module_at(ROOT / "docs" / "figures" / "draw.py")
+    drawing.main([str(tmp_path)])
+    for name in drawing.FIGURES:
+        assert (tmp_path / f"{name}.svg").read_text() == (ROOT / "docs" / "figures" / f"{name}.svg").read_text()
 
 
 # Links
@@ -80,12 +108,14 @@ def test_the_command_line_has_a_page(build: ModuleType) -> None:
 def test_pages_are_staged_with_what_they_link_to(build: ModuleType, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(build, "PACKAGES", ["abnet.labels"])
     build.stage(tmp_path)
-    for page in [*build.GUIDE, *build.BACKGROUND]:
-        assert (tmp_path / "docs" / f"{page}.md").exists()
-    assert {path.stem for path in ROOT.glob("docs/*.md")} == {*build.GUIDE, *build.BACKGROUND}
+    listed = [page for pages in build.CONTENTS.values() for page in pages if not page.startswith("api/")]
+    for page in listed:
+        assert (tmp_path / f"{page}.md").exists()
+    written = {path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.glob("docs/**/*.md")}
+    assert written - {"docs/site/index"} <= set(listed)
     for path in tmp_path.rglob("*.md"):
         for link in build.links(path.read_text(encoding="utf-8")):
-            assert (path.parent / link).exists(), (path, link)
+            assert (path.parent / link).exists() or "api" in (path.parent.name, *Path(link).parts), (path, link)
 
 
 def test_a_broken_link_of_the_site_is_found(build: ModuleType, tmp_path: Path) -> None:

@@ -11,18 +11,44 @@ import pkgutil
 import re
 import shutil
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
-GUIDE = ["tables", "decisions", "explanation", "report", "certificates", "distributed"]
-BACKGROUND = ["theory", "theory-wide", "architecture", "reproduction", "model-format"]
-BESIDE = ["results/README", "CONTRIBUTING", "CHANGELOG"]
+CONTENTS = {
+    "Start here": ["docs/installation", "docs/quickstart", "docs/faq"],
+    "Tutorials": [
+        "docs/tutorials/table",
+        "docs/tutorials/certify",
+        "docs/tutorials/deploy",
+        "docs/tutorials/monitor",
+        "docs/tutorials/research",
+    ],
+    "How-to guides": [
+        "docs/tables",
+        "docs/decisions",
+        "docs/explanation",
+        "docs/report",
+        "docs/distributed",
+    ],
+    "Concepts": ["docs/certificates", "docs/assumptions", "docs/promises", "docs/glossary"],
+    "Reference": ["api/commands", "api/index", "docs/model-format"],
+    "Research": [
+        "docs/gallery",
+        "docs/theory",
+        "docs/theory-wide",
+        "docs/measurements",
+        "docs/reproduction",
+        "results/README",
+    ],
+    "Project": ["CHANGELOG", "docs/cite", "CONTRIBUTING", "docs/architecture"],
+}
+"""The side bar: captions, and the pages under each. Pages of `api` are generated, the others are files."""
 
 PACKAGES = [
     "abnet",
@@ -68,45 +94,120 @@ def public_names(module: ModuleType) -> list[tuple[str, Any]]:
 
 
 def reference() -> dict[str, str]:
-    """Pages of the reference by their names; an object with several names is described under the first of them."""
-    pages, homes = {}, {}
+    """Pages of the reference by name: one for each package, and one for each public name.
+
+    An object with several names is described under the first of them.
+    """
+    pages: dict[str, str] = {}
+    homes: dict[int, str] = {}
     for package in PACKAGES:
-        lines = [f"# {package}", ""]
+        lines, names = [f"# {package}", ""], []
         for module in modules_of(package):
-            lines += _described(module, package, homes)
-        pages[package] = "\n".join(lines)
+            lines += [f"## {module.__name__}\n"] if module.__name__ != package else []
+            lines += [f"```{{eval-rst}}\n.. py:module:: {module.__name__}\n```\n", f"{_summary(module)}\n"]
+            rows = []
+            for name, value in public_names(module):
+                full = f"{module.__name__}.{name}"
+                home = full if _is_constant(value) else homes.setdefault(id(value), full)
+                rows.append(
+                    f"| [`{name}`]({home}.md) | {_summary(value) if not _is_constant(value) else 'A constant.'} |"
+                )
+                if home == full:
+                    pages[full] = _object_page(full, value)
+                    names.append(full)
+            lines += ["| name | what it is |", "| --- | --- |", *rows, ""] if rows else []
+        pages[package] = "\n".join(lines) + contents("", names)
+    listed = "\n".join(f"| [`{name}`]({name}.md) | {_summary(importlib.import_module(name))} |" for name in PACKAGES)
+    pages["index"] = f"{_PREFACE}\n| module | what is in it |\n| --- | --- |\n{listed}\n" + contents("", PACKAGES)
     return pages
 
 
-def _described(module: ModuleType, package: str, homes: dict[int, str]) -> Iterator[str]:
-    if module.__name__ != package:
-        yield f"## {module.__name__}\n"
-    yield f"```{{eval-rst}}\n.. py:module:: {module.__name__}\n```\n"
-    yield f"{(inspect.getdoc(module) or '').splitlines()[0]}\n"
-    for name, value in public_names(module):
-        full = f"{module.__name__}.{name}"
-        kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
-        shared = kind != "data" and homes.setdefault(id(value), full) != full
-        if shared:
-            yield f"`{full}` is {{py:obj}}`{homes[id(value)]}`.\n"
-        else:
-            yield f"```{{eval-rst}}\n.. auto{kind}:: {full}\n```\n"
+_PREFACE = """# Python API
+
+Most programs need only the names of [`abnet`](abnet.md) itself. The other modules are the parts it is made of. Every
+page links to the source code.
+"""
+
+
+def _is_constant(value: Any) -> bool:
+    return not callable(value)
+
+
+def _summary(value: Any) -> str:
+    """The first sentence of a docstring, as one cell of a table."""
+    first = (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " ")
+    return re.sub(r"``", "`", first).replace("|", "\\|")
+
+
+def _object_page(full: str, value: Any) -> str:
+    kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
+    package, _, name = full.rpartition(".")
+    return f"# {name}\n\n{{py:mod}}`{package}`\n\n```{{eval-rst}}\n.. auto{kind}:: {full}\n```\n"
 
 
 def commands() -> str:
-    """The page of the command line: what ``--help`` says, command by command."""
+    """The page of the command line, read off the program: what each command does, its arguments and its options."""
     from typer.main import get_command
-    from typer.testing import CliRunner
 
     from abnet.cli.app import app
 
-    names = [[], *([name] for name in get_command(app).commands if name != "reproduce")]  # type: ignore[attr-defined]
-    lines = ["# The command line", ""]
-    for name in names:
-        shown = CliRunner().invoke(app, [*name, "--help"], prog_name="abnet", env={"COLUMNS": "84", "NO_COLOR": "1"})
-        text = "\n".join(line.rstrip() for line in shown.output.strip("\n").splitlines())
-        lines += [f"## {' '.join(['abnet', *name])}", "", "```text", text, "```", ""]
-    return "\n".join(lines)
+    program: Any = get_command(app)
+    lines = ["# Command line", "", *_help_text(program.help), "", "| command | what it does |", "| --- | --- |"]
+    found = {name: command for name, command in program.commands.items() if not command.hidden}
+    for name, command in found.items():
+        lines.append(f"| [`abnet {name}`](#abnet-{name}) | {_summary_of_help(command.help)} |")
+    lines += ["", "`abnet COMMAND --help` prints the same in a terminal.", ""]
+    for name, command in found.items():
+        lines += _command_section(f"abnet {name}", command, "##")
+        for inner, part in getattr(command, "commands", {}).items():
+            lines += _command_section(f"abnet {name} {inner}", part, "###")
+    return "\n".join(lines) + "\n"
+
+
+def _command_section(title: str, command: Any, level: str) -> list[str]:
+    arguments = [item for item in command.params if item.param_type_name == "argument" and not item.hidden]
+    options = [item for item in command.params if item.param_type_name == "option" and not item.hidden]
+    kind = (
+        ["COMMAND"] if hasattr(command, "commands") else [str(item.metavar or item.name.upper()) for item in arguments]
+    )
+    usage = " ".join([title, *kind, *(["[OPTIONS]"] if options else [])])
+    lines = [f"{level} {title}", "", "```text", usage, "```", "", *_help_text(command.help), ""]
+    panels: dict[str, list[Any]] = {"Arguments": arguments} if arguments else {}
+    for item in options:
+        panels.setdefault(item.rich_help_panel or "Options", []).append(item)
+    for panel, items in panels.items():
+        lines += [f"| {panel} | |", "| --- | --- |"]
+        lines += [f"| {_option_name(item)} | {_option_text(item)} |" for item in items]
+        lines.append("")
+    return lines
+
+
+def _summary_of_help(text: str | None) -> str:
+    return (text or "").partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+def _help_text(text: str | None) -> list[str]:
+    """Paragraphs of a help text; one whose lines are calls of the program becomes a block of code."""
+    lines = []
+    for paragraph in (text or "").replace("\b\n", "").split("\n\n"):
+        calls = any(line.lstrip().startswith("abnet ") for line in paragraph.splitlines())
+        lines += ["```sh", inspect.cleandoc(paragraph), "```"] if calls else [paragraph.replace("*", "\\*")]
+        lines.append("")
+    return lines
+
+
+def _option_name(item: Any) -> str:
+    if item.param_type_name == "argument":
+        return f"`{item.metavar or item.name.upper()}`"
+    names = ", ".join(f"`{name}`" for name in [*item.opts, *item.secondary_opts])
+    return names if item.is_flag else f"{names} `{item.metavar or 'VALUE'}`".replace("|", "\\|")
+
+
+def _option_text(item: Any) -> str:
+    text = (item.help or "").replace("\n", " ").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+    shown = item.show_default and item.default not in (None, False, (), []) and not callable(item.default)
+    ending = " **Required.**" if item.required else f" Default: `{item.default}`." if shown else ""
+    return text + ending
 
 
 # Staging
@@ -121,34 +222,33 @@ def links(page: str) -> list[str]:
 
 def contents(caption: str, pages: list[str]) -> str:
     """A table of contents for the side of every page."""
-    return "\n".join(["", "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
+    if not pages:
+        return "\n"
+    head = ["", "```{toctree}", ":hidden:", *([f":caption: {caption}"] if caption else []), ""]
+    return "\n".join([*head, *pages, "```", ""])
 
 
 def stage(folder: Path) -> None:
     """Write all pages, and copy what they link to."""
-    for name in [*(f"docs/{page}" for page in GUIDE + BACKGROUND), *BESIDE]:
-        source = ROOT / f"{name}.md"
-        text = source.read_text(encoding="utf-8")
-        for target in links(text):
-            file = (source.parent / target).resolve()
-            if file.suffix != ".md":
-                _copy(file, folder / file.relative_to(ROOT))
-        _write(folder / f"{name}.md", text.replace("](../README.md", "](../index.md"))
-    pages = reference()
-    for name, text in pages.items():
+    for name, text in reference().items():
         _write(folder / "api" / f"{name}.md", text)
     _write(folder / "api" / "commands.md", commands())
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for target in links(readme):
-        if not target.endswith(".md"):
-            _copy(ROOT / target, folder / target)
-    tables = [
-        contents("User guide", [f"docs/{page}" for page in GUIDE]),
-        contents("Background", [f"docs/{page}" for page in BACKGROUND] + ["results/README"]),
-        contents("Reference", ["api/commands", *(f"api/{name}" for name in pages)]),
-        contents("The project", ["CONTRIBUTING", "CHANGELOG"]),
-    ]
-    _write(folder / "index.md", readme + "".join(tables))
+    for name in [page for pages in CONTENTS.values() for page in pages if not page.startswith("api/")]:
+        source = ROOT / f"{name}.md"
+        text = source.read_text(encoding="utf-8")
+        _copy_linked(text, source.parent, folder)
+        _write(folder / f"{name}.md", text.replace("../README.md", "../index.md"))
+    landing = (HERE / "index.md").read_text(encoding="utf-8")
+    _copy_linked(landing, ROOT, folder)
+    tables = [contents(caption, pages) for caption, pages in CONTENTS.items()]
+    _write(folder / "index.md", landing + "".join(tables))
+
+
+def _copy_linked(text: str, home: Path, folder: Path) -> None:
+    for target in links(text):
+        file = (home / target).resolve()
+        if file.suffix != ".md":
+            _copy(file, folder / file.relative_to(ROOT))
 
 
 def _write(path: Path, text: str) -> None:
@@ -206,6 +306,16 @@ def broken_links(site: Path) -> list[str]:
     return wrong
 
 
+def mend_back_links(site: Path) -> None:
+    """Let the pages of source code link back to the page of an object, not to a place in it.
+
+    The place that Sphinx names is wrong for an object that several modules offer, and a page has only one object.
+    """
+    for path in site.glob("_modules/**/*.html"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r'(class="viewcode-back" href="[^"#]*)#[^"]*"', r'\1"', text), encoding="utf-8")
+
+
 def main(arguments: list[str]) -> int:
     """Stage, build, check."""
     from sphinx.cmd.build import main as sphinx
@@ -215,8 +325,9 @@ def main(arguments: list[str]) -> int:
     for folder in (site, pages):
         shutil.rmtree(folder, ignore_errors=True)
     stage(pages)
-    options = ["-W", "--keep-going", "-q", "-c", str(Path(__file__).parent), "-d", str(pages / "_build")]
+    options = ["-W", "--keep-going", "-q", "-c", str(HERE), "-d", str(pages / "_build")]
     code = sphinx([*options, str(pages), str(site)])
+    mend_back_links(site)
     wrong = broken_links(site) if code == 0 else []
     print("\n".join(wrong) or f"{site / 'index.html'} is built." * (code == 0), file=sys.stderr)
     return code or bool(wrong)

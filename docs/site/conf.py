@@ -13,13 +13,20 @@ import abnet
 project = "abnet"
 author = "the authors of abnet"
 version = release = abnet.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
 
 root_doc = "index"
+smartquotes = False  # options begin with two hyphens
 exclude_patterns = ["_build"]
 default_role = "py:obj"  # a link where the name is one of ours, else plain code
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 suppress_warnings = ["ref.python"]  # a bare name such as `n_features_in` may be that of several classes
 
 autodoc_typehints = "none"  # the docstrings say what arguments are, shapes included
@@ -35,8 +42,22 @@ html_title = f"abnet {version}"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False
-html_theme_options = {"navigation_with_keys": True}
+html_show_copyright = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_favicon = html_logo = "static/favicon.svg"
+html_theme_options = {
+    "navigation_with_keys": True,
+    "light_css_variables": {"color-brand-primary": "#0f5e7d", "color-brand-content": "#0f5e7d"},
+    "dark_css_variables": {"color-brand-primary": "#7cc4e0", "color-brand-content": "#7cc4e0"},
+}
 pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+# Copy what is typed, not what is printed: the lines after a prompt, where a block has prompts.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 
 def _mathml(formula: str, *, block: bool) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.cube import namespace
 from abnet.shapes import Float
 
-__all__ = ["BAM", "contiguous", "sgn"]
+__all__ = ["BAM", "check_inputs", "contiguous", "sgn"]
 
 
 def sgn(t: Float[Any, "*shape"]) -> Float[Any, "*shape"]:
@@ -87,6 +87,7 @@ class BAM(NamedTuple):
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """``F_B(x)`` for every row of X in float64, shape (n,) (or (n, d_L) for several outputs)."""
         s = np.asarray(X, dtype=np.float64)
+        check_inputs(self, s)
         for W, b in zip(self.weights, self.biases, strict=True):
             s = sgn(s @ np.asarray(W, np.float64).T + np.asarray(b, np.float64))
         return s[:, 0] if s.shape[1] == 1 else s
@@ -107,6 +108,19 @@ def check_sizes(sizes: tuple[Any, ...]) -> None:
     """Refuse sizes that are not at least an input and an output of one unit or more."""
     if len(sizes) < 2 or any(int(d) != d or d < 1 for d in sizes):
         raise ValueError(f"sizes must be at least (inputs, outputs), each a whole number of 1 or more; got {sizes}.")
+
+
+def check_inputs(network: BAM, X: Any) -> None:
+    """Refuse layers that do not fit on top of each other, and inputs that the network cannot read."""
+    below = network.weights[0].shape[1]
+    for k, (W, b) in enumerate(zip(network.weights, network.biases, strict=True), start=1):
+        if W.shape[1] != below or b.shape != W.shape[:1]:
+            raise ValueError(f"layer {k} has weights {W.shape} and biases {b.shape}, above {below} units.")
+        below = W.shape[0]
+    if X.ndim != 2 or X.shape[1] != network.sizes[0]:
+        raise ValueError(
+            f"the network reads rows of {network.sizes[0]} numbers, an array (n, {network.sizes[0]}); got {X.shape}."
+        )
 
 
 def _normals(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:

@@ -24,6 +24,7 @@ __all__ = [
     "mean_corner_probabilities",
     "multilinear",
     "namespace",
+    "sum_blocks",
     "summed_multilinear",
     "walsh",
 ]
@@ -255,3 +256,16 @@ def map_blocks(function: Callable[[Any, int], Any], rows: int, xp: ModuleType, *
 
     blocks = jax.lax.map(jax.checkpoint(lambda start: function(start, block)), xp.arange(0, rows, block))
     return blocks.reshape(rows, *blocks.shape[2:])
+
+
+def sum_blocks(function: Callable[[Any, int], Any], rows: int, xp: ModuleType, *, block: int) -> Any:
+    """`map_blocks`, with the results added up instead of concatenated."""
+    if rows <= block:
+        return function(0, rows)
+    if xp is np:
+        return sum(function(start, block) for start in range(0, rows, block))
+    import jax
+
+    one = jax.checkpoint(lambda start: function(start, block))
+    start = xp.zeros_like(jax.eval_shape(one, 0))
+    return jax.lax.scan(lambda total, at: (total + one(at), None), start, xp.arange(0, rows, block))[0]

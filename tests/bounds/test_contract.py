@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,8 @@ REGISTRY: dict[str, Bound] = {
     ),
     "fixed_paths_vote_bound": lambda k, kl, n, d, K: bounds.fixed_paths_vote_bound(k / n, n, d, n_candidates=K),
     "fixed_paths_tandem_bound": lambda k, kl, n, d, K: bounds.fixed_paths_tandem_bound(k / n, n, d, n_candidates=K),
+    "c_bound": lambda k, kl, n, d, K: bounds.c_bound(k / n, 0.0, kl, n, d, n_candidates=K),
+    "mu_tandem_bound": lambda k, kl, n, d, K: bounds.mu_tandem_bound(k / n, k / n, kl, n, d, n_candidates=K),
     "catoni_bound": lambda k, kl, n, d, K: bounds.catoni_bound(k / n, kl, n, d / K),
     "catoni_bound at C": lambda k, kl, n, d, K: bounds.catoni_bound(k / n, kl, n, d / K, 0.8),
 }
@@ -116,3 +119,20 @@ def test_bound_refuses_no_examples_and_no_candidates(bound: Bound) -> None:
 def test_bound_refuses_what_is_out_of_range(name: str, risk: float, kl: float, n: int) -> None:
     with pytest.raises(ValueError, match="must"):
         getattr(bounds, name)(risk, kl, n, 0.05)
+
+
+@pytest.mark.parametrize("name", ["gibbs_bound", "twice_gibbs_bound", "tandem_bound", "catoni_bound"])
+def test_bound_over_a_grid_is_the_bound_at_every_place(name: str) -> None:
+    bound = getattr(bounds, name)
+    risks, kls, n = np.array([0.0, 0.1, 0.5]), np.array([[0.0], [7.0]]), np.array([50, 60, 70])
+    grid = bound(risks, kls, n, 0.05)
+    assert grid.shape == (2, 3)
+    for i, j in np.ndindex(2, 3):
+        assert grid[i, j] == bound(float(risks[j]), float(kls[i, 0]), int(n[j]), 0.05)
+    with pytest.raises(ValueError, match=r"risk|tandem"):
+        bound(np.array([0.1, 1.5]), 1.0, 50)
+
+
+def test_clopper_pearson_over_a_grid() -> None:
+    grid = bounds.clopper_pearson_bound(np.arange(4), 10, delta=np.array([0.05, 0.1, 0.05, 0.1]))
+    assert grid.tolist() == [bounds.clopper_pearson_bound(k, 10, (0.05, 0.1)[k % 2]) for k in range(4)]

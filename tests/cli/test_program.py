@@ -27,7 +27,19 @@ def test_every_command_explains_itself_with_an_example(run: Run, command: str) -
     assert run(command, "-h").stdout == text
 
 
-REPRODUCE = ["table1", "fig2", "fig3", "fig4", "certificates", "multiclass", "status", "export", "import", "report"]
+REPRODUCE = [
+    "table1",
+    "variants",
+    "fig2",
+    "fig3",
+    "fig4",
+    "certificates",
+    "multiclass",
+    "status",
+    "export",
+    "import",
+    "report",
+]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,25 @@ def test_table1_trains_what_is_missing_writes_and_shows(run: Run, fake: ModuleTy
     assert only.stdout == again.stdout
 
 
+def test_variants_stand_beside_table_1_and_never_in_it(run: Run, fake: ModuleType, here: Path) -> None:
+    run("reproduce", "table1", *NARROW, "--jobs", 1)
+    table = (here / "results/table1.csv").read_text()
+    few = ("--datasets", "circles", "--names", "both,restarts", "--repetitions", 2, "--jobs", 1)
+    shown = run("reproduce", "variants", *few)
+    assert "circles 2 PBGNet+ABNet #1 restarts: done" in shown.stderr
+    rows = [row.split(",")[:6] for row in (here / "results/table1_variants.csv").read_text().splitlines()[1:]]
+    assert rows == [["circles", m, v, "1", "2", "0.01"] for m in ("PBGNet", "ABNet") for v in ("both", "restarts")]
+    assert (here / "results/table1_variants.svg").exists()
+    run("reproduce", "table1", "--only-report", *NARROW)
+    assert (here / "results/table1.csv").read_text() == table
+    run("reproduce", "export", "runs.csv")
+    assert len((here / "runs.csv").read_text().splitlines()) == 3 + 1 + 96  # comments, header, the runs of Table 1
+    run("reproduce", "report", "--page", "page.md")
+    page = (here / "page.md").read_text()
+    assert "| circles | ABNet |  | 0.0001 |  |  | **0.0100** | **0.0100** |" in page
+    assert "nonsense" in run("reproduce", "variants", "--names", "nonsense", code=2).stderr
+
+
 WIDE = ("--datasets", "circles", "--models", "EBP,BC", "--widths", "10,50,100", "--jobs", 1)
 
 

@@ -47,7 +47,7 @@ static double number(void) {
 
 int main(void) {
     size_t row, rows;
-    int read, *codes;
+    int read, taken, *codes;
     %(type)s *all, *x;
     float *p, one[ABNET_CLASSES] = {0};
     if (fread(&read, sizeof read, 1, stdin) != 1) exit(2);
@@ -63,7 +63,8 @@ int main(void) {
     for (row = 0; row < rows; row++) {
         x = all + row * %(each)s;
         if (codes[row] != abnet_predict(%(call)s)) exit(3); /* another label in a batch */
-        if (codes[row] >= 0 && memcmp(one, p + row * ABNET_CLASSES, sizeof one) != 0) exit(4);
+        taken = codes[row] >= 0 || codes[row] == ABNET_NO_ANSWER;
+        if (taken && memcmp(one, p + row * ABNET_CLASSES, sizeof one) != 0) exit(4);
         fwrite(codes + row, sizeof *codes, 1, stdout);
         fwrite(p + row * ABNET_CLASSES, sizeof one, 1, stdout);
 %(free)s
@@ -77,14 +78,17 @@ int main(void) {
 """
 
 
-def build(model: Model, folder: Path, *flags: str) -> tuple[Path, CSource]:
+def build(model: Model, folder: Path, *flags: str, single: bool = False) -> tuple[Path, CSource]:
     """The program around a model, compiled with all warnings."""
-    source = to_c(model, folder / "model.c")
+    source = to_c(model, folder / "model.c", single=single)
     fields = list(zip(source.members, _textual(model), strict=True)) if source.members else []
+    cast = "(float)" if single else ""
     parts = {
         "type": "abnet_row" if fields else "float",
         "each": "1" if fields else "ABNET_COLUMNS",
-        "read": "\n".join(f"        x->{name} = {'text' if is_text else 'number'}();" for name, is_text in fields)
+        "read": "\n".join(
+            f"        x->{name} = {'text' if is_text else cast + 'number'}();" for name, is_text in fields
+        )
         or "        for (read = 0; read < ABNET_COLUMNS; read++) x[read] = (float)number();",
         "call": "x" + (", one" if model.predictor.shares else ""),
         "many": ", p" if model.predictor.shares else "",

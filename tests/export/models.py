@@ -14,6 +14,7 @@ from abnet.codebook import code_words
 from abnet.labels import Labels
 from abnet.model.model import Model
 from abnet.predictors.layers import Layers
+from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
@@ -62,6 +63,9 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
         "a code book of its own": lambda: Paths.from_networks(
             [network(3) for _ in range(2)], rng, n_paths=10, words=words(3)
         ),
+        "moments": lambda: Moments.from_networks([network(7, 1) for _ in range(2)], e=0.5),
+        "moments of classes": lambda: Moments.from_networks([network(9, 5) for _ in range(3)], words(5)),
+        "wide moments of classes": lambda: Moments.from_networks([network(4) for _ in range(3)], words(4)),
         "drawn classes": lambda: Layers.from_network(network(4, 3), words(3)),
         "drawn classes, one layer": lambda: Layers.from_network(network(), words(3)),
         "wide drawn classes": lambda: Layers.from_network(network(25, 3), words(3)),
@@ -78,7 +82,8 @@ BOOK = np.array([[1, 1, -1], [-1, -1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, 1]], n
 
 KINDS = (
     "compact", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",
-    "a code book of its own", "drawn classes", "drawn classes, one layer", "wide drawn classes",
+    "a code book of its own", "drawn classes", "drawn classes, one layer", "wide drawn classes", "moments",
+    "moments of classes", "wide moments of classes",
 )  # fmt: skip
 
 

@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from abnet.certificates.decision import Decision
 from abnet.export import c_program, to_c
-from abnet.export.c_text import c_comment, c_identifiers, c_string
+from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
 from abnet.labels import Labels
-from abnet.preparation import TableMap
+from abnet.predictors.single_precision import lead
+from abnet.preparation import TableMap, TablePreparation, stored_form
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.preparation.words import WordsColumn
@@ -89,8 +91,55 @@ def test_sums_are_in_double_precision_and_weights_without_rounding(tmp_path: Pat
     X = np.random.default_rng(9).normal(size=(500, 6)).astype(np.float32)
     expected = model.predict_proba(X)
     np.testing.assert_array_equal(run(build(model, tmp_path)[0], model, X)[1], expected.astype(np.float32))
-    single = run(build(model, tmp_path, "-O1", "-DABNET_REAL=float")[0], model, X)[1]
-    assert 0 < np.abs(single - expected).max() < 1e-5
+
+
+FLOAT = ("-Wdouble-promotion", "-Wfloat-conversion", "-Wunsuffixed-float-constants")
+"""Warnings of gcc about anything that is computed in double."""
+
+
+@pytest.mark.parametrize("kind", models.KINDS)
+def test_float_all_through_needs_no_doubles(kind: str, tmp_path: Path) -> None:
+    """The labels of Python but for scores within 1e-4 of a tie, as the header states, and no double anywhere."""
+    calibration = models.calibrated() if kind in ("mixture", "classes by paths", "moments of classes") else None
+    model = models.model(kind, 6, calibration=calibration, preparation=models.preparations(6)["standard"])
+    X = np.random.default_rng(9).normal(size=(2000, 6)).astype(np.float32)
+    codes, shares = run(build(model, tmp_path, "-O1", *FLOAT, single=True)[0], model, X)
+    scores = model.scores(X)
+    sure = (np.abs(scores) if scores.ndim == 1 else lead(scores)) > 1e-4
+    assert sure.mean() > 0.99
+    np.testing.assert_array_equal(codes[sure], model.labels.encode(model.predict(X))[sure])
+    if model.predictor.shares:
+        np.testing.assert_allclose(shares, model.predict_proba(X), atol=2e-5)
+    text = (tmp_path / "model.c").read_text() + (tmp_path / "model.h").read_text()
+    assert not re.search(r"\bdouble\b", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
+
+
+def test_float_all_through_of_a_table_with_codes(tmp_path: Path) -> None:
+    """Values of decimals, which lie on and beside thresholds: the codes are those of the certified features."""
+    rng = np.random.default_rng(2)
+    train = pl.DataFrame({"a": rng.normal(37, 1, 300).round(1), "b": rng.normal(2000, 300, 300).round(0)})
+    base: Any = stored_form(TablePreparation().fit(train))
+    preparation = CodedMap.of(base, base.transform(train))
+    cuts = [(t, c.mean, c.scale) for c, ts in zip(base.columns, preparation.thresholds, strict=True) for t in ts]
+    model = models.model("moments of classes", preparation.n_features_out, preparation=preparation)
+    near = np.array([np.float32(t * scale + mean) for t, mean, scale in cuts])
+    near = np.concatenate([near, np.nextafter(near, np.float32(-1)), np.nextafter(near, np.float32(1e9))])
+    values = np.concatenate([near, np.float32(rng.normal(37, 1, 3000).round(1))]).astype(np.float64)
+    frame = pl.DataFrame({"a": values, "b": np.roll(values, 1) * (2000 / 37)}).with_columns(
+        pl.col("b").cast(pl.Float32).cast(pl.Float64)
+    )
+    codes, shares = run(build(model, tmp_path, "-O1", *FLOAT, single=True)[0], model, frame)
+    np.testing.assert_allclose(shares, model.predict_proba(frame), atol=2e-5)
+    sure = lead(model.scores(frame)) > 1e-4
+    np.testing.assert_array_equal(codes[sure], model.labels.encode(model.predict(frame))[sure])
+
+
+def test_the_header_states_the_promise_and_the_decision() -> None:
+    model = replace(models.model("compact", 3), decision=Decision(kind="cut", threshold=0.4375, positive=1))
+    source = c_program(model)
+    words = " ".join(source.header.replace("\n *", " ").split())
+    assert "0.4375" in words
+    assert " ".join(c_plain(str(model.certificate)).split()) in words
 
 
 def test_weights_in_single_precision_are_stored_as_such() -> None:
@@ -188,11 +237,31 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
     given = frame.select("age", "member", "born", "city, or town")
     assert [line[0] for line in lines] == [str(label) for label in model.predict(given).tolist()]
     np.testing.assert_allclose([[float(p) for p in line[1:]] for line in lines], model.predict_proba(given), atol=1e-5)
-    bad = frame.with_columns(age=pl.Series(["1e200", "1", "2", "3"])).write_csv().encode()
-    done = subprocess.run([str(tmp_path / "main")], input=bad, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_the_example_names_line_and_column_of_a_refused_row(single: bool, tmp_path: Path) -> None:
+    model = models.model("compact", 2, feature_names=("height", "age"))
+    to_c(model, tmp_path / "model.c", example=True, single=single)
+    compile_c(tmp_path, "model_example.c", "model.c", "-o", "main", "-lm", *SANITIZED)
+    given = b"age,height\n1,2\nold,3\n"
+    done = subprocess.run([str(tmp_path / "main")], input=given, capture_output=True, check=False)
     assert done.returncode == 1
-    assert b"line 2" in done.stderr
+    assert b"line 3" in done.stderr
     assert b"age" in done.stderr
+
+
+def test_the_example_leaves_the_label_empty_where_the_model_abstains(tmp_path: Path) -> None:
+    model = models.model("compact", 2, feature_names=("height", "age"))
+    X = np.random.default_rng(3).normal(size=(50, 2)).round(3)
+    threshold = float(np.median(np.abs(model.scores(X)))) + 1e-6
+    abstaining = replace(model, decision=Decision(kind="abstain", threshold=threshold))
+    to_c(abstaining, tmp_path / "model.c", example=True)
+    compile_c(tmp_path, "model_example.c", "model.c", "-o", "main", "-lm", *SANITIZED)
+    given = pl.DataFrame(X, schema=["height", "age"]).write_csv().encode()
+    found = [line.split(",")[0] for line in output(tmp_path, given=given).splitlines()]
+    assert found == ["" if label is None else str(label) for label in abstaining.predict(X)]
+    assert 10 < found.count("") < 40
 
 
 def test_the_header_file_cannot_be_the_source(tmp_path: Path) -> None:

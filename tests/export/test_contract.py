@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+from abnet.bam import BAM
+from abnet.certificates.decision import ARGMAX, Decision
 from abnet.export import c_program, onnx_program
 from abnet.export.js_model import js_program
+from abnet.export.plan import export_plan
+from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.predictors.moments import Moments
+from abnet.predictors.table import Table
 from abnet.preparation import TableMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import NumericColumn
@@ -25,10 +31,12 @@ from export.compiled import run as run_compiled
 from export.test_js import needs_node, predicted
 from model.every_kind import model as stored
 
+NO_ANSWER = -2
+
 
 @dataclass(frozen=True)
 class Answers:
-    """Codes of rows, -1 where one is refused, and their probabilities if there are any."""
+    """Codes of rows, -1 where one is refused, NO_ANSWER for abstentions, and their probabilities if there are any."""
 
     codes: list[int]
     probabilities: Any
@@ -36,7 +44,8 @@ class Answers:
 
 def by_c(model: Model, rows: Any, folder: Path) -> Answers:
     codes, probabilities = run_compiled(build(model, folder, *SANITIZED)[0], model, rows)
-    return Answers([max(code, -1) for code in codes.tolist()], probabilities)
+    no_answer = -1 - export_plan(model).n_columns
+    return Answers([NO_ANSWER if code == no_answer else max(code, -1) for code in codes.tolist()], probabilities)
 
 
 def by_onnx(model: Model, rows: Any, folder: Path) -> Answers:
@@ -44,8 +53,13 @@ def by_onnx(model: Model, rows: Any, folder: Path) -> Answers:
 
     found = run(onnx_program(model), feed(model, rows))
     places = {label: code for code, label in enumerate(model.classes_.tolist())}
-    pairs = zip(found["label"].tolist(), found["valid"].tolist(), strict=True)
-    return Answers([places[label] if valid else -1 for label, valid in pairs], found.get("probabilities"))
+    codes = []
+    for label, valid, answered in zip(*(found[name].tolist() for name in ("label", "valid", "answered")), strict=True):
+        assert (label in places) == answered  # a label that is none of the model's stands for no answer
+        codes.append(places[label] if answered else NO_ANSWER if valid else -1)
+    shares = found.get("probabilities")
+    assert shares is None or np.array_equal(np.isnan(shares).all(axis=1), ~found["valid"])
+    return Answers(codes, shares)
 
 
 def by_javascript(model: Model, rows: Any, folder: Path) -> Answers:
@@ -56,7 +70,10 @@ def by_javascript(model: Model, rows: Any, folder: Path) -> Answers:
     found = predicted(folder, model, cells)
     taken = [answer for answer in found if not isinstance(answer, str)]
     return Answers(
-        [-1 if isinstance(answer, str) else answer["code"] for answer in found],
+        [
+            -1 if isinstance(answer, str) else NO_ANSWER if answer["code"] is None else answer["code"]
+            for answer in found
+        ],
         [answer["probabilities"] for answer in taken],
     )
 
@@ -95,7 +112,7 @@ def check(exporter: Exporter, model: Model, rows: Any, folder: Path, reference: 
         labels = model.predict(given)
         shares = model.predict_proba(given) if model.predictor.shares else None
     found = exporter.run(model, rows, folder)
-    assert model.labels.decode(np.array(found.codes)).tolist() == labels.tolist()
+    assert [None if code == NO_ANSWER else model.classes_[code] for code in found.codes] == labels.tolist()
     assert len(set(found.codes)) > 1
     if shares is not None:
         np.testing.assert_allclose(found.probabilities, shares, rtol=0, atol=1e-6)
@@ -108,6 +125,53 @@ def test_every_kind_of_predictor(exporter: Exporter, kind: str, tmp_path: Path) 
     X[np.random.default_rng(8).random(X.shape) < 0.2] = 0
     calibration = models.calibrated() if kind in ("mixture", "classes by paths") else None
     check(exporter, models.model(kind, 6, calibration=calibration), X, tmp_path)
+
+
+def on_the_threshold(classes: int) -> Model:
+    """A model that scores a row of zeros with 0.25, or with the shares 0.5, 0.25 and 0.25: in any order of addition."""
+    if classes == 2:
+        H = np.array([[-1.0, 0.5, 0.5, 1.0]])
+    else:
+        H = np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]])
+    table = Table(np.array([[[3.0, -1.0], [0.5, 4.0]]]), np.zeros((1, 2)), H)
+    return Model(table, labels=Labels(np.array(["a", "b", "c"][:classes])))
+
+
+DECISIONS = {
+    2: [
+        ARGMAX,
+        Decision(kind="cut", threshold=0.25, positive=1),
+        Decision(kind="cut", threshold=-0.25, positive=0),
+        Decision(kind="abstain", threshold=0.25),
+    ],
+    3: [ARGMAX, Decision(kind="abstain", threshold=0.5)],
+}
+
+
+@every_exporter
+@pytest.mark.parametrize(
+    ("classes", "decision"), [(classes, decision) for classes, some in DECISIONS.items() for decision in some], ids=str
+)
+def test_every_decision(exporter: Exporter, classes: int, decision: Decision, tmp_path: Path) -> None:
+    """Answers and abstentions of Python; a row exactly on the threshold is not above it."""
+    X = np.random.default_rng(9).normal(size=(200, 2)).astype(np.float32)
+    X[0] = 0
+    model = replace(on_the_threshold(classes), decision=decision)
+    if decision.threshold is not None:
+        assert decision.score(model.scores(X[:1])).tolist() == [decision.threshold]
+        assert (model.predict(X) != replace(model, decision=ARGMAX).predict(X)).any()
+    check(exporter, model, X, tmp_path)
+
+
+@every_exporter
+@pytest.mark.parametrize("kind", ["mixture", "moments", "classes by paths", "moments of classes"])
+def test_abstentions_of_wide_networks_and_mixtures(exporter: Exporter, kind: str, tmp_path: Path) -> None:
+    X = np.random.default_rng(9).normal(size=(300, 4)).astype(np.float32)
+    model = models.model(kind, 4, calibration=models.calibrated())
+    threshold = float(np.median(Decision(kind="abstain", threshold=0.0).score(model.scores(X)))) + 1e-9
+    abstaining = replace(model, decision=Decision(kind="abstain", threshold=threshold))
+    assert 100 < sum(label is None for label in abstaining.predict(X)) < 200
+    check(exporter, abstaining, X, tmp_path)
 
 
 @every_exporter
@@ -180,9 +244,13 @@ def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter,
 
 
 @every_exporter
-@pytest.mark.parametrize("kind", ["uniform", "mean field: drawn", "layers: units"])
+@pytest.mark.parametrize("kind", ["uniform", "mean field: drawn", "layers: units", "one output for each class"])
 def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
-    model = stored(kind)
+    if kind == "one output for each class":
+        network = BAM.init(np.random.default_rng(0), (4, 6, 3))
+        model = Model(Moments.from_networks([network]), labels=Labels(np.array(["a", "b", "c"])))
+    else:
+        model = stored(kind)
     with pytest.raises(ValueError, match="cannot be"):
         exporter.write(model)
 

@@ -1,6 +1,8 @@
 """What is particular to ONNX: names of inputs and outputs, types of labels, the error function."""
 
+import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import polars as pl
 import pytest
 from scipy.special import erf
 
+from abnet.certificates.decision import Decision
 from abnet.export import onnx_program, to_onnx
 from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import export_plan
@@ -82,7 +85,7 @@ def test_columns_may_be_called_like_the_outputs(tmp_path: Path) -> None:
     X = np.random.default_rng(7).normal(size=(100, 6))
     proto = to_onnx(model, tmp_path / "model.onnx")
     found = run((tmp_path / "model.onnx").read_bytes(), feed(model, X))
-    assert list(found) == ["label_1", "probabilities_1", "valid_1"]
+    assert list(found) == ["label_1", "probabilities_1", "valid_1", "answered"]
     assert [given.name for given in proto.graph.input] == list(names)
     assert found["label_1"].tolist() == model.predict(X).tolist()
 
@@ -97,10 +100,12 @@ def test_the_error_function_is_in_double_precision() -> None:
     np.testing.assert_allclose(run(model, {"x": x})["y"], erf(x), rtol=0, atol=1e-15)
 
 
-def test_certificate_and_classes_are_in_the_properties() -> None:
-    model = models.model("classes", 3)
+def test_certificate_decision_and_classes_are_in_the_properties() -> None:
+    model = replace(models.model("classes", 3), decision=Decision(kind="abstain", threshold=0.625))
     found = {entry.key: entry.value for entry in onnx_program(model).metadata_props}
     assert found["certificate"] == str(model.certificate_)
+    assert json.loads(found["decision"]) == {"kind": "abstain", "threshold": 0.625, "positive": None}
+    assert "0.625" in found["decision_in_words"]
     assert all(repr(name)[1:3] in found["classes"] for name in ("heed",))
 
 

@@ -2,6 +2,7 @@
 
 from abnet.aggregation.ancestral import Ancestral
 from abnet.aggregation.exact import Exact, expected_output, kl, region_probabilities, region_values
+from abnet.aggregation.forward import psi, representation_probabilities
 from abnet.aggregation.meanfield import MeanField
 from abnet.aggregation.protocol import Aggregation
 from abnet.aggregation.stochastic_meanfield import StochasticMeanField
@@ -16,6 +17,8 @@ __all__ = [
     "Uniform",
     "expected_output",
     "kl",
+    "psi",
     "region_probabilities",
     "region_values",
+    "representation_probabilities",
 ]

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from abnet.aggregation.exact import mean_activation
-from abnet.aggregation.protocol import check_outputs, gaussian_kl, linear_loss
+from abnet.aggregation.exact import lifted_inputs, mean_activation
+from abnet.aggregation.protocol import Aggregation, check_outputs, gaussian_kl, linear_loss, require_key
+from abnet.bam import BAM
 from abnet.cube import erf
 from abnet.jax_helpers import uniform
 from abnet.shapes import Float
@@ -202,7 +203,7 @@ def path_losses(layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, ta
 
 
 @dataclass(frozen=True)
-class Ancestral:
+class Ancestral(Aggregation):
     """ABNet along paths, for any width: trained by a surrogate of the last hidden layer, certified by fresh paths.
 
     Parameters
@@ -217,11 +218,7 @@ class Ancestral:
     by_library: ClassVar[bool] = True
     """Paths need no table: the library is faster, and `results/certificates.csv` was learned with its rounding."""
 
-    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
-        """Never: products of wide layers keep several cores busy."""
-        return False
-
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         """`normal_output`, or its probabilities of several classes."""
         from abnet.aggregation.classes import normal_probabilities
 
@@ -230,10 +227,21 @@ class Ancestral:
         check_outputs(layers, table)
         return normal_probabilities(layers, lifted, key, TRAINING_PATHS, table)
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
         """`path_losses`."""
         return path_losses(layers, lifted, targets, key, table)
 
     def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
         """Every layer once."""
         return gaussian_kl(layers, prior, log_sigma)
+
+    def __call__(self, bam: BAM, X: Any, key: Any = None, table: Any = None) -> Any:
+        """Mean of `n_samples` paths of each row, which is unbiased; `output` is a surrogate to train with."""
+        require_key(key, "Ancestral")
+        check_outputs(bam.layers, table)
+        layers, lifted = bam.layers, lifted_inputs(bam, X)
+        if table is None:
+            return output(layers, lifted, key, self.n_samples)
+        from abnet.aggregation.classes import path_probabilities
+
+        return path_probabilities(layers, lifted, key, self.n_samples, table)

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, check_outputs, gaussian_kl, linear_loss
-from abnet.bam import BAM
+from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, gaussian_kl, linear_loss
+from abnet.bam import BAM, check_inputs
 from abnet.cube import BLOCK, corner_probabilities, corners, erf, map_blocks, multilinear, namespace
 from abnet.shapes import Float
 
@@ -24,6 +24,8 @@ __all__ = [
     "expected_output",
     "kl",
     "lift",
+    "lift_into",
+    "lifted_inputs",
     "mean_activation",
     "output",
     "region_probabilities",
@@ -35,14 +37,12 @@ MAX_WIDTH = 20
 """Widest layer computed exactly: one pair of such layers costs 2^41 operations."""
 
 
-def lift(x: Any, out: Any = None) -> Any:
+def lift(x: Any) -> Any:
     """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``.
 
     Parameters
     ----------
     x : array (rows, d)
-    out : array of NumPy (rows, d + 1), optional
-        Where to write them.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def lift(x: Any, out: Any = None) -> Any:
            [0.66666667, 0.66666667, 0.33333333]])
     """
     if isinstance(x, np.ndarray) and x.dtype.kind == "f":
-        return _lifted_in_blocks(x, np.empty((len(x), x.shape[1] + 1), x.dtype) if out is None else out)
+        return lift_into(np.empty((len(x), x.shape[1] + 1), x.dtype), x)
     xp = namespace(x)
     x1 = _below_overflow(x, xp)
     return x1 / xp.sqrt(xp.sum(x1**2, axis=1, keepdims=True))
@@ -67,8 +67,11 @@ def _below_overflow(x: Any, xp: Any) -> Any:
 _LIFTED_ROWS = 64
 
 
-def _lifted_in_blocks(x: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
-    """`lift`, with what comes between in the cache: the memory of large temporaries takes longer than the sums."""
+def lift_into(out: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """`lift` written to an array of NumPy (rows, d + 1), block by block.
+
+    What comes between stays in the cache: the memory of large temporaries takes longer than the sums.
+    """
     buffer = np.empty((_LIFTED_ROWS, x.shape[1] + 1), x.dtype)
     for first in range(0, len(x), _LIFTED_ROWS):
         rows, lifted = x[first : first + _LIFTED_ROWS], out[first : first + _LIFTED_ROWS]
@@ -78,6 +81,19 @@ def _lifted_in_blocks(x: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:
         np.divide(1, largest, out=lifted[:, -1:])
         lifted /= np.sqrt(np.sum(np.square(lifted, out=spare), axis=1, keepdims=True))
     return out
+
+
+def lifted_inputs(bam: BAM, X: Any) -> Float[Any, "n _"]:
+    """Plain inputs of a network, lifted, in its array library and precision; wrong shapes are refused.
+
+    Parameters
+    ----------
+    bam : BAM
+    X : array (n, d_0)
+    """
+    x = namespace(bam.weights[0]).asarray(X, dtype=bam.weights[0].dtype)
+    check_inputs(bam, x)
+    return lift(x)
 
 
 def mean_activation(V: Float[Any, "d_k d"], lifted: Float[Any, "rows d"]) -> Float[Any, "rows d_k"]:
@@ -183,8 +199,7 @@ def expected_output(bam: BAM, X: Any, table: Any = None) -> Float[Any, "n *K"]:
     array([0.382, 0.   ])
     """
     check_width(bam.sizes)
-    xp = namespace(bam.weights[0])
-    return output(bam.layers, lift(xp.asarray(X, dtype=bam.weights[0].dtype)), table)
+    return output(bam.layers, lifted_inputs(bam, X), table)
 
 
 def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: Any) -> Float[Any, "n 2**d"]:
@@ -206,9 +221,8 @@ def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: Any) -> Fl
     >>> region_probabilities(np.zeros((1, 2)), np.zeros(1), np.array([[1.0, 2.0]]))
     array([[0.5, 0.5]])
     """
-    xp = namespace(W)
-    V = xp.concatenate([W, b[:, None]], axis=1)
-    return corner_probabilities(mean_activation(V, lift(xp.asarray(X, dtype=V.dtype))))
+    layer = BAM((W,), (b,))
+    return corner_probabilities(mean_activation(layer.layers[0], lifted_inputs(layer, X)))
 
 
 def kl(bam: BAM, prior: BAM) -> Any:
@@ -217,12 +231,10 @@ def kl(bam: BAM, prior: BAM) -> Any:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Aggregation):
     """ABNet: ``F_A(x)`` itself, over all representations of every layer."""
 
     certified: ClassVar[bool] = True
-    sampled: ClassVar[bool] = False
-    by_library: ClassVar[bool] = False
 
     def in_sequence(self, sizes: tuple[int, ...]) -> bool:
         """Whether all layers are narrow."""

@@ -5,10 +5,17 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
-from abnet.aggregation.exact import check_width, lift, mean_activation
-from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, check_outputs, gaussian_kl, linear_loss, refuse_table
+from abnet.aggregation.exact import check_width, lift, lifted_inputs, mean_activation
+from abnet.aggregation.protocol import (
+    WIDEST_IN_SEQUENCE,
+    Aggregation,
+    check_outputs,
+    gaussian_kl,
+    linear_loss,
+    refuse_table,
+)
 from abnet.bam import BAM
-from abnet.cube import corners, multilinear, namespace
+from abnet.cube import corners, multilinear
 from abnet.shapes import Float
 
 __all__ = ["MeanField", "expected_output", "kl", "layer_counts", "output", "path_kl", "tables"]
@@ -44,8 +51,7 @@ def expected_output(bam: BAM, X: Any) -> Any:
         In [-1, 1].
     """
     check_width(bam.sizes)
-    xp = namespace(bam.weights[0])
-    return output(bam.layers, lift(xp.asarray(X, dtype=bam.weights[0].dtype)))
+    return output(bam.layers, lifted_inputs(bam, X))
 
 
 def layer_counts(sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -71,12 +77,10 @@ def path_kl(layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence
 
 
 @dataclass(frozen=True)
-class MeanField:
+class MeanField(Aggregation):
     """PBGNet, over all representations of every layer."""
 
     certified: ClassVar[bool] = True
-    sampled: ClassVar[bool] = False
-    by_library: ClassVar[bool] = False
 
     def in_sequence(self, sizes: tuple[int, ...]) -> bool:
         """Whether all layers are narrow."""

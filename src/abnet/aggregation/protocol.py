@@ -1,11 +1,13 @@
 """What an aggregation is, and what all of them share: the divergence of Gaussians and the linear loss."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from abnet.bam import BAM
 from abnet.cube import namespace
 from abnet.shapes import Float
 
@@ -20,25 +22,45 @@ class Aggregation(Protocol):
     """How a Gaussian around one network becomes an output and a divergence.
 
     A value: frozen, hashable, and so a static argument of compiled programs. `Exact`, `MeanField`, `Uniform`,
-    `StochasticMeanField` and `Ancestral` are five; anything with these methods is another one.
+    `StochasticMeanField` and `Ancestral` are five. For another one, inherit from this class and write `output` and
+    `kl`; the rest has defaults that promise nothing. It goes into `abnet.posterior.Posterior`, the training loop and
+    the classifiers as it is.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from abnet.aggregation import exact
+    >>> from abnet.bam import BAM
+    >>> @dataclass(frozen=True)
+    ... class Shrunk(Aggregation):
+    ...     share: float = 0.5
+    ...
+    ...     def output(self, layers, lifted, key=None, table=None):
+    ...         return self.share * exact.output(layers, lifted, table)
+    ...
+    ...     def kl(self, layers, prior, log_sigma):
+    ...         return gaussian_kl(layers, prior, log_sigma)
+    >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
+    >>> X = np.array([[3.0, 3.0]])
+    >>> float(Shrunk()(net, X)[0] / exact.expected_output(net, X)[0])
+    0.5
     """
 
-    @property
-    def certified(self) -> bool:
-        """Whether a theorem covers the risk of what the aggregation stands for."""
+    certified: ClassVar[bool] = False
+    """Whether a theorem covers the risk of what the aggregation stands for."""
 
-    @property
-    def sampled(self) -> bool:
-        """Whether `losses` draws: the expectation cannot be computed, and fresh draws estimate it without bias."""
+    sampled: ClassVar[bool] = False
+    """Whether `losses` draws: the expectation cannot be computed, and fresh draws estimate it without bias."""
 
-    @property
-    def by_library(self) -> bool:
-        """Compiler hint: whether XLA may use its library of kernels, which is slow in sums over tables."""
+    by_library: ClassVar[bool] = False
+    """Compiler hint: whether XLA may use its library of kernels, which is slow in sums over tables."""
 
     def in_sequence(self, sizes: tuple[int, ...]) -> bool:
         """Compiler hint: whether steps at these sizes are so short that one kernel after the other is fastest."""
+        return False
 
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+    @abstractmethod
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         """The output that training sees; it may be a surrogate.
 
         Parameters
@@ -57,14 +79,37 @@ class Aggregation(Protocol):
         array (rows,) in [-1, 1], or (rows, K) with a table
         """
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+    @abstractmethod
+    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+        """Divergence of ``N(layers, σ_k² I)`` from ``N(prior, I)``, in nats."""
+
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
         """Linear loss of each row, computed or of one fresh draw; None where only estimates can be had.
 
         The mean over keys is the Gibbs risk. Parameters are those of `output`; `targets` those of `linear_loss`.
         """
+        return None
 
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
-        """Divergence of ``N(layers, σ_k² I)`` from ``N(prior, I)``, in nats."""
+    def __call__(self, bam: BAM, X: Any, key: Any = None, table: Any = None) -> Any:
+        """Output of a network on plain inputs.
+
+        Parameters
+        ----------
+        bam : BAM
+            The centre of the aggregation, ``σ = 1``.
+        X : array (n, d_0)
+        key : JAX PRNG key
+            Where something is drawn.
+        table : array (2**d_L, K), optional
+            As for `output`.
+
+        Returns
+        -------
+        array (n,), or (n, K) with a table
+        """
+        from abnet.aggregation.exact import lifted_inputs
+
+        return self.output(bam.layers, lifted_inputs(bam, X), key, table)
 
 
 def gaussian_kl(
@@ -129,6 +174,12 @@ def check_outputs(layers: Sequence[Any], table: Any) -> None:
         raise ValueError(f"the network has {d} output neurons, whose signs mean nothing without a table: pass one.")
     if table is not None and table.shape[0] != 2**d:
         raise ValueError(f"a table for {d} output neurons has {2**d} rows; got {table.shape[0]}.")
+
+
+def require_key(key: Any, name: str) -> None:
+    """Refuse to draw without a key."""
+    if key is None:
+        raise ValueError(f"{name} draws: pass a key, for instance jax.random.key(0).")
 
 
 def refuse_table(table: Any, name: str) -> None:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 from abnet.aggregation.ancestral import sign_means
 from abnet.aggregation.exact import mean_activation
 from abnet.aggregation.meanfield import path_kl
-from abnet.aggregation.protocol import check_outputs, refuse_table
+from abnet.aggregation.protocol import Aggregation, check_outputs, refuse_table, require_key
 from abnet.cube import map_blocks
 from abnet.jax_helpers import uniform
 from abnet.shapes import Float
@@ -118,8 +118,8 @@ def _log_ratio(s: Any, F: Any, dF: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class StochasticMeanField:
-    """Stochastic PBGNet, an estimate.
+class StochasticMeanField(Aggregation):
+    """Stochastic PBGNet, an estimate; means of draws, fed into the next layer, are no draw, so there are no `losses`.
 
     Parameters
     ----------
@@ -128,21 +128,12 @@ class StochasticMeanField:
     """
 
     n_samples: int = 100
-    certified: ClassVar[bool] = False
-    sampled: ClassVar[bool] = False
-    by_library: ClassVar[bool] = False
 
-    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
-        """Never: the draws of a step keep several cores busy."""
-        return False
-
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         """The means of fresh draws."""
         refuse_table(table, "StochasticMeanField")
+        require_key(key, "StochasticMeanField")
         return output(layers, lifted, key, self.n_samples)
-
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> None:
-        """None: means of draws, fed into the next layer, are no draw of anything."""
 
     def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
         """Every layer once per path."""

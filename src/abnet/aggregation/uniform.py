@@ -13,7 +13,7 @@ import numpy as np
 
 from abnet import jax_helpers
 from abnet.aggregation.ancestral import path_losses, sign_means, sign_scores
-from abnet.aggregation.protocol import check_outputs, gaussian_kl, refuse_table
+from abnet.aggregation.protocol import Aggregation, check_outputs, gaussian_kl, refuse_table, require_key
 from abnet.cube import corners, namespace
 from abnet.shapes import Float
 
@@ -135,7 +135,7 @@ def _log_ndtr(z: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Aggregation):
     """Stochastic ABNet (the paper's), an estimate.
 
     Parameters
@@ -145,20 +145,15 @@ class Uniform:
     """
 
     n_samples: int = 100
-    certified: ClassVar[bool] = False
     sampled: ClassVar[bool] = True
-    by_library: ClassVar[bool] = False
 
-    def in_sequence(self, sizes: tuple[int, ...]) -> bool:
-        """Never: products of draws keep several cores busy."""
-        return False
-
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any, table: Any = None) -> Any:
+    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         """The output on fresh draws."""
         refuse_table(table, "Uniform")
+        require_key(key, "Uniform")
         return output(layers, lifted, key, self.n_samples)
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
         """Those of ancestral paths: the posterior is ABNet's, however its output is estimated."""
         return path_losses(layers, lifted, targets, key, table)
 

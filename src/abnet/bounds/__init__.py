@@ -1,7 +1,8 @@
 """PAC-Bayes and test-set bounds.
 
-One function per bound, plain float64 numbers in and out, rounded outward; ``catoni_objective`` alone is JAX. Names are
-loaded when they are first used, so that importing this package is cheap.
+One function per bound, plain float64 numbers in and out, rounded outward; ``catoni_objective`` alone is JAX. Bounds on
+the Gibbs risk and on the vote take arrays too, which broadcast. Names are loaded when they are first used, so that
+importing this package is cheap.
 """
 
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from abnet.bounds.cantelli import c_bound, mu_tandem_bound
     from abnet.bounds.clopper_pearson import clopper_pearson_bound
     from abnet.bounds.gibbs import (
         binary_kl,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "binary_kl",
+    "c_bound",
     "catoni_bound",
     "catoni_objective",
     "clopper_pearson_bound",
@@ -51,6 +54,7 @@ __all__ = [
     "gibbs_bound_frozen",
     "kl_inverse_lower",
     "kl_inverse_upper",
+    "mu_tandem_bound",
     "sampled_gibbs_bound",
     "sampled_gibbs_bound_frozen",
     "sampled_risk_bound",
@@ -68,6 +72,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "abnet.bounds.cantelli": ["c_bound", "mu_tandem_bound"],
         "abnet.bounds.clopper_pearson": ["clopper_pearson_bound"],
         "abnet.bounds.gibbs": [
             *(

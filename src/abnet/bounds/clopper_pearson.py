@@ -2,6 +2,7 @@
 
 from scipy.special import betainc, betaincc
 
+from abnet.bounds.grids import over_arrays
 from abnet.bounds.rounding import adjacent_floats
 from abnet.checks import count, level, probability, tally
 
@@ -11,6 +12,7 @@ __all__ = ["binomial_tail", "clopper_pearson_bound", "clopper_pearson_lower"]
 _MARGIN = 1e-9
 
 
+@over_arrays
 def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Clopper-Pearson upper limit of an error rate, the test-set bound.
 

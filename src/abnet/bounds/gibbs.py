@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from abnet.bounds.grids import over_arrays
 from abnet.bounds.rounding import adjacent_floats, round_up
 from abnet.checks import count, level, nonnegative, positive, probability
 
@@ -33,6 +34,7 @@ _MARGIN = 1e-13
 _TINY = 1e-300
 
 
+@over_arrays
 def binary_kl(q: float, p: float) -> float:
     r"""Divergence between coins of bias ``q`` and ``p``, in nats.
 
@@ -60,6 +62,7 @@ def binary_kl(q: float, p: float) -> float:
     return _kl(probability("q", q), probability("p", p))
 
 
+@over_arrays
 def kl_inverse_upper(q: float, c: float) -> float:
     r"""Largest ``p`` with ``kl(q, p) <= c``, rounded up.
 
@@ -92,6 +95,7 @@ def kl_inverse_upper(q: float, c: float) -> float:
     return adjacent_floats(lambda p: _kl(q, p) >= target, q, 1.0)[1]
 
 
+@over_arrays
 def kl_inverse_lower(q: float, c: float) -> float:
     r"""Smallest ``p`` with ``kl(q, p) <= c``, rounded down.
 
@@ -223,6 +227,7 @@ def _stirling_error(m: NDArray[np.float64]) -> NDArray[np.float64]:
     return cast(NDArray[np.float64], np.where(m < 16.0, direct, series))
 
 
+@over_arrays
 def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""PAC-Bayes-kl bound on the Gibbs risk, for all posteriors at once.
 
@@ -264,6 +269,7 @@ def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *
     return kl_inverse_upper(empirical_risk, round_up((kl + math.log(n_candidates * xi(n)) - math.log(delta)) / n))
 
 
+@over_arrays
 def gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Chernoff bound on the Gibbs risk of a frozen posterior, which never learned from these examples.
 
@@ -302,6 +308,7 @@ def gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_
     return kl_inverse_upper(empirical_risk, round_up((math.log(n_candidates) - math.log(delta)) / n))
 
 
+@over_arrays
 def catoni_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, C: float | None = None) -> float:
     r"""Catoni's bound on the Gibbs risk, for all posteriors and all C at once; the paper's Theorem 1.
 

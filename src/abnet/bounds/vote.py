@@ -3,6 +3,7 @@
 import math
 
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_upper, xi
+from abnet.bounds.grids import over_arrays
 from abnet.bounds.rounding import OUTWARD
 from abnet.bounds.shares import share_of_an_order
 from abnet.checks import count, level, nonnegative, probability, real
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 
+@over_arrays
 def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""First-order bound on the vote: where the vote errs, at least half of the posterior does.
 
@@ -38,6 +40,7 @@ def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0
     return min(1.0, 2.0 * gibbs_bound(empirical_risk, kl, n, delta, n_candidates=n_candidates))
 
 
+@over_arrays
 def twice_gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""First-order bound on the vote of a frozen posterior, which never learned from these examples.
 
@@ -56,6 +59,7 @@ def twice_gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05,
     return min(1.0, 2.0 * gibbs_bound_frozen(empirical_risk, n, delta, n_candidates=n_candidates))
 
 
+@over_arrays
 def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Second-order bound on the vote, by the risk that two independent draws from the posterior both err.
 
@@ -84,6 +88,7 @@ def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05
     return min(1.0, 4.0 * gibbs_bound(empirical_tandem, 2.0 * kl, n, delta, n_candidates=n_candidates))
 
 
+@over_arrays
 def tandem_bound_frozen(empirical_tandem: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Second-order bound on the vote of a frozen posterior, which never learned from these examples.
 
@@ -105,6 +110,7 @@ def tandem_bound_frozen(empirical_tandem: float, n: int, delta: float = 0.05, *,
     return min(1.0, 4.0 * gibbs_bound_frozen(empirical_tandem, n, delta, n_candidates=n_candidates))
 
 
+@over_arrays
 def vote_bound(
     empirical_risk: float, empirical_tandem: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float:
@@ -133,6 +139,7 @@ def vote_bound(
     return min(first, tandem_bound(empirical_tandem, kl, n, share, n_candidates=n_candidates))
 
 
+@over_arrays
 def single_network_bound(
     empirical_error: float, log_density_ratio: float, n: int, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float:

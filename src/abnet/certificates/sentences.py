@@ -4,14 +4,25 @@ A new promise is a bound in `abnet.bounds`, a row in `SENTENCES` here, and a tes
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 
 from abnet.certificates.certificate import Certificate, Facts
+from abnet.certificates.decision import Decision
 from abnet.certificates.statement import Statement
 from abnet.words import aligned, confidence, figure_up, number_of, paragraphs, percent, percent_down, percent_up, stated
 
-__all__ = ["SENTENCES", "as_html", "assumptions", "describe", "fitted_html", "said", "sentence", "table"]
+__all__ = [
+    "SENTENCES",
+    "as_html",
+    "assumptions",
+    "decision_sentence",
+    "describe",
+    "fitted_html",
+    "said",
+    "sentence",
+    "table",
+]
 
 
 def _bound(s: Statement) -> str:
@@ -111,6 +122,25 @@ def _if(s: Statement) -> str:
     if name is None:
         return f", if rows whose score is above {threshold!r} are answered"
     return f", if rows whose score for {name} is above {threshold!r} are called {name}"
+
+
+def decision_sentence(decision: Decision, names: Sequence[str]) -> str:
+    """How a model answers a row, in words for those who use it elsewhere.
+
+    Examples
+    --------
+    >>> decision_sentence(Decision(kind="cut", threshold=0.3, positive=0), ("ill", "well"))
+    'Rows whose score for ill is above 0.3 are answered ill, all others well.'
+    """
+    if decision.kind == "cut":
+        yes = int(decision.positive or 0)
+        name, other = names[yes], names[1 - yes]
+        return f"Rows whose score for {name} is above {decision.threshold!r} are answered {name}, all others {other}."
+    sure = "the absolute value of the score" if len(names) == 2 else "the largest score"
+    if decision.kind == "abstain":
+        condition = f"{sure} is above {decision.threshold!r}"
+        return f"A row is answered with the most likely class if {condition}; other rows get no answer."
+    return "Every row is answered with the most likely class."
 
 
 _GOALS = {"recall": "A recall", "precision": "A precision", "specificity": "A specificity", "error": "An error rate"}

@@ -112,6 +112,9 @@ def export(
     example: Annotated[
         bool, typer.Option("--example", metavar="", help="In C, also write a main program that reads a CSV file.")
     ] = False,
+    single: Annotated[
+        bool, typer.Option("--float", metavar="", help="In C, compute in float: for processors without doubles.")
+    ] = False,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
@@ -130,7 +133,7 @@ def export(
 
     if to not in ("c", "onnx"):
         raise UsageError(f"--to must be 'c' or 'onnx', not {to!r}.")
-    record = export_model(model, to, output, prefix=prefix, example=example, overwrite=overwrite)
+    record = export_model(model, to, output, prefix=prefix, example=example, single=single, overwrite=overwrite)
     if json:
         console.as_json(record)
         return

@@ -102,6 +102,40 @@ def table1(
 
 @app.command(cls=Command)
 @guarded
+def variants(
+    names: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Some of warm-up,deviations,both,restarts; all by default."),
+    ] = None,
+    datasets: Datasets = None,
+    repetitions: Repetitions = 5,
+    jobs: Jobs = -1,
+    store: Store = _RUNS,
+    cluster: Cluster = None,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train variants of PBGNet and ABNet that the paper does not have, and write table1_variants.csv and a figure.
+
+    Table 1 itself stays as it is. Stop it when you like: the same command continues.
+
+    abnet reproduce variants --data-dir ~/data
+    abnet reproduce variants --names restarts --datasets ads,adult
+    """
+    from abnet import paper
+
+    with _resumable(), _connected(cluster) as client:
+        table = paper.variants(
+            store, names=_words(names), datasets=_words(datasets), repetitions=repetitions, train=not only_report,
+            jobs=jobs, client=client, data_dir=data_dir, output_dir=output_dir, verbose=not quiet,
+        )  # fmt: skip
+    _finish(table)
+
+
+@app.command(cls=Command)
+@guarded
 def fig2(
     widths: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Widths of panel (a); 2 to 17 by default.")

@@ -35,7 +35,7 @@ class ABNetClassifier(MixtureClassifier):
     posterior : {"auto", "train", "frozen"}
         Train the posterior through the bound on the second part, or keep the learned prior and use the second part for
         the certificate alone. "auto" is "frozen" with a learned prior, which was tighter on every data set measured
-        (docs/certificates.md), and "train" without one.
+        (docs/measurements.md), and "train" without one.
     prior_fraction : float or "auto"
         Share of the rows in the first part. "auto" is 0.5.
     aggregation : {"exact", "uniform", "ancestral", "auto"}

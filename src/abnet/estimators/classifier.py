@@ -284,10 +284,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             model = without_background(model)
         model.save(path)
 
-    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False) -> Any:
+    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False) -> Any:
         """Write the fitted predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         check_is_fitted(self, "model_")
-        return self.model_.to_c(path, prefix=prefix, example=example)
+        return self.model_.to_c(path, prefix=prefix, example=example, single=single)
 
     def to_onnx(self, path: str | Path) -> Any:
         """Write the fitted predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""

@@ -66,7 +66,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     plan = export_plan(operator.raw_operator.compact())
     graph = _StepGraph(scope)
     inputs, double = _inputs(graph, plan, operator.inputs)
-    label, shares, _ = add_predictor(graph, plan, inputs, double=double)
+    label, shares, *_ = add_predictor(graph, plan, inputs, double=double)
     if container.target_opset < graph.opset:
         raise ValueError(f"this model needs opset {graph.opset}; convert with target_opset={graph.opset} or above.")
     kind = plan.model.classes_.dtype.kind

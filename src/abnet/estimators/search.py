@@ -298,9 +298,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Write the chosen model with its certificate to one file; `abnet.load` reads it back."""
         self._best().save(path)
 
-    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False) -> Any:
+    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False) -> Any:
         """Write the chosen model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
-        return self._best().to_c(path, prefix=prefix, example=example)
+        return self._best().to_c(path, prefix=prefix, example=example, single=single)
 
     def to_onnx(self, path: str | Path) -> Any:
         """Write the chosen model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""

@@ -9,16 +9,17 @@ __all__ = ["example_program"]
 _READERS = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", type(None): "number"}
 
 
-def example_program(plan: ExportPlan, members: list[str], prefix: str, header: str) -> str:
+def example_program(plan: ExportPlan, members: list[str], prefix: str, header: str, *, single: bool = False) -> str:
     """C99 that reads a CSV file with a header from standard input, and prints one line for each row."""
     columns = plan.columns or (None,) * plan.n_columns
     readers = [_READERS.get(type(column), "text") for column in columns]
     called = {"number", *readers}
     names = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
     cells = [f"row.{member}" for member in members] or [f"row[{i}]" for i in range(plan.n_columns)]
-    kind = "" if members else "(float)"
+    cast = "" if members and not single else "(float)"
     read = [
-        f"        {c} = {kind}read_{r}(cell(line, {i}));" for i, (c, r) in enumerate(zip(cells, readers, strict=True))
+        f"        {c} = {cast * (r != 'text')}read_{r}(cell(line, {i}));"
+        for i, (c, r) in enumerate(zip(cells, readers, strict=True))
     ]
     shares = plan.model.predictor.shares
     parts = {
@@ -153,8 +154,8 @@ int main(void) {
     while (next_line(line)) {
 %(read)s
         code = %(call)s;
-        if (code < 0) fail("refused for its cell in column ", abnet_refused(code));
-        printf("%%s", abnet_label(code));
+        if (code < 0 && code != ABNET_NO_ANSWER) fail("refused for its cell in column ", abnet_refused(code));
+        printf("%%s", code < 0 ? "" : abnet_label(code)); /* no label: the model abstains */
 %(probabilities)s        putchar('\\n');
     }
     return 0;

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
 from abnet.export.c_words import words_code
 from abnet.export.plan import ExportPlan
@@ -97,7 +98,9 @@ def _(scaling: MinMaxMap, real: str) -> tuple[list[CPart], list[str]]:
 def _(scaling: ThermometerMap, real: str) -> tuple[list[CPart], list[str]]:
     first = np.concatenate([[0], np.cumsum([len(t) for t in scaling.thresholds])])
     thresholds = np.array([t for one in scaling.thresholds for t in one])
-    constants = [CPart(c_array("int", "abnet_from", first), 4 * len(first)), c_reals("abnet_at", thresholds, "double")]
+    # For a float the least float that reaches a threshold is as good as the threshold.
+    at = thresholds if real == "double" else least_reaching(thresholds)
+    constants = [CPart(c_array("int", "abnet_from", first), 4 * len(first)), c_reals("abnet_at", at)]
     return constants, [
         "int k;",
         "if (!(x[i] >= -DBL_MAX && x[i] <= DBL_MAX)) return -1 - i;",

@@ -1,4 +1,4 @@
-"""The network in C: plain loops over neighbouring neurons, from the features of a row to scores and probabilities."""
+"""The network in C: plain loops over neighbouring neurons, from the features of a row to scores."""
 
 from functools import reduce, singledispatch
 from operator import add
@@ -6,10 +6,11 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals
-from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, SignTable, VoteTable
+from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable
 
-__all__ = ["network_code", "probability_code"]
+__all__ = ["network_code"]
 
 
 @singledispatch
@@ -26,13 +27,13 @@ def _defines(**sizes: int) -> CPart:
 
 _SUMS = """
 /* w_u x + b_u of every neuron u of the first layer, for inputs x; the squared norm of x. */
-static double abnet_sums(const float *f, abnet_real *restrict z) {
+static double abnet_sums(const float *f, double *restrict z) {
     double norm = ABNET_CODES; /* each code is -1 or 1 */
     int i, u;
     for (u = 0; u < ABNET_UNITS; u++) z[u] = abnet_b[u];
     for (i = 0; i < ABNET_FEATURES; i++)
         if (f[i] < 0.0f || f[i] > 0.0f) {
-            const abnet_real x = f[i];
+            const double x = f[i];
             norm += (double)f[i] * f[i];
             for (u = 0; u < ABNET_UNITS; u++) z[u] += x * abnet_W[i * ABNET_UNITS + u];
         }
@@ -63,18 +64,11 @@ def _leading(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -
             _defines(CODED=len(coded)),
             CPart(c_array("int", "abnet_coded", coded), 4 * len(coded)),
             CPart(c_array("int", "abnet_first", first), 4 * len(first)),
-            c_reals("abnet_thresholds", _least_reaching([t for place in coded for t in plan.thresholds[place]])),
+            c_reals("abnet_thresholds", least_reaching([t for place in coded for t in plan.thresholds[place]])),
             c_reals("abnet_sums_of", _sums_of_codes(W[:, base:].T, lengths)),
         ]
     parts.append(CPart(_SUMS % {"codes": _CODES if plan.n_codes else ""}, 0, 8 * len(b)))
     return reduce(add, parts)
-
-
-def _least_reaching(thresholds: list[float]) -> NDArray[np.float64]:
-    """The least float32 that reaches each threshold: a float32 reaches the one where it reaches the other."""
-    exact = np.array(thresholds)
-    rounded = exact.astype(np.float32)
-    return np.where(rounded < exact, np.nextafter(rounded, np.float32(np.inf)), rounded).astype(np.float64)
 
 
 def _sums_of_codes(W: NDArray[np.float64], lengths: list[int]) -> NDArray[np.float64]:
@@ -91,25 +85,24 @@ def _sums_of_codes(W: NDArray[np.float64], lengths: list[int]) -> NDArray[np.flo
 
 _CORNERS = """
 /* Probabilities of the 2^d corners of a cube whose coordinates are independent with means m. */
-static void abnet_corners(const abnet_real *m, int d, abnet_real *restrict p) {
-    const abnet_real half = (abnet_real)0.5;
+static void abnet_corners(const double *m, int d, double *restrict p) {
     int i, j, n = 1;
     p[0] = 1;
     for (i = d - 1; i >= 0; i--, n *= 2)
         for (j = 0; j < n; j++) {
-            p[n + j] = (half + half * m[i]) * p[j];
-            p[j] *= half - half * m[i];
+            p[n + j] = (0.5 + 0.5 * m[i]) * p[j];
+            p[j] *= 0.5 - 0.5 * m[i];
         }
 }
 """
 
 _VOTE = """
 static void abnet_scores(const float *f, double *scores) {
-    abnet_real z[ABNET_UNITS], first[1 << ABNET_FIRST], second[1 << ABNET_SECOND];
-    abnet_real sums[ABNET_OUTPUTS << ABNET_SECOND];
+    double z[ABNET_UNITS], first[1 << ABNET_FIRST], second[1 << ABNET_SECOND];
+    double sums[ABNET_OUTPUTS << ABNET_SECOND];
     const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));
     int i, j, k, member, line = 0;
-    for (i = 0; i < ABNET_UNITS; i++) z[i] = (abnet_real)erf(z[i] * root);
+    for (i = 0; i < ABNET_UNITS; i++) z[i] = erf(z[i] * root);
     for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = 0.0;
     for (member = 0; member < ABNET_MEMBERS; member++) {
         abnet_corners(z + member * ABNET_WIDTH, ABNET_FIRST, first);
@@ -159,7 +152,7 @@ def _classes(codes: NDArray[np.intp], plan: ExportPlan) -> CPart:
 def _(network: SignTable, plan: ExportPlan) -> CPart:
     lines = [
         "static void abnet_scores(const float *f, double *scores) {",
-        "    abnet_real z[ABNET_UNITS];",
+        "    double z[ABNET_UNITS];",
         "    int u, place = 0;",
         "    abnet_sums(f, z);",
         _LOOKED_UP % {"units": len(network.b)},
@@ -173,7 +166,7 @@ def _(network: SignLayers, plan: ExportPlan) -> CPart:
     parts = [_leading(network.weights[0], network.biases[0], plan), _classes(network.codes, plan)]
     lines = [
         "static void abnet_scores(const float *f, double *scores) {",
-        f"    abnet_real z[{max(widths)}], s[{max(widths)}];",
+        f"    double z[{max(widths)}], s[{max(widths)}];",
         "    int i, u, place = 0;",
         "    abnet_sums(f, z);",
     ]
@@ -219,22 +212,22 @@ _PATHS_OF_A_LAYER = """
                 const int e = (place * %(below)d + i) * ABNET_BLOCK, w = (member * %(below)d + i) * %(units)d;
                 for (p = 0; p < ABNET_BLOCK; p++) s[p] = %(z)s + abnet_noise%(k)d[e + p] >= 0 ? 1 : -1;
                 for (u = 0; u < %(units)d; u++) {
-                    const abnet_real weight = abnet_W%(above)d[w + u];
+                    const double weight = abnet_W%(above)d[w + u];
                     for (p = 0; p < ABNET_BLOCK; p++) z%(above)d[u][p] += weight * s[p];
                 }
             }
             for (u = 0; u < %(units)d; u++)
-                for (p = 0; p < ABNET_BLOCK; p++) z%(above)d[u][p] *= (abnet_real)%(scale)s;"""
+                for (p = 0; p < ABNET_BLOCK; p++) z%(above)d[u][p] *= %(scale)s;"""
 
 _DECODED = """
             for (p = 0; p < ABNET_BLOCK; p++) {
-                for (u = 0; u < ABNET_WIDTH; u++) m[u] = (abnet_real)erf(%(last)s[u][p]);
+                for (u = 0; u < ABNET_WIDTH; u++) m[u] = erf(%(last)s[u][p]);
                 abnet_corners(m, ABNET_FIRST, low[p]);
                 abnet_corners(m + ABNET_FIRST, ABNET_SECOND, high[p]);
             }
             for (i = 0; i < 1 << ABNET_FIRST; i++)
                 for (p = 0; p < ABNET_BLOCK && block * ABNET_BLOCK + p < ABNET_PATHS; p++) {
-                    const abnet_real share = low[p][i];
+                    const double share = low[p][i];
                     for (u = 0; u < 1 << ABNET_SECOND; u++) joint[i][u] += share * high[p][u];
                 }"""
 
@@ -245,14 +238,14 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
     lines = [
         "/* Each layer for a block of paths side by side: neuron u on path p is z[u][p]. */",
         "static void abnet_scores(const float *f, double *scores) {",
-        "    abnet_real z1[ABNET_UNITS], s[ABNET_BLOCK];",
-        *(f"    abnet_real z{k + 1}[{widths[k]}][ABNET_BLOCK];" for k in range(1, depth)),
-        *["    abnet_real low[ABNET_BLOCK][1 << ABNET_FIRST], high[ABNET_BLOCK][1 << ABNET_SECOND];"] * several,
-        *["    abnet_real m[ABNET_WIDTH];"] * several,
-        *["    abnet_real joint[1 << ABNET_FIRST][1 << ABNET_SECOND] = {{0}};"] * several,
+        "    double z1[ABNET_UNITS], s[ABNET_BLOCK];",
+        *(f"    double z{k + 1}[{widths[k]}][ABNET_BLOCK];" for k in range(1, depth)),
+        *["    double low[ABNET_BLOCK][1 << ABNET_FIRST], high[ABNET_BLOCK][1 << ABNET_SECOND];"] * several,
+        *["    double m[ABNET_WIDTH];"] * several,
+        *["    double joint[1 << ABNET_FIRST][1 << ABNET_SECOND] = {{0}};"] * several,
         "    const double root = 1.0 / sqrt(abnet_sums(f, z1) + 1.0);",
         "    int member, block, i, p, u;",
-        "    for (i = 0; i < ABNET_UNITS; i++) z1[i] = (abnet_real)(z1[i] * root);",
+        "    for (i = 0; i < ABNET_UNITS; i++) z1[i] = (z1[i] * root);",
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = 0.0;",
         "    for (member = 0; member < ABNET_MEMBERS; member++)",
         "        for (block = 0; block < ABNET_BLOCKS; block++) {",
@@ -283,38 +276,70 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
     return "\n".join(lines)
 
 
-# Probabilities
+# Means and variances
 
-_SHARES = """
-/* The probabilities of the classes%(how)s. */
-static void abnet_shares(const double *scores, float *probabilities) {
-    double p[ABNET_CLASSES]%(declared)s;
-    int k;
-%(shares)s%(calibrated)s    for (k = 0; k < ABNET_CLASSES; k++) probabilities[k] = (float)p[k];
-}
-"""
-_TWO = """    p[1] = 0.5 + 0.5 * scores[0];
-    p[0] = 1.0 - p[1];
-"""
-_SEVERAL = "    for (k = 0; k < ABNET_CLASSES; k++) p[k] = scores[k];\n"
-_CALIBRATED = """    for (k = 0; k < ABNET_CLASSES; k++) {
-        p[k] = %(power)s * log((p[k] > 0.0 ? p[k] : 0.0) + %(floor)s); /* a share may be below 0 by rounding */
-        if (p[k] > largest) largest = p[k];
-    }
-    for (k = 0; k < ABNET_CLASSES; k++) total += p[k] = exp(p[k] - largest);
-    for (k = 0; k < ABNET_CLASSES; k++) p[k] /= total;
-"""
+_MEANS_OF_A_LAYER = """
+        for (u = 0; u < %(units)d; u++) {
+            sum[u] = abnet_b%(k)d[member * %(units)d + u];
+            variance[u] = %(least)s;
+        }
+        for (i = 0; i < %(below)d; i++) {
+            const double mean = v[i], left = 1.0 - mean * mean;
+            const int w = (member * %(below)d + i) * %(units)d;
+            for (u = 0; u < %(units)d; u++) {
+                const double weight = abnet_W%(k)d[w + u];
+                sum[u] += weight * mean;
+                variance[u] += weight * weight * left;
+            }
+        }
+        for (u = 0; u < %(units)d; u++) v[u] = erf(sum[u] / sqrt(2.0 * variance[u]));"""
+
+_SHARED = """    for (i = 0; i < 1 << ABNET_FIRST; i++) {
+        double p[1 << ABNET_SECOND] = {0.0};
+        for (member = 0; member < ABNET_MEMBERS; member++)
+            for (u = 0; u < 1 << ABNET_SECOND; u++) p[u] += first[member][i] * second[member][u];
+        for (u = 0; u < 1 << ABNET_SECOND; u++) scores[abnet_class[(i << ABNET_SECOND) + u]] += p[u];
+    }"""
 
 
-def probability_code(plan: ExportPlan) -> CPart:
-    """``static void abnet_shares(const double *scores, float *probabilities)``; empty if there are none."""
-    if not plan.model.predictor.shares:
-        return CPart("")
-    n, calibration = plan.model.n_classes, plan.model.calibration
-    words = {"shares": _TWO if n == 2 else _SEVERAL, "how": "", "declared": "", "calibrated": ""}
-    if calibration is not None:
-        power, floor = (c_number(value, single=False) for value in (calibration.power, calibration.floor))
-        words["how"] = ": p_j in proportion to (share_j + floor)^power"
-        words["declared"] = ", largest = -HUGE_VAL, total = 0.0"
-        words["calibrated"] = _CALIBRATED % {"power": power, "floor": floor}
-    return CPart(_SHARES % words, 0, 8 * n, calibration is not None)
+@network_code.register
+def _(network: MeanLayers, plan: ExportPlan) -> CPart:
+    """Each output corner's probability is a product of two halves, added up over the members and decoded once."""
+    members, leading, n = network.weights[0].shape
+    widths, several = [b.shape[1] for b in network.biases], network.codes is not None
+    first = widths[-1] // 2
+    parts = [
+        _defines(MEMBERS=members, **({"FIRST": first, "SECOND": widths[-1] - first} if several else {"OUTPUTS": 1})),
+        _leading(network.weights[0].reshape(-1, n), network.biases[0].reshape(-1), plan),
+    ]
+    lines = [
+        "/* Each unit's mean output, by the mean and the variance of its sum. */",
+        "static void abnet_scores(const float *f, double *scores) {",
+        f"    double z[ABNET_UNITS], v[{max(widths)}], sum[{max(widths[1:])}], variance[{max(widths[1:])}];",
+        *["    double first[ABNET_MEMBERS][1 << ABNET_FIRST], second[ABNET_MEMBERS][1 << ABNET_SECOND];"] * several,
+        "    const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));",
+        "    int i, u, member;",
+        "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = 0.0;",
+        "    for (member = 0; member < ABNET_MEMBERS; member++) {",
+        f"        for (i = 0; i < {leading}; i++) v[i] = erf(z[member * {leading} + i] * root);",
+    ]
+    for k, (W, b) in enumerate(zip(network.weights[1:], network.biases[1:], strict=True), start=2):
+        parts += [c_reals(f"abnet_W{k}", W.swapaxes(1, 2)), c_reals(f"abnet_b{k}", b)]
+        least = c_number(W.shape[2] + 1 + network.e, single=False)
+        lines.append(
+            (_MEANS_OF_A_LAYER % {"k": k, "units": W.shape[1], "below": W.shape[2], "least": least}).lstrip("\n")
+        )
+    ram = 8 * (max(widths) + 2 * max(widths[1:]))
+    if network.codes is None:
+        lines += ["        scores[0] += v[0];", "    }"]
+    else:
+        parts += [_classes(network.codes, plan), CPart(_CORNERS)]
+        ram += 8 * (members * 2**first + (members + 1) * 2 ** (widths[-1] - first))
+        lines += [
+            "        abnet_corners(v, ABNET_FIRST, first[member]);",
+            "        abnet_corners(v + ABNET_FIRST, ABNET_SECOND, second[member]);",
+            "    }",
+            _SHARED,
+        ]
+    lines += ["    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= ABNET_MEMBERS;", "}\n"]
+    return reduce(add, parts) + CPart("\n".join(lines), 0, ram, libm=True)

@@ -2,14 +2,18 @@
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from abnet.atomic import atomic_path
+from abnet.certificates.sentences import decision_sentence
+from abnet.export.c_decision import decision_code, probability_code
 from abnet.export.c_example import example_program
 from abnet.export.c_features import feature_code
-from abnet.export.c_network import network_code, probability_code
+from abnet.export.c_network import network_code
+from abnet.export.c_single import in_single, with_single_thresholds
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan, export_plan
 from abnet.model.model import Model
@@ -62,7 +66,14 @@ def c_files(path: str | os.PathLike[str], *, example: bool = False) -> tuple[Pat
     return (source, source.with_suffix(".h"), *more)
 
 
-def to_c(model: Model, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False) -> CSource:
+def to_c(
+    model: Model,
+    path: str | os.PathLike[str],
+    *,
+    prefix: str = "abnet",
+    example: bool = False,
+    single: bool = False,
+) -> CSource:
     """Write a model with its preparation as a C99 file and its header, each atomically.
 
     Parameters
@@ -75,6 +86,9 @@ def to_c(model: Model, path: str | os.PathLike[str], *, prefix: str = "abnet", e
         What all names begin with, so that a program may hold several models: ``prefix_predict``, ``PREFIX_CLASSES``.
     example : bool
         Whether to write ``model_example.c`` too, a main program that reads a CSV file.
+    single : bool
+        Whether to compute in float all through, for processors without doubles. Scores differ from Python's by some
+        1e-6; labels may differ only where a score is this close to a tie or to a threshold.
 
     Returns
     -------
@@ -96,49 +110,62 @@ def to_c(model: Model, path: str | os.PathLike[str], *, prefix: str = "abnet", e
     (59, 80)
     """
     files = c_files(path, example=example)
-    source = c_program(model, prefix=prefix, header=files[1].name)
+    source = c_program(model, prefix=prefix, header=files[1].name, single=single)
     for file, text in zip(files, (source.text, source.header, source.example), strict=False):
         with atomic_path(file) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     return source
 
 
-def c_program(model: Model, *, prefix: str = "abnet", header: str = "model.h") -> CSource:
+def c_program(model: Model, *, prefix: str = "abnet", header: str = "model.h", single: bool = False) -> CSource:
     """The C of a model, as `to_c` writes it."""
     if not re.fullmatch("[a-z][a-z0-9_]*", prefix):
         raise ValueError(f"prefix must be small letters, digits and underscores, and begin with a letter: {prefix!r}.")
-    plan = export_plan(model)
+    plan = with_single_thresholds(export_plan(model)) if single else export_plan(model)
     members = [] if plan.names is None else c_identifiers(plan.names)
-    parts = [feature_code(plan, members), network_code(plan.network, plan), probability_code(plan), _texts(plan)]
+    parts = [
+        feature_code(plan, members),
+        network_code(plan.network, plan),
+        decision_code(plan),
+        probability_code(plan),
+        _texts(plan),
+    ]
     body = "\n".join(part.code for part in parts)
     flash, ram = sum(part.flash for part in parts), sum(part.ram for part in parts) + 8 * plan.n_outputs
+    if single:
+        flash -= 4 * sum(int(n) for n in re.findall(r"static const double \w+\[(\d+)\]", body))
+        ram -= (ram - 4 * (plan.n_features - plan.n_codes)) // 2  # the features are float anyway
+        body = in_single(body)
     libm = any(part.libm for part in parts)
-    heading = c_comment(_heading(plan, prefix, flash, ram, libm))
-    includes = [("float.h", "_MAX"), ("math.h", "erf("), ("stdint.h", "uint_least32_t"), ("string.h", "strlen")]
+    real: Callable[[str], str] = in_single if single else str
+    heading = c_comment(_heading(plan, prefix, flash, ram, libm, single))
+    includes = [("float.h", "_MAX"), ("math.h", "erf"), ("stdint.h", "uint_least32_t"), ("string.h", "strlen")]
     used = [name for name, sign in includes if sign in body or (name == "math.h" and libm)]
     text = "\n".join(
         [
             heading,
             f'#include "{header}"',
             *(f"#include <{name}>" for name in used),
-            with_prefix("\n".join([_REAL, body, _predict(plan)]), prefix),
+            with_prefix("\n".join([body, real(_predict(plan))]), prefix),
         ]
     )
-    example = example_program(plan, members, prefix, header)
-    return CSource(text, _header(plan, members, heading, prefix), example, flash, ram, libm, tuple(members))
+    example = example_program(plan, members, prefix, header, single=single)
+    return CSource(text, real(_header(plan, members, heading, prefix)), example, flash, ram, libm, tuple(members))
 
 
-_REAL = """
-/* Type of the sums, and of constants that single precision does not hold. -DABNET_REAL=float takes less memory, and
-   changes a score by some 1e-6. */
-#ifndef ABNET_REAL
-#define ABNET_REAL double
-#endif
-typedef ABNET_REAL abnet_real;
-"""
+_DOUBLE = (
+    "Weights are stored without rounding, as float where that holds them and as double elsewhere. Sums are in double "
+    "precision: a score differs from Python's by rounding alone, and only a tie within about 1e-12 could have another "
+    "label."
+)
+_SINGLE = (
+    "Everything is computed in single precision, without doubles: a score differs from Python's by some 1e-6, and a "
+    "row whose score is within 1e-4 of a tie or of a threshold could have another label. Numbers of a row are float; "
+    "two numbers that differ beyond single precision are one."
+)
 
 
-def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool) -> list[str]:
+def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool, single: bool) -> list[str]:
     model = plan.model
     promise = "This model has no certificate." if model.certificate is None else str(model.certificate)
     link = "Link with the mathematical library (-lm)." if libm else "Needs no mathematical library."
@@ -147,11 +174,11 @@ def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool) ->
         "",
         promise,
         "",
+        decision_sentence(model.decision, model.labels.names),
+        "",
         f"Constants: {flash} bytes, and a few kB of code. Local arrays of a prediction: {ram} bytes of stack, and some "
         f"hundred bytes for the rest. {link} Compile with -O3.",
-        "Weights are stored without rounding, as float where single precision holds them and as double elsewhere. Sums "
-        "are in double precision: a score differs from Python's by rounding alone, and only a tie within about 1e-12 "
-        "could have another label.",
+        _SINGLE if single else _DOUBLE,
         "",
         f"Classes, by the number that {prefix}_predict returns:",
         *(f"  {code}: {name[:200]}" for code, name in enumerate(model.labels.names)),
@@ -175,11 +202,11 @@ def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> 
         heading,
         f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n",
         f"#define {prefix.upper()}_COLUMNS {plan.n_columns}",
-        f"#define {prefix.upper()}_CLASSES {plan.model.n_classes}\n",
+        f"#define {prefix.upper()}_CLASSES {plan.model.n_classes}",
+        f"#define {prefix.upper()}_NO_ANSWER (-1 - {prefix.upper()}_COLUMNS)\n",
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
         _record(plan, members, prefix),
-        f"/* The number of the row's class; negative if the row is refused, and {prefix}_refused says why.",
-        "   Probabilities of all classes go to `probabilities`, unless it is NULL. */" if shares else "*/",
+        _c_returns(plan, prefix),
         f"int {prefix}_predict({_rows(plan, prefix)}row{one});\n",
         "/* The same for n rows, one after the other"
         + (f"; {prefix.upper()}_CLASSES probabilities a row, unless NULL. */" if shares else ". */"),
@@ -192,6 +219,17 @@ def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> 
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
     return "\n".join(lines)
+
+
+def _c_returns(plan: ExportPlan, prefix: str) -> str:
+    """The comment on the function that answers one row."""
+    shares, abstains = plan.model.predictor.shares, plan.model.decision.kind == "abstain"
+    lines = [
+        f"The number of the row's class. Negative if the row is refused, and {prefix}_refused says why.",
+        *[f"{prefix.upper()}_NO_ANSWER, negative too, if the model abstains."] * abstains,
+        *["Probabilities of all classes go to `probabilities`, unless it is NULL or the row is refused."] * shares,
+    ]
+    return "/* " + "\n   ".join(lines) + " */"
 
 
 def _record(plan: ExportPlan, members: list[str], prefix: str) -> str:
@@ -241,26 +279,19 @@ def _lookup(name: str, texts: Any, place: str, number: str) -> CPart:
 
 
 def _predict(plan: ExportPlan) -> str:
-    shares, several, rows = plan.model.predictor.shares, plan.model.n_classes > 2, _rows(plan, "abnet")
+    shares, rows = plan.model.predictor.shares, _rows(plan, "abnet")
     more = ", float *probabilities" if shares else ""
     step = "" if plan.names is not None else " * ABNET_COLUMNS"
     given = ", probabilities == NULL ? NULL : probabilities + i * ABNET_CLASSES" if shares else ""
-    best = (
-        ["    for (k = 1; k < ABNET_CLASSES; k++)", "        if (scores[k] > scores[best]) best = k;"]
-        if several
-        else ["    best = scores[0] >= 0.0;"]
-    )
     lines = [
         f"\nint abnet_predict({rows}row{more}) {{",
         "    float f[ABNET_FEATURES];",
         "    double scores[ABNET_OUTPUTS];",
-        f"    int best{', k' * several};",
-        "    best = abnet_prepare(row, f);",
-        "    if (best < 0) return best;",
+        "    const int refused = abnet_prepare(row, f);",
+        "    if (refused < 0) return refused;",
         "    abnet_scores(f, scores);",
-        *best,
         *["    if (probabilities != NULL) abnet_shares(scores, probabilities);"] * shares,
-        "    return best;",
+        "    return abnet_decide(scores);",
         "}\n",
         f"void abnet_predict_rows({rows}rows, size_t n, int *codes{more}) {{",
         "    size_t i;",

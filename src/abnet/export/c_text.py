@@ -126,23 +126,23 @@ def c_array(kind: str, name: str, values: NDArray[np.generic] | Sequence[float])
     if kind == "float":
         items = [c_number(value, single=True) for value in flat]
     else:
-        items = [repr(float(value)) if kind in ("double", "abnet_real") else str(int(value)) for value in flat]
+        items = [repr(float(value)) if kind == "double" else str(int(value)) for value in flat]
     lines = (f"    {', '.join(items[start : start + 8])}" for start in range(0, len(items), 8))
     body = ",\n".join(lines)
     return f"static const {kind} {name}[{len(items)}] = {{\n{body}\n}};"
 
 
-def c_reals(name: str, values: NDArray[np.float64], wide: str = "abnet_real") -> "CPart":
-    """A constant array: float where float32 holds every value, else of the wider type.
+def c_reals(name: str, values: NDArray[np.float64]) -> "CPart":
+    """A constant array: float where float32 holds every value, else double.
 
     Examples
     --------
     >>> c_reals("w", np.array([0.5])).code.split("[")[0], c_reals("w", np.array([0.1])).code.split("[")[0]
-    ('static const float w', 'static const abnet_real w')
+    ('static const float w', 'static const double w')
     """
     with np.errstate(over="ignore"):
         exact = bool((values.astype(np.float32) == values).all())
-    return CPart(c_array("float" if exact else wide, name, values), values.size * (4 if exact else 8))
+    return CPart(c_array("float" if exact else "double", name, values), values.size * (4 if exact else 8))
 
 
 @dataclass(frozen=True)

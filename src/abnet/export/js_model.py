@@ -6,6 +6,7 @@ from functools import cache, singledispatch
 from importlib.resources import files
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +34,8 @@ MOST_BYTES = 2**24
 
 def js_program(model: Model) -> str:
     """One JavaScript file: ``abnet_model.predict(row)`` gives label, code, scores and probabilities of a row.
+
+    Label and code are those of the model's decision, null where it abstains; ``vote`` is the code of the largest score.
 
     A row is a list of cells in the order of ``abnet_model.columns``: numbers, days since 1970-01-01 for dates, texts,
     true or false; null where one is missing.
@@ -87,6 +90,7 @@ def js_record(model: Model) -> dict[str, Any]:
         "classes": list(model.labels.names),
         "shares": model.predictor.shares,
         "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        "decision": msgspec.to_builtins(model.decision),
         "blank": sorted(BLANK),
         "folds": _folds() if words else {},
     }
@@ -124,7 +128,7 @@ def _network(predictor: Predictor) -> dict[str, Any]:
     """The first layer of all members stacked, and what stands above it; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be written for web pages; what can be are compact "
-        "networks, mixtures, wide members, kept paths, exact mean fields, MAP networks and networks drawn from the "
+        "networks, mixtures, networks of kept paths, exact mean fields, MAP networks and networks drawn from the "
         "posterior."
     )
 
@@ -160,7 +164,9 @@ def _(predictor: Paths) -> dict[str, Any]:
 @_network.register
 def _(predictor: Moments) -> dict[str, Any]:
     if predictor.words is None and predictor.n_classes > 2:
-        raise ValueError("a network with one output for each class cannot be written for web pages; code words can be.")
+        raise ValueError(
+            "an EBP network of several classes cannot be written for web pages; one of two classes can be."
+        )
     layers = _layers(predictor.weights, predictor.biases)
     return {"type": "moments", **layers, "e": predictor.e, "decode": _decode(predictor.words)}
 

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["DOMAINS", "OnnxGraph", "import_onnx"]
+__all__ = ["DOMAINS", "NO_ANSWER", "OnnxGraph", "import_onnx"]
 
 DOMAINS = {"ai.onnx.ml": 3}
 """Versions of the operators beside those of ONNX."""
+
+NO_ANSWER: dict[Any, Any] = {object: "", np.int64: -(2**63), np.float64: float("nan")}
+"""What stands in place of a label where a row is refused or not answered."""
 
 ERF_END = 6.0
 """From here on the error function is 1 in float64."""
@@ -68,6 +71,12 @@ class OnnxGraph:
         self.constants.append(tensor)
         return name
 
+    def weights(self, values: NDArray[np.float64]) -> str:
+        """A constant in float64, kept in the file as float32 where that loses nothing."""
+        with np.errstate(over="ignore"):
+            exact = bool((values.astype(np.float32) == values).all())
+        return self.cast(self.constant(values, np.float32), "DOUBLE") if exact else self.constant(values)
+
     def node(self, op: str, *inputs: str, out: str | None = None, domain: str = "", **attributes: Any) -> str:
         """One node with one result."""
         result = out or self.fresh(op.lower())
@@ -119,8 +128,8 @@ class OnnxGraph:
         return self.node("Reshape", x, self.constant(shape, np.int64))
 
     def labels(self, codes: str, classes: NDArray[Any]) -> str:
-        """The label of every code; labels of mixed types as text."""
-        kinds: dict[str, Any] = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}
+        """The label of every code, and behind them what stands for no answer; labels of mixed types as text."""
+        kinds: dict[str, Any] = {"b": np.int64, "i": np.int64, "u": np.int64, "f": np.float64}
         dtype = kinds.get(classes.dtype.kind, object)
-        values = [str(label) for label in classes.tolist()] if dtype is object else classes
-        return self.node("Gather", self.constant(values, dtype), codes, axis=0)
+        values = [str(label) for label in classes.tolist()] if dtype is object else classes.tolist()
+        return self.node("Gather", self.constant([*values, NO_ANSWER[dtype]], dtype), codes, axis=0)

@@ -5,13 +5,15 @@ import os
 from functools import singledispatch
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from abnet import __version__
 from abnet.atomic import atomic_path
+from abnet.certificates.sentences import decision_sentence
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
-from abnet.export.plan import ExportPlan, FixedPaths, SignLayers, SignTable, VoteTable, export_plan
+from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable, export_plan
 from abnet.model.model import Model
 from abnet.preparation.columns import BooleanColumn, DateColumn, TextColumn
 from abnet.preparation.words import WordsColumn
@@ -29,9 +31,10 @@ def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
     (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" where missing), without blanks
     around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
 
-    Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, and ``valid`` (N,): False where Python would refuse
-    the row, since a number is not finite; its label means nothing. A network drawn from the posterior has no
-    probabilities.
+    Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, ``valid`` (N,), which is False where Python would
+    refuse the row, since a number is not finite, and ``answered`` (N,), which is False there and where the model
+    abstains. A row without an answer has the label "" (numbers: -2**63, or NaN for float64), a refused one the
+    probabilities NaN. A network drawn from the posterior has no probabilities.
 
     Parameters
     ----------
@@ -62,7 +65,7 @@ def onnx_program(model: Model) -> Any:
     onnx, plan = import_onnx(), export_plan(model)
     names = ["X"] if plan.names is None else _input_names(plan.names)
     graph = OnnxGraph([*names, ""])
-    outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid")}
+    outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid", "answered")}
     for name, made in zip(outputs, add_predictor(graph, plan, names, double=plan.names is not None), strict=True):
         if made:
             graph.node("Identity", made, out=outputs[name])
@@ -84,16 +87,20 @@ def onnx_program(model: Model) -> Any:
     return model
 
 
-def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, str, str]:
-    """Put a model into a graph: tensors of label, probabilities (empty if it has none) and valid.
+def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, ...]:
+    """Put a model into a graph: tensors of label, probabilities (empty if it has none), valid and answered.
 
     `inputs` and `double` are those of `onnx_features`.
     """
     features, valid = onnx_features(graph, plan, inputs, double=double)
     scores = _scores(plan.network, graph, plan, features)
-    label = _label(graph, plan, scores)
-    shares = graph.cast(_probabilities(graph, plan, scores), "FLOAT") if plan.model.predictor.shares else ""
-    return label, shares, valid
+    label, answered = _label(graph, plan, scores, valid)
+    shares = ""
+    if plan.model.predictor.shares:
+        found = graph.cast(_probabilities(graph, plan, scores), "FLOAT")
+        nothing = graph.constant(np.nan, np.float32)
+        shares = graph.node("Where", graph.reshape(valid, -1, 1), found, nothing)
+    return label, shares, valid, answered
 
 
 def _input_names(names: tuple[str, ...]) -> list[str]:
@@ -132,10 +139,11 @@ def _inputs(plan: ExportPlan, names: list[str]) -> list[Any]:
 def _outputs(plan: ExportPlan, names: dict[str, str]) -> list[Any]:
     onnx = import_onnx()
     kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
-    kind = {"b": kinds.BOOL, "i": kinds.INT64, "u": kinds.INT64, "f": kinds.DOUBLE}
+    kind = {"b": kinds.INT64, "i": kinds.INT64, "u": kinds.INT64, "f": kinds.DOUBLE}
     label = kind.get(plan.model.classes_.dtype.kind, kinds.STRING)
     shares = [describe(names["probabilities"], kinds.FLOAT, ["N", plan.model.n_classes])] * plan.model.predictor.shares
-    return [describe(names["label"], label, ["N"]), *shares, describe(names["valid"], kinds.BOOL, ["N"])]
+    truths = [describe(names[name], kinds.BOOL, ["N"]) for name in ("valid", "answered")]
+    return [describe(names["label"], label, ["N"]), *shares, *truths]
 
 
 def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
@@ -144,6 +152,8 @@ def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
     given = names if plan.names is None else list(plan.names)
     return {
         "certificate": str(model.certificate or "no certificate"),
+        "decision": json.dumps(msgspec.to_builtins(model.decision)),
+        "decision_in_words": decision_sentence(model.decision, model.labels.names),
         "classes": json.dumps(list(model.labels.names)),
         "inputs": json.dumps(dict(zip(names, given, strict=True))),
     }
@@ -159,7 +169,7 @@ def _scores(network: Any, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
 
 
 def _sums(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
-    return graph.node("Add", graph.node("MatMul", x, graph.constant(W.T)), graph.constant(b))
+    return graph.node("Add", graph.node("MatMul", x, graph.weights(W.T)), graph.constant(b))
 
 
 @_scores.register
@@ -220,6 +230,34 @@ def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str
 
 
 @_scores.register
+def _(network: MeanLayers, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
+    """Mean outputs layer by layer, all members at once; the corners of their outputs are added up, then decoded."""
+    members, width, n = network.weights[0].shape
+    z = _sums(graph, network.weights[0].reshape(-1, n), network.biases[0].reshape(-1), x)
+    norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
+    t = graph.node("Div", z, graph.node("Sqrt", graph.affine(norm, 2.0, 2.0)))
+    v = graph.node("Transpose", graph.reshape(graph.erf(t), -1, members, width), perm=[1, 0, 2])
+    for W, b in zip(network.weights[1:], network.biases[1:], strict=True):
+        weights = graph.weights(W.swapaxes(1, 2))
+        total = graph.node("Add", graph.node("MatMul", v, weights), graph.constant(b[:, None]))
+        left = graph.affine(graph.node("Mul", v, v), -1.0, 1.0)
+        spread = graph.node("MatMul", left, graph.node("Mul", weights, weights))
+        variance = graph.affine(spread, 2.0, 2.0 * (W.shape[2] + 1 + network.e))
+        v = graph.erf(graph.node("Div", total, graph.node("Sqrt", variance)))
+    if network.codes is None:
+        return graph.node("ReduceMean", v, graph.constant([0], np.int64), keepdims=0)
+    c = network.biases[-1].shape[1]
+    first, second = (graph.corners(v, places) for places in (range(c // 2), range(c // 2, c)))
+    joint = graph.node(
+        "MatMul",
+        graph.node("Transpose", first, perm=[1, 2, 0]),
+        graph.node("Transpose", second, perm=[1, 0, 2]),
+    )
+    classes = graph.constant(np.eye(plan.n_outputs)[network.codes] / members)
+    return graph.node("MatMul", graph.reshape(joint, -1, 2**c), classes)
+
+
+@_scores.register
 def _(network: SignTable, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     return _looked_up(graph, _reached(graph, network.W, network.b, x), _table(plan, network.codes))
 
@@ -249,13 +287,29 @@ def _looked_up(graph: OnnxGraph, reached: str, table: Any) -> str:
     return graph.node("Gather", graph.constant(table), graph.reshape(place, -1), axis=0)
 
 
-def _label(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
-    if plan.model.n_classes == 2:
+def _label(graph: OnnxGraph, plan: ExportPlan, scores: str, valid: str) -> tuple[str, str]:
+    """The label that the model's decision gives a row with these scores, and whether it gives one."""
+    decision, two, answered = plan.model.decision, plan.model.n_classes == 2, valid
+    if two:
         reached = graph.node("GreaterOrEqual", scores, graph.constant(0.0))
         codes = graph.reshape(graph.cast(reached, "INT64"), -1)
     else:
         codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
-    return graph.labels(codes, plan.model.classes_)
+    if decision.threshold is not None:
+        if decision.kind == "cut":
+            score = scores if decision.positive else graph.node("Neg", scores)
+        elif two:
+            score = graph.node("Abs", scores)
+        else:
+            score = graph.node("ReduceMax", scores, graph.constant([1], np.int64), keepdims=1)
+        above = graph.reshape(graph.node("Greater", score, graph.constant(decision.threshold)), -1)
+        if decision.kind == "cut":
+            yes = int(decision.positive or 0)
+            codes = graph.choose(above, yes, 1 - yes, np.int64)
+        else:
+            answered = graph.node("And", valid, above)
+    codes = graph.node("Where", answered, codes, graph.constant(plan.model.n_classes, np.int64))
+    return graph.labels(codes, plan.model.classes_), answered
 
 
 def _probabilities(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:

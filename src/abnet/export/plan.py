@@ -12,6 +12,7 @@ from abnet.codebook import nearest_word
 from abnet.cube import corners
 from abnet.model.model import Model
 from abnet.predictors.layers import Layers
+from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
@@ -24,6 +25,7 @@ from abnet.preparation.words import HashedColumn, WordsColumn
 __all__ = [
     "ExportPlan",
     "FixedPaths",
+    "MeanLayers",
     "Network",
     "SignLayers",
     "SignTable",
@@ -88,7 +90,20 @@ class FixedPaths:
     codes: NDArray[np.intp] | None
 
 
-Network = VoteTable | SignTable | SignLayers | FixedPaths
+@dataclass(frozen=True, eq=False)
+class MeanLayers:
+    """Mean outputs layer by layer, by means and variances: W_k (M, d_k, d_{k-1}), b_k (M, d_k), extra variance e.
+
+    `codes` (2**d_L,) is the class that each output stands for; None for two classes, whose one output is the score.
+    """
+
+    weights: tuple[NDArray[np.float64], ...]
+    biases: tuple[NDArray[np.float64], ...]
+    e: float
+    codes: NDArray[np.intp] | None
+
+
+Network = VoteTable | SignTable | SignLayers | FixedPaths | MeanLayers
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +113,7 @@ class ExportPlan:
     Attributes
     ----------
     model : Model
-    network : VoteTable, SignTable, SignLayers or FixedPaths
+    network : Network
     names : tuple of str or None
         Columns of the input; None for an array whose columns have no names.
     columns : tuple of columns or None
@@ -165,8 +180,8 @@ def network_of(predictor: Predictor) -> Network:
     """The network of a predictor, for C and ONNX; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures "
-        "of a CertifiedClassifier or an ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, and "
-        "networks drawn from the posterior."
+        "of a CertifiedClassifier or an ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, "
+        "networks drawn from the posterior, and an EBPClassifier's of two classes."
     )
 
 
@@ -199,6 +214,17 @@ def _(predictor: Layers) -> SignTable | SignLayers:
 @network_of.register
 def _(predictor: Paths) -> FixedPaths:
     return FixedPaths(predictor.weights, predictor.biases, predictor.noise, output_codes(predictor.words))
+
+
+@network_of.register
+def _(predictor: Moments) -> MeanLayers:
+    codes = output_codes(predictor.words)
+    if codes is None and predictor.n_classes > 2:
+        raise ValueError(
+            "a network by means and variances with one output for each of several classes (EBP) cannot be exported; "
+            "one with code words can be."
+        )
+    return MeanLayers(predictor.weights, predictor.biases, predictor.e, codes)
 
 
 def output_codes(words: NDArray[np.int8] | None) -> NDArray[np.intp] | None:

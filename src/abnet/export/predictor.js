@@ -236,6 +236,19 @@ const abnet = (() => {
       const place = s.reduce((number, sign) => 2 * number + (sign > 0 ? 1 : 0), 0);
       return Array.from({ length: K }, (_, k) => (net.decode[place] === k ? 1 : 0));
     },
+    /* Mean outputs layer by layer, by means and variances; several classes: the outputs' probabilities, decoded. */
+    moments(net, sums, classes) {
+      const members = net.first.b.shape[0], K = net.decode ? classes : 1, total = new Float64Array(K);
+      const joint = new Float64Array(net.decode ? net.decode.length : 0);
+      for (let m = 0; m < members; m++) {
+        let v = leading(net.first, m, sums).map(erf);
+        for (const layer of net.above) v = standardised(layer, m, v, net.e).map((z) => erf(z * Math.SQRT1_2));
+        if (K === 1) total[0] += v[0];
+        else addCorners(v, joint);
+      }
+      joint.forEach((p, place) => { total[net.decode[place]] += p; });
+      return Array.from(total, (value) => value / members);
+    },
     /* Paths s_k = sgn(z_k + ε_k) with kept ε; several classes: the outputs' probabilities, decoded. */
     paths(net, sums, classes) {
       const members = net.first.b.shape[0], T = net.noise[0].shape[1], K = net.decode ? classes : 1;
@@ -257,32 +270,19 @@ const abnet = (() => {
       joint.forEach((p, place) => { total[net.decode[place]] += p; });
       return Array.from(total, (value) => value / (members * T));
     },
-    /* Wide members by means and variances; several classes: the outputs' probabilities, decoded. */
-    moments(net, sums, classes) {
-      const members = net.first.b.shape[0], K = net.decode ? classes : 1;
-      const total = new Float64Array(K), joint = new Float64Array(net.decode ? net.decode.length : 0);
-      for (let m = 0; m < members; m++) {
-        let v = leading(net.first, m, sums).map(erf);
-        for (const layer of net.above) v = standardised(layer, m, v, net.e).map((z) => erf(z * Math.SQRT1_2));
-        if (K === 1) total[0] += v[0];
-        else addCorners(v, joint);
-      }
-      joint.forEach((p, place) => { total[net.decode[place]] += p; });
-      return Array.from(total, (value) => value / members);
-    },
   };
 
-  /* (W v + b)/s with s² = d + 1 + e + Σ W² (1 - v²): units whose inputs are signs with the means v. */
+  /* z = (W v + b)/s of a layer of one member whose inputs are signs with means v; s² is the variance of the sum. */
   function standardised(layer, member, v, e) {
     const [units, n] = layer.W.shape.slice(-2), W = layer.W.values, b = layer.b.values;
-    const z = new Float64Array(units), rest = v.map((mean) => 1 - mean * mean), at = member * units;
+    const z = new Float64Array(units), at = member * units;
     for (let i = 0; i < units; i++) {
-      let total = b[at + i], variance = n + 1 + e;
+      let total = 0, spread = 0;
       for (let j = 0, k = (at + i) * n; j < n; j++, k++) {
         total += W[k] * v[j];
-        variance += W[k] * W[k] * rest[j];
+        spread += W[k] * W[k] * (1 - v[j] * v[j]);
       }
-      z[i] = total / Math.sqrt(variance);
+      z[i] = (total + b[at + i]) / Math.sqrt(n + 1 + e + spread);
     }
     return z;
   }
@@ -375,10 +375,18 @@ const abnet = (() => {
         const top = Math.max(...logits), odds = logits.map((v) => Math.exp(v - top)), sum = odds.reduce((a, b) => a + b);
         return odds.map((v) => v / sum);
       },
-      code: (scores) => (K === 2 ? (scores[0] >= 0 ? 1 : 0) : argmax(scores)),
+      vote: (scores) => (K === 2 ? (scores[0] >= 0 ? 1 : 0) : argmax(scores)),
+      /* The code of the answer that the model's decision gives; null where it abstains. */
+      decide(scores) {
+        const { kind, threshold, positive } = record.decision;
+        if (kind === "cut") return (positive ? scores[0] : -scores[0]) > threshold ? positive : 1 - positive;
+        const sure = K === 2 ? Math.abs(scores[0]) : Math.max(...scores);
+        return kind === "abstain" && !(sure > threshold) ? null : made.vote(scores);
+      },
       predict(row) {
-        const scores = made.scores(made.features(row)), code = made.code(scores);
-        return { code, label: record.classes[code], scores, probabilities: made.probabilities(scores) };
+        const scores = made.scores(made.features(row)), code = made.decide(scores);
+        const label = code === null ? null : record.classes[code];
+        return { code, label, vote: made.vote(scores), scores, probabilities: made.probabilities(scores) };
       },
       /* The most probable regions of a row, and what the others have together; null for a network without a table. */
       regions: (x, most) => regions(net, firstSums(net.first, x), most, K),

@@ -171,11 +171,13 @@ class Model:
 
         return explain(self, X, background=background, seed=seed)
 
-    def to_c(self, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False) -> Any:
+    def to_c(
+        self, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False, single: bool = False
+    ) -> Any:
         """Write this model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         from abnet.export import to_c
 
-        return to_c(self, path, prefix=prefix, example=example)
+        return to_c(self, path, prefix=prefix, example=example, single=single)
 
     def to_onnx(self, path: str | os.PathLike[str]) -> Any:
         """Write this model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""

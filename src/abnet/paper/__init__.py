@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from abnet.paper.driver import SweepReport, sweep
     from abnet.paper.figure1 import architecture_figure
     from abnet.paper.grid import fig4_grid, select, table1_grid
-    from abnet.paper.protocol import MODELS, NUMERICS_VERSION, Result, Setting
+    from abnet.paper.protocol import MODELS, NUMERICS_VERSION, VARIANTS, Result, Setting
     from abnet.paper.published_runs import read_runs
     from abnet.paper.reproduction import (
         Reproduced,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         multiclass,
         status,
         table1,
+        variants,
     )
     from abnet.paper.results_folder import renew_page
     from abnet.paper.runs import run
@@ -42,6 +43,7 @@ __all__ = [
     "StoreError",
     "SweepReport",
     "TableComparison",
+    "VARIANTS",
     "architecture_figure",
     "certificates",
     "export_runs",
@@ -62,6 +64,7 @@ __all__ = [
     "sweep",
     "table1",
     "table1_grid",
+    "variants",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -71,7 +74,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.paper.figure1": ["architecture_figure"],
         "abnet.paper.grid": ["fig4_grid", "select", "table1_grid"],
         "abnet.paper.table_one": ["TableComparison", "paper_table"],
-        "abnet.paper.protocol": ["MODELS", "NUMERICS_VERSION", "Result", "Setting"],
+        "abnet.paper.protocol": ["MODELS", "NUMERICS_VERSION", "VARIANTS", "Result", "Setting"],
         "abnet.paper.published_runs": ["read_runs"],
         "abnet.paper.reproduction": [
             "Reproduced",
@@ -84,6 +87,7 @@ __getattr__, __dir__ = lazy_names(
             "multiclass",
             "status",
             "table1",
+            "variants",
         ],
         "abnet.paper.results_folder": ["renew_page"],
         "abnet.paper.runs": ["run"],

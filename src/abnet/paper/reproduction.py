@@ -12,9 +12,9 @@ from abnet.paper.driver import sweep
 from abnet.paper.grid import DATASETS, REPETITIONS, fig4_grid, select, table1_grid
 from abnet.paper.protocol import Result, Setting
 from abnet.paper.published_runs import read_runs, runs_to_csv
-from abnet.paper.results_folder import add_note, write_file
+from abnet.paper.results_folder import add_note, reproduced_rows, write_file
 from abnet.paper.store import RunStore
-from abnet.paper.table_one import TableComparison, compare, select_rows, to_csv, to_markdown
+from abnet.paper.table_one import TableComparison, compare, paper_table, select_rows, to_csv, to_markdown
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from abnet.paper.figure2 import Timing
     from abnet.paper.figure4 import DepthPoint
     from abnet.paper.ten_digits import DigitsResult
+    from abnet.paper.variant_table import VariantRow
 
 __all__ = [
     "Reproduced",
@@ -34,6 +35,7 @@ __all__ = [
     "multiclass",
     "status",
     "table1",
+    "variants",
 ]
 
 StrPath: TypeAlias = str | os.PathLike[str]
@@ -123,6 +125,62 @@ def table1(
     )
     add_note(folder, "table1", options, text)
     return Reproduced(comparisons, files, failures)
+
+
+def variants(
+    store: StrPath = "runs.sqlite",
+    *,
+    names: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    repetitions: int = REPETITIONS,
+    train: bool = True,
+    jobs: int = -1,
+    client: "Client | None" = None,
+    data_dir: StrPath | None = None,
+    output_dir: StrPath | None = None,
+    verbose: bool = False,
+) -> Reproduced[list["VariantRow"]]:
+    """Train what is missing of the variants of narrow PBGNet and ABNet, and set them beside Table 1.
+
+    Parameters
+    ----------
+    names
+        Names in `abnet.paper.protocol.VARIANTS`; all by default.
+    output_dir
+        Folder for `table1_variants.csv` and the figure `table1_variants`; the reproduction is read from its
+        `table1.csv`. By default nothing is written.
+    store, datasets, repetitions, train, jobs, client, data_dir, verbose
+        As for `table1`.
+    """
+    from abnet.paper.datasets import names as known_datasets
+    from abnet.paper.protocol import VARIANTS
+    from abnet.paper.variant_table import SIZES, variant_figure, variant_grid, variant_rows, variants_to_csv
+    from abnet.plots import save
+
+    chosen, sets = _known("names", names, VARIANTS), list(datasets or SIZES)
+    _known("datasets", sets, known_datasets())
+    settings = variant_grid(variants=chosen, datasets=sets, repetitions=repetitions)
+    failures: dict[str, str] = {}
+    with RunStore(store, create=train) as runs:
+        if train:
+            failures = sweep(
+                settings, runs, jobs=jobs, client=client, data_dir=data_dir, verbose=verbose
+            ).failures  # fmt: skip
+        rows = variant_rows(_stored(runs, settings))
+    if output_dir is None:
+        return Reproduced(rows, failures=failures)
+    folder = Path(output_dir)
+    files = [write_file(folder / "table1_variants.csv", variants_to_csv(rows))]
+    files += save(variant_figure(rows, reproduced_rows(folder), paper_table()), folder / "table1_variants")
+    text = (
+        f"`table1_variants.csv`, `.png`, `.svg`: {len(rows)} rows from {sum(row.runs for row in rows)} runs. "
+        "Variants of narrow PBGNet and ABNet on a part of the paper's grid (`abnet.paper.variant_table`): `warm-up` "
+        "trains two epochs on the linear loss before the bound, `deviations` learns one standard deviation for each "
+        "layer, `both` does both, `restarts` does both from four initialisations and keeps the one with the lowest "
+        "bound, each computed at δ/4. Seeds are those of Table 1: the number of the repetition. `bound` is an estimate."
+    )
+    add_note(folder, "variants", {"names": names, "datasets": datasets, "repetitions": repetitions}, text)
+    return Reproduced(rows, files, failures)
 
 
 def fig4(
@@ -369,9 +427,9 @@ def status(
 
 
 def export_runs(file: StrPath = "results/runs.csv", store: StrPath = "runs.sqlite") -> int:
-    """Write the finished runs of a store, trials included, to a CSV file; return how many there are."""
+    """Write the finished runs of a store to a CSV file, trials included, variants not; return how many there are."""
     with RunStore(store, create=False) as runs:
-        results = runs.results()
+        results = [result for result in runs.results() if result.setting.variant is None]
     write_file(Path(file), runs_to_csv(results))
     return len(results)
 

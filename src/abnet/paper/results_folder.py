@@ -10,15 +10,16 @@ from pathlib import Path
 
 from abnet.atomic import atomic_path
 from abnet.paper.protocol import NUMERICS_VERSION
-from abnet.paper.table_one import agreement_text, compare, read_csv, to_markdown
+from abnet.paper.table_one import Row, agreement_text, compare, paper_table, read_csv, to_markdown
 
-__all__ = ["add_note", "renew_page", "with_part", "write_file"]
+__all__ = ["add_note", "renew_page", "reproduced_rows", "with_part", "write_file"]
 
 _TITLE = "# Results\n\nEach part of this page is written by the command that it names.\n"
 _FIGURES = {
     "fig2": "Time of a forward pass by width and by depth",
     "fig3": "Regions of a 2-2-2-1 network on two circles",
     "fig4": "Bound and test error by depth on mnistLH",
+    "table1_variants": "Bounds of the variants beside the paper's and the reproduction's",
 }
 
 
@@ -45,7 +46,7 @@ def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) ->
         If the folder has no `table1.csv` and no figure.
     """
     page, results = Path(page), Path(results)
-    parts = _table_parts(results) | _figure_parts(page, results)
+    parts = _table_parts(results) | _variant_parts(results) | _figure_parts(page, results)
     if not parts:
         raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
     _renew(page, parts, title="# Reproduction\n")
@@ -99,10 +100,9 @@ def _typed(name: str, options: Mapping[str, object]) -> str:
 
 
 def _table_parts(results: Path) -> dict[str, str]:
-    path = results / "table1.csv"
-    if not path.exists():
+    rows = reproduced_rows(results)
+    if not rows:
         return {}
-    rows = read_csv(path.read_text(encoding="utf-8"))
     comparisons = compare(rows)
     runs = sum(row.runs or 0 for row in rows)
     complete = sum(c.complete for c in comparisons)
@@ -112,6 +112,22 @@ def _table_parts(results: Path) -> dict[str, str]:
         "agreement": agreement_text(comparisons),
         "table1": to_markdown(comparisons),
     }
+
+
+def reproduced_rows(results: Path) -> list[Row]:
+    """The rows of `table1.csv` in a folder; none if it is not there."""
+    path = results / "table1.csv"
+    return read_csv(path.read_text(encoding="utf-8")) if path.exists() else []
+
+
+def _variant_parts(results: Path) -> dict[str, str]:
+    from abnet.paper.variant_table import read_variants, variants_to_markdown
+
+    path = results / "table1_variants.csv"
+    if not path.exists():
+        return {}
+    rows = read_variants(path.read_text(encoding="utf-8"))
+    return {"variants": variants_to_markdown(rows, reproduced_rows(results), paper_table())}
 
 
 def _figure_parts(page: Path, results: Path) -> dict[str, str]:

@@ -159,7 +159,7 @@
   function probabilities(found) {
     if (found.probabilities === null) return [];
     const items = found.probabilities.map((value, k) => ({
-      name: model.classes[k], text: percent(value), from: 0, to: value, style: k === found.code ? "main" : "plain",
+      name: model.classes[k], text: percent(value), from: 0, to: value, style: k === found.vote ? "main" : "plain",
     }));
     const listed = page.order.map((k) => items[k]);
     if (listed.length > MOST_CLASSES) listed.sort((a, b) => b.to - a.to);
@@ -168,11 +168,11 @@
 
   /* A waterfall: the average of the background, then column by column to this row. */
   function contributions(result, found) {
-    const several = result.values.length > 1, c = several ? found.code : 0, names = page.plan.columns;
+    const several = result.values.length > 1, c = several ? found.vote : 0, names = page.plan.columns;
     const inPercent = found.probabilities !== null;
     const size = (value) => (inPercent ? percent(value) : value.toFixed(3));
     const move = (value) => `${value < 0 ? "−" : "+"}${size(Math.abs(value))}`;
-    const name = short(model.classes[several ? found.code : 1], 30);
+    const name = short(model.classes[several ? found.vote : 1], 30);
     const what = inPercent ? `P(${name})` : `the score for ${name}`;
     const order = names.map((_, j) => j).sort((a, b) => Math.abs(result.contributions[b][c]) - Math.abs(result.contributions[a][c]));
     const top = order.slice(0, 10), rest = order.slice(10);
@@ -192,21 +192,12 @@
   function regions(found, row) {
     const made = model.regions(model.features(row), 6);
     if (made === null) return [];
-    const c = found.scores.length === 1 ? 0 : found.code;
+    const c = found.scores.length === 1 ? 0 : found.vote;
     const rows = made.listed.map((r) => [
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
     if (made.others) rows.push([`${made.others} others`, `${percent(made.otherProbability)} of all`, "", signed(made.otherShare[c])]);
     return [table("Regions that it falls in: network and neurons, probability, expected output, share of the score", ["region", "probability", "output", "share"], rows)];
-  }
-
-  /* The code of the answer by the model's decision; -1 for no answer. */
-  function decided(found) {
-    const rule = page.decision;
-    if (rule === null) return found.code;
-    const F = found.scores[0], two = found.scores.length === 1;
-    if (rule.kind === "cut") return (rule.positive === 1 ? F : -F) > rule.threshold ? rule.positive : 1 - rule.positive;
-    return (two ? Math.abs(F) : Math.max(...found.scores)) > rule.threshold ? found.code : -1;
   }
 
   function show() {
@@ -220,13 +211,12 @@
       answer.dataset.label = "";
       return;
     }
-    const code = decided(found), label = code < 0 ? "" : model.classes[code];
-    answer.dataset.label = label;
-    answer.dataset.code = code;
+    answer.dataset.label = found.label ?? "";
+    answer.dataset.code = found.code ?? "";
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
-    const parts = [element("p", code < 0 ? "No answer" : `Answer: ${short(label, 200)}`, "result")];
-    if (code < 0) parts.push(element("p", "The model is not certain enough of this row: its decision rule leaves it to a person.", "note"));
-    else if (code !== found.code) parts.push(element("p", "By the decision rule above. The plain vote would be the other class.", "note"));
+    const parts = [element("p", found.code === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
+    if (found.code === null) parts.push(element("p", "The model is not certain enough of this row: its decision rule leaves it to a person.", "note"));
+    else if (found.code !== found.vote) parts.push(element("p", "By the decision rule above; the plain vote would be the other class.", "note"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
     if (page.plan) explain(row, found, working, mine);

@@ -189,7 +189,6 @@ def _form(model: Model, plan: ExplanationPlan | None) -> tuple[Markup, Markup, s
     page = {
         "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
         "fields": form_fields(model, typical), "order": natural_order(model.labels.names),
-        "decision": None if model.decision.kind == "argmax" else msgspec.to_builtins(model.decision),
     }  # fmt: skip
     start = "" if typical is None else "It begins with a typical row."
     data = Markup('<script type="application/json" id="abnet-data">{}</script>').format(Markup(script_json(page)))

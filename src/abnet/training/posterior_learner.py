@@ -140,18 +140,20 @@ class PosteriorLearner:
             table = np.asarray(decode_table(code_words(self.n_classes, self.sizes[-1])), inputs.dtype)
         return self.posterior(state).outputs(inputs, key, table)
 
+    def bound(self, state: State, risk: Any) -> Any:
+        """Eq. 6 of the paper, ``(1 - exp(-C r̂ - (KL(Q‖P) + ln(2√n/δ))/n)) / (1 - e^{-C})``, at an empirical risk r̂."""
+        return catoni_objective(risk, self.posterior(state).kl(), state.n, state.delta, state.learned.log_c)
+
     def _objective(self, state: State, outputs: Any, targets: Any, weights: Any, total: Any = None) -> Any:
         """What the state's run minimises, from the members' outputs.
 
-        One program serves all stages of a fit, so all are computed and one is taken: a minibatch's losses cost little.
+        One program serves all stages of a fit, so all objectives are computed and the run's own is taken: a
+        minibatch's losses cost little.
         """
-        mean = mean_of_members(outputs)
-        risk = weighted_mean(linear_loss(mean, targets), weights, total)
+        risk = weighted_mean(linear_loss(mean_of_members(outputs), targets), weights, total)
         surprise = weighted_mean(self._shared_log_loss(outputs, targets), weights, total)
-        if not self.bounded:
-            return jax.lax.select_n(state.objective, risk, surprise)
-        bound = catoni_objective(risk, self.posterior(state).kl(), state.n, state.delta, state.learned.log_c)
-        return jax.lax.select_n(state.objective, risk, surprise, bound)
+        objectives = (risk, surprise, self.bound(state, risk)) if self.bounded else (risk, surprise)
+        return jax.lax.select_n(state.objective, *objectives)
 
     def _shared_log_loss(self, outputs: Any, targets: Any) -> Any:
         """Log loss of the mean output, with a share of the members' own."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.exact import lift
+from abnet.aggregation.exact import lift_into
 from abnet.posterior import Posterior
 from abnet.training.loop import Limits, Rows, Span, open_runs, pad_rows
 from abnet.training.objective import Objective
@@ -161,5 +161,5 @@ def learn_linear(trainer: Trainer, prior: Posterior, train: Span, watch: Span, r
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
     """Prepared inputs lifted, padded and on the device."""
     padded = np.zeros((bucket(len(y)), X.shape[1] + 1), np.float32)
-    lift(np.asarray(X, np.float32), out=padded[: len(y)])
+    lift_into(padded[: len(y)], np.asarray(X, np.float32))
     return pad_rows(padded, y, weights)

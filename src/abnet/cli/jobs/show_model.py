@@ -27,6 +27,7 @@ def export_model(
     *,
     prefix: str = "abnet",
     example: bool = False,
+    single: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the export; a record of what was written and what it takes."""
@@ -36,7 +37,7 @@ def export_model(
     loaded = load(model)
     replaced = target.exists()
     if to == "c":
-        source = to_c(loaded, target, prefix=prefix, example=example)
+        source = to_c(loaded, target, prefix=prefix, example=example, single=single)
         about = {
             "files": [str(file) for file in c_files(target, example=example)], "flash_bytes": source.flash_bytes,
             "ram_bytes": source.ram_bytes, "libm": source.libm, "columns": list(source.members),

@@ -1,0 +1,31 @@
+"""Five bounds on one vote: which one wins depends on how the voters err.
+
+A confident network errs on few rows, and then nearly all of it does: twice Gibbs. A diverse one errs a little
+everywhere, and its vote hardly ever does: the mu-tandem bound. Of voters that are all weak the C-bound knows most.
+"""
+
+import numpy as np
+
+from abnet import bounds
+
+rng = np.random.default_rng(0)
+n, kl, delta = 100_000, 8.0, 0.05
+
+shares = {  # of the voters that err on each row
+    "confident": np.where(rng.random(n) < 0.04, 0.95, 0.01),
+    "diverse": rng.beta(4, 16, n),
+    "weak": rng.beta(60, 90, n),
+}
+print(f"{'':10} {'error':>6} {'2 Gibbs':>8} {'tandem':>8} {'mu':>8} {'C':>8} {'held out':>9}")
+for name, p in shares.items():
+    r, e = p.mean(), (p**2).mean()
+    found = [
+        bounds.twice_gibbs_bound(r, kl, n, delta),
+        bounds.tandem_bound(e, kl, n, delta),
+        bounds.mu_tandem_bound(r, e, kl, n, delta),
+        bounds.c_bound(r, 2 * (r - e), kl, n, delta),
+    ]
+    errors = int((p >= 0.5).sum())
+    # With 1,000 rows that trained nothing, counting is better still: say the vote errs at the same rate there.
+    held_out = bounds.clopper_pearson_bound(round(errors / 100), n // 100, delta)
+    print(f"{name:10} {errors / n:6.3f} " + " ".join(f"{b:8.3f}" for b in found) + f" {held_out:9.3f}")

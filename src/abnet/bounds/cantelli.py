@@ -1,0 +1,138 @@
+"""Bounds on the vote by the Chebyshev-Cantelli inequality: the C-bound and the μ-tandem bound.
+
+Both look at the mean and the variance of the margin ``1 - 2p``, p being the share of the posterior that errs. Twice
+Gibbs and tandem are their simpler relatives (`abnet.bounds.vote`).
+"""
+
+import math
+
+from abnet.bounds.gibbs import kl_inverse_lower, kl_inverse_upper, xi
+from abnet.bounds.grids import over_arrays
+from abnet.bounds.rounding import OUTWARD, round_up
+from abnet.bounds.shares import share_of_an_order
+from abnet.checks import count, finite, level, nonnegative, probability
+
+__all__ = ["c_bound", "mu_tandem_bound"]
+
+
+@over_arrays
+def c_bound(
+    empirical_risk: float,
+    empirical_disagreement: float,
+    kl: float,
+    n: int,
+    delta: float = 0.05,
+    *,
+    n_candidates: int = 1,
+) -> float:
+    r"""C-bound on the vote: voters that err often but disagree much make a good majority.
+
+    .. math:: R(\mathrm{sgn}\,F) \le 1 - \frac{(1 - 2 r)^2}{1 - 2 d}, \quad
+        r = k^+\Big(\hat r, \frac{\mathrm{KL} + \ln(2K\xi(n)/\delta)}{n}\Big), \quad
+        d = k^-\Big(\hat d, \frac{2\,\mathrm{KL} + \ln(2K\xi(n)/\delta)}{n}\Big)
+
+    if r < 1/2, and 1 otherwise. Valid wherever :func:`abnet.bounds.gibbs_bound` is, for sgn(F) alone; risk and
+    disagreement have δ/2 each.
+
+    Parameters
+    ----------
+    empirical_risk : float
+        Mean of the losses ``p_i``.
+    empirical_disagreement : float
+        Mean of ``2 p_i (1 - p_i)``, the probability that two independent draws from the posterior differ; at most 1/2.
+    kl, n, delta, n_candidates
+        As for :func:`abnet.bounds.gibbs_bound`.
+
+    Examples
+    --------
+    >>> round(c_bound(0.2, 0.3, 5.0, 10_000), 4)
+    0.317
+
+    References
+    ----------
+    P. Germain, A. Lacasse, F. Laviolette, M. Marchand, J.-F. Roy (2015), Risk bounds for the majority vote: from a
+    PAC-Bayesian analysis to a learning algorithm.
+    """
+    risk, d = probability("empirical_risk", empirical_risk), probability("disagreement", empirical_disagreement)
+    if d > 0.5 + 1e-12:
+        raise ValueError(f"empirical_disagreement is a mean of 2 p (1 - p), at most 1/2; got {d}.")
+    nats, kl, n = _price(kl, n, delta, n_candidates)
+    above = kl_inverse_upper(risk, round_up((kl + nats) / n))
+    below = kl_inverse_lower(min(d, 0.5), round_up((2.0 * kl + nats) / n))
+    if above >= 0.5:
+        return 1.0
+    share = (1.0 - 2.0 * above) ** 2 / (1.0 - 2.0 * below)
+    return min(1.0, max(0.0, round_up(1.0 - share / OUTWARD)))
+
+
+@over_arrays
+def mu_tandem_bound(
+    empirical_risk: float,
+    empirical_tandem: float,
+    kl: float,
+    n: int,
+    delta: float = 0.05,
+    *,
+    mu: float | None = None,
+    n_candidates: int = 1,
+) -> float:
+    r"""Chebyshev-Cantelli bound on the vote, by the tandem risk e and the Gibbs risk r; μ = 0 is the tandem bound.
+
+    .. math:: R(\mathrm{sgn}\,F) \le \frac{e - 2\mu r + \mu^2}{(1/2 - \mu)^2}, \quad
+        e = k^+\Big(\hat e, \frac{2\,\mathrm{KL} + \ln(2K\xi(n)/\delta)}{n}\Big)
+
+    with r from below, :math:`k^-(\hat r, (\mathrm{KL} + \ln(2K\xi(n)/\delta))/n)`, where μ > 0, and from above where
+    μ < 0: one event holds both. So the bound holds for every μ < 1/2 at once, and the best one is free. Valid wherever
+    :func:`abnet.bounds.gibbs_bound` is, for sgn(F) alone.
+
+    Parameters
+    ----------
+    empirical_risk, empirical_tandem : float
+        Means of ``p_i`` and of ``p_i ** 2``.
+    kl, n, delta, n_candidates
+        As for :func:`abnet.bounds.gibbs_bound`.
+    mu : float, optional
+        Any number below 1/2; by default the best one.
+
+    Examples
+    --------
+    >>> round(mu_tandem_bound(0.2, 0.05, 5.0, 10_000), 4)
+    0.2382
+    >>> round(mu_tandem_bound(0.2, 0.05, 5.0, 10_000, mu=0.0), 4)
+    0.2575
+
+    References
+    ----------
+    Y.-S. Wu, A. R. Masegosa, S. S. Lorenzen, C. Igel, Y. Seldin (2021), Chebyshev-Cantelli PAC-Bayes-Bennett inequality
+    for the weighted majority vote.
+    """
+    risk, tandem = probability("empirical_risk", empirical_risk), probability("empirical_tandem", empirical_tandem)
+    nats, kl, n = _price(kl, n, delta, n_candidates)
+    e = kl_inverse_upper(tandem, round_up((2.0 * kl + nats) / n))
+    c = round_up((kl + nats) / n)
+    below, above = kl_inverse_lower(risk, c), kl_inverse_upper(risk, c)
+    if mu is None:
+        candidates = [0.0, max(_best_mu(e, below), 0.0), min(_best_mu(e, above), 0.0)]
+    else:
+        candidates = [finite("mu", mu)]
+        if candidates[0] >= 0.5:
+            raise ValueError(f"mu must be below 1/2; got {mu}.")
+    return min(1.0, *(_cantelli(e, below if m > 0 else above, m) for m in candidates))
+
+
+def _best_mu(e: float, r: float) -> float:
+    """``(r - 2e)/(1 - 2r)``, where the derivative in μ is zero; 0 where there is no minimum below 1/2."""
+    best = (r - 2.0 * e) / (1.0 - 2.0 * r) if r < 0.5 else 0.0
+    return best if best < 0.5 else 0.0
+
+
+def _cantelli(e: float, r: float, mu: float) -> float:
+    terms = e + 2.0 * abs(mu) * r + mu * mu  # the slack is that of the terms, which may cancel
+    return round_up((e - 2.0 * mu * r + mu * mu + (OUTWARD - 1.0) * terms) / (0.5 - mu) ** 2)
+
+
+def _price(kl: float, n: int, delta: float, n_candidates: int) -> tuple[float, float, int]:
+    """``ln(2Kξ(n)/δ)``, and the checked divergence and number of examples."""
+    kl, n = nonnegative("kl", kl), count("n", n)
+    share, n_candidates = share_of_an_order(level("delta", delta)), count("n_candidates", n_candidates)
+    return math.log(n_candidates * xi(n)) - math.log(share), kl, n
