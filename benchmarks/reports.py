@@ -15,12 +15,12 @@ import polars as pl
 
 from abnet.bam import BAM
 from abnet.certificates.fingerprint import background_rows
-from abnet.cli.jobs.report_model import report_file
 from abnet.labels import Labels
 from abnet.model import Card, Model, save
 from abnet.predictors.table import Table
 from abnet.preparation import TablePreparation
 from abnet.preparation.coded import CodedMap
+from abnet.report.report_table import report_table
 from measure import Row, at_most, stated
 
 N_ROWS, LIMIT = 50_000, 20.0
@@ -55,7 +55,7 @@ def rows() -> Iterator[Row]:
         write_model(folder / "model.abnet", frame)
         for what, rows_of in (("with 50,000 rows", folder / "rows.csv"), ("from the file alone", None)):
             begin = time.perf_counter()
-            outcome = report_file(folder / "model.abnet", rows_of, folder / "report.html")
+            outcome = report_table(folder / "model.abnet", folder / "report.html", rows_of)
             seconds = time.perf_counter() - begin
             detail = f"seconds; {outcome.size / 1000:,.0f} kB"
             yield (

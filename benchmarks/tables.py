@@ -21,7 +21,7 @@ import pandas as pd
 from abnet import CertifiedClassifier
 from abnet.atomic import atomic_path
 from abnet.bounds import clopper_pearson_bound
-from abnet.cli.jobs.compare_models import calibration_error, log_loss
+from abnet.decisions.measures import calibration_error, log_loss
 from abnet.preparation import TablePreparation
 
 COLUMNS = ("table", "classes", "rows", "split", "model", "test_error", "certificate", "log_loss", "ece", "seconds")

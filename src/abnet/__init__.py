@@ -17,18 +17,27 @@ if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate, load_certificate
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.decisions.certify_model import certify
+    from abnet.decisions.certify_table import certify_predictions, certify_table
     from abnet.decisions.compare_errors import compare_errors
     from abnet.decisions.monitor import Monitor
+    from abnet.decisions.monitor_table import monitor
     from abnet.decisions.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.certified import CertifiedClassifier
+    from abnet.estimators.compare import compare
     from abnet.estimators.large_tables import fit_table
     from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
+    from abnet.explanation.explain_table import explain_table
     from abnet.explanation.row_explanation import explain
+    from abnet.export.export_model import export_model
     from abnet.model import Model, load
+    from abnet.model.predict_table import predict_table
+    from abnet.model.summary import inspect_file
+    from abnet.paper.demo import demo
     from abnet.report.page import write_report
+    from abnet.report.report_table import report_table
 
 __version__ = "0.2.0"
 
@@ -51,17 +60,27 @@ __all__ = [
     "aggregation",
     "bounds",
     "certify",
+    "certify_predictions",
     "certify_scores",
+    "certify_table",
+    "compare",
     "compare_errors",
     "data",
+    "demo",
     "explain",
+    "explain_table",
     "explanation",
     "export",
+    "export_model",
     "fit_table",
+    "inspect_file",
     "load",
     "load_certificate",
+    "monitor",
     "paper",
+    "predict_table",
     "register_skl2onnx",
+    "report_table",
     "write_report",
 ]
 
@@ -78,17 +97,26 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.certificate": ["Certificate", "load_certificate"],
         "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
         "abnet.decisions.certify_model": ["certify"],
+        "abnet.decisions.certify_table": ["certify_predictions", "certify_table"],
         "abnet.decisions.compare_errors": ["compare_errors"],
         "abnet.decisions.scores": ["certify_scores"],
         "abnet.decisions.monitor": ["Monitor"],
+        "abnet.decisions.monitor_table": ["monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.certified": ["CertifiedClassifier"],
+        "abnet.estimators.compare": ["compare"],
         "abnet.estimators.large_tables": ["fit_table"],
         "abnet.estimators.onnx_step": ["register_skl2onnx"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
+        "abnet.explanation.explain_table": ["explain_table"],
         "abnet.explanation.row_explanation": ["explain"],
+        "abnet.export.export_model": ["export_model"],
         "abnet.model": ["Model", "load"],
+        "abnet.model.predict_table": ["predict_table"],
+        "abnet.model.summary": ["inspect_file"],
+        "abnet.paper.demo": ["demo"],
         "abnet.report.page": ["write_report"],
+        "abnet.report.report_table": ["report_table"],
     },
 )

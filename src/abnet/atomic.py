@@ -3,11 +3,13 @@
 import errno
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["atomic_path", "check_writable"]
+__all__ = ["atomic_path", "check_writable", "discard_unfinished", "temporary_folder"]
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
@@ -53,6 +55,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = check_writable(path)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    _UNFINISHED.add(temporary)
     try:
         temporary.touch(exist_ok=False)
         yield temporary
@@ -65,6 +68,40 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise OSError(error.errno, told, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+        _UNFINISHED.discard(temporary)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder for files that are needed for a while; it is removed when the block ends.
+
+    Examples
+    --------
+    >>> with temporary_folder() as folder:
+    ...     folder.is_dir()
+    True
+    >>> folder.exists()
+    False
+    """
+    folder = Path(tempfile.mkdtemp(prefix="abnet-"))
+    _UNFINISHED.add(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _UNFINISHED.discard(folder)
+
+
+_UNFINISHED: set[Path] = set()
+"""Temporary files and folders that blocks of this module have made and not yet removed."""
+
+
+def discard_unfinished() -> None:
+    """Remove the temporary files of all blocks, for a process that is about to end without leaving them."""
+    for path in list(_UNFINISHED):
+        shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)

@@ -8,8 +8,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
-from abnet.cli.console import show_contenders
-from abnet.cli.jobs.compare_models import Contender, auc
+from abnet.cli.contenders import show_contenders
+from abnet.decisions.measures import auc
+from abnet.estimators.compare import Contender
 from cli.tables import ROWS, SMALL, Failure, Run
 
 NAMES = ["ABNet", "random forest", "gradient boosting", "logistic regression", "majority rule"]
@@ -67,7 +68,8 @@ def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
     assert all(contender["bound"] in limits for contender in record["contenders"])
 
 
-def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
     show_contenders(
         (
             Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25, "", 3.5, 0.125, 0.875, 0.333, 0.051, is_fit=True),
@@ -76,17 +78,32 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
         )
     )
     text = capsys.readouterr().out
-    assert re.search(r"net \(abnet fit\) +25% +tandem +10% +12.5% +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s", text)
-    assert re.search(r"tree +7.1% +test set +10% +- +- +- +- +20 kB +0.5 s", text)
+    assert re.search(r"net \(abnet fit\) +25% +10% +12.5% +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s +tandem", text)
+    assert re.search(r"tree +7.1% +10% +- +- +- +- +20.0 kB +0.5 s +- +test set", text)
     assert re.search(r"moon( +-){10}\n", text)
     assert "moon could not be learned: it is full" in text
     assert "Tightest certificate: tree. Fewest test errors: a tie of net; tree." in text
-    assert "divide --delta by 3" in " ".join(text.split())
+    assert "--save" in text
     assert "A test error above its certificate (tree) is no contradiction" in text
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_a_narrow_terminal_has_fewer_columns(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    full = Contender(
+        "gradient boosting", 0.25, "test set", 0.1, 3, 30, 2_000, 1.25, "", 3.5, 0.125, 0.875, 0.333, 0.051
+    )
+    show_contenders((full,))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert re.match(r"gradient boosting +25% +10%", lines[1])
+    assert ("AUC" in lines[0]) == (columns > 60)
+
+
 def test_what_cannot_be_learned_is_said(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abnet.cli.jobs import compare_models
+    from abnet.estimators import compare as compare_models
 
     def impossible(*_: Any) -> Any:
         raise ValueError("the moon is full")

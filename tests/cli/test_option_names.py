@@ -5,7 +5,8 @@ import inspect
 import pytest
 
 from abnet.cli import options
-from abnet.cli.commands import compare, demo
+from abnet.cli.compare import compare
+from abnet.cli.demo import demo
 from abnet.cli.fit import fit
 from abnet.cli.options import spelled
 from abnet.errors import Parameter
@@ -41,13 +42,13 @@ def test_what_the_user_wrote_is_left_alone(failure: Failure) -> None:
 
 def test_the_demo_speaks_of_options(failure: Failure) -> None:
     message = failure("demo", "--delta", "2", code=2)
-    assert "--delta must lie strictly between 0 and 1" in message
+    assert "--delta" in message
 
 
 HELP = {
-    "fit": ["Maximum epochs of a training stage", "e.g. 8,8", "booleans", "--details", "'auto'"],
+    "fit": ["held out", "--details", "'auto'", "--help-all"],
     "inspect": ["--details"],
-    "": ["because a file is invalid or missing"],
+    "": ["ABNET_CACHE", "141"],
 }
 
 

@@ -13,7 +13,8 @@ import pytest
 
 import abnet
 from abnet import ABNetClassifier
-from abnet.cli.jobs import predict_table as job
+from abnet.model import predict_table as job
+from abnet.model import table_rows
 from abnet.model.file import save
 from abnet.preparation.transformers import ThermometerCodes
 from abnet.tables import read_table
@@ -47,14 +48,14 @@ def test_a_file_holds_the_same_as_stdout(run: Run, model: Path, table: Path, tmp
 
 def test_chunks_do_not_matter(run: Run, model: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run("predict", model, table, "--proba").stdout
-    monkeypatch.setattr(job, "ROWS", 7)
+    monkeypatch.setattr(table_rows, "ROWS", 7)
     assert run("predict", model, table, "--proba").stdout == whole
 
 
 def test_columns_without_any_value_are_noted(
     run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "ROWS", 7)
+    monkeypatch.setattr(table_rows, "ROWS", 7)
     preparation: Any = abnet.load(model).preparation
     first = preparation.columns[0].name
     frame = read_table(_written(tmp_path / "new.csv", csv_text())).with_columns(pl.lit("").alias(first))
@@ -174,12 +175,19 @@ def test_a_model_of_thermometer_codes_takes_the_columns_before_them(run: Run, tm
 
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "1e200", "tall"])
-def test_cells_that_are_no_numbers_are_an_error(failure: Failure, model: Path, tmp_path: Path, cell: str) -> None:
+def test_cells_that_are_no_numbers_are_missing_or_an_error(
+    run: Run, failure: Failure, model: Path, tmp_path: Path, cell: str
+) -> None:
     _, rows = cells()
     sizes = [row[0] for row in rows]
     sizes[9] = cell
     path = altered(tmp_path, **{"size, cm": sizes})
-    assert f"column 'size, cm', data row 10: '{cell}'" in failure_after_header(failure, "predict", model, path)
+    assert f"'{cell}' (1 row)" in run("predict", model, path).stderr
+    strict = ("predict", model, path, "--unseen", "error")
+    assert f"column 'size, cm', data row 10: '{cell}'" in failure_after_header(failure, *strict)
+    skipped = run(*strict, "--on-error", "skip")
+    assert skipped.stdout.splitlines()[10] == '""'
+    assert skipped.stdout.count('""') == 1
 
 
 @pytest.mark.parametrize("text", [csv_text(start="\ufeff"), csv_text(end="\r\n"), csv_text(separator=";")])
@@ -198,12 +206,13 @@ def test_an_empty_table_is_an_error(failure: Failure, model: Path, tmp_path: Pat
 def test_a_failure_late_in_the_file_leaves_the_old_output(
     failure: Failure, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "ROWS", 7)
+    monkeypatch.setattr(table_rows, "ROWS", 7)
     _, rows = cells()
     sizes = [row[0] for row in rows[:-1]] + ["inf"]
     output = tmp_path / "old.csv"
     output.write_text("old")
-    assert "data row 60" in failure("predict", model, altered(tmp_path, **{"size, cm": sizes}), "--output", output)
+    path = altered(tmp_path, **{"size, cm": sizes})
+    assert "data row 60" in failure("predict", model, path, "--output", output, "--unseen", "error")
     assert output.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["altered.csv", "old.csv"]
 
@@ -245,7 +254,7 @@ def test_a_model_without_names_takes_all_columns(run: Run, failure: Failure, tmp
     (tmp_path / "numbers.csv").write_text("a,b,c\n1,2,3\n")
     assert run("predict", model, tmp_path / "numbers.csv").stdout.splitlines()[1] in "01"
     (tmp_path / "numbers.csv").write_text("a,b\n1,2\n")
-    assert "has 2 columns, the model takes 3" in failure_after_header(
+    assert "has 2 columns, but the model takes 3" in failure_after_header(
         failure, "predict", model, tmp_path / "numbers.csv"
     )
 
@@ -253,7 +262,9 @@ def test_a_model_without_names_takes_all_columns(run: Run, failure: Failure, tmp
 def test_a_model_without_preparation_has_no_rule_for_missing_values(failure: Failure, tmp_path: Path) -> None:
     path, model = tmp_path / "numbers.csv", plain(tmp_path)
     path.write_text('höhe,"size, cm",age\n1,2,3\n-1,,4\n', encoding="utf-8")
-    assert "column 'size, cm', data row 2: a missing value" in failure_after_header(failure, "predict", model, path)
+    assert "column 'size, cm', data row 2: the value is missing" in failure_after_header(
+        failure, "predict", model, path
+    )
     path.write_text("höhe,age\n1,2\n", encoding="utf-8")
     assert "lacks 'size, cm'" in failure_after_header(failure, "predict", model, path)
 

@@ -1,55 +1,43 @@
-"""`abnet predict --abstain` leaves rows empty that the model is not sure enough of."""
+"""`abnet predict` applies the decision that was certified: rows that the model is not sure enough of are empty."""
 
 import csv
 import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
 import abnet
 from abnet.certificates.decision import Decision
 from abnet.model.file import save
-from cli.tables import Failure, Run
+from cli.tables import Run
+
+THRESHOLD = 0.1
 
 
 @pytest.fixture
-def careful(model: Path, tmp_path: Path) -> tuple[Path, float]:
-    """The model with the record of a certified threshold, which some rows of the table pass."""
-    predictor: Any = abnet.load(model)
-    decision = Decision(kind="abstain", threshold=0.1)
-    card = msgspec.structs.replace(predictor.card, decisions={"abstention": decision})
-    save(replace(predictor, card=card), tmp_path / "careful.abnet")
-    return tmp_path / "careful.abnet", 0.1
+def careful(model: Path, tmp_path: Path) -> Path:
+    """The model with a threshold that some rows of the table pass."""
+    decision = Decision(kind="abstain", threshold=THRESHOLD)
+    save(replace(abnet.load(model), decision=decision), tmp_path / "careful.abnet")
+    return tmp_path / "careful.abnet"
 
 
-def test_unsure_rows_are_empty(run: Run, careful: tuple[Path, float], table: Path, tmp_path: Path) -> None:
-    path, threshold = careful
+def test_unsure_rows_are_empty(run: Run, careful: Path, table: Path, tmp_path: Path) -> None:
     shares = [float(row["probability_good"]) for row in csv.DictReader(io.StringIO(run(
-        "predict", path, table, "--proba").stdout))]  # fmt: skip
-    sure = [abs(2.0 * share - 1.0) > threshold for share in shares]
+        "predict", careful, table, "--proba").stdout))]  # fmt: skip
+    sure = [abs(2.0 * share - 1.0) > THRESHOLD for share in shares]
     assert 0 < sum(sure) < 60
-    rows = list(csv.DictReader(io.StringIO(run("predict", path, table, "--abstain").stdout)))
+    rows = list(csv.DictReader(io.StringIO(run("predict", careful, table).stdout)))
     assert [row["prediction"] != "" for row in rows] == sure
-    objects = [json.loads(line) for line in run("predict", path, table, "--abstain", "--json").stdout.splitlines()]
+    objects = [json.loads(line) for line in run("predict", careful, table, "--json").stdout.splitlines()]
     assert [row["prediction"] is not None for row in objects] == sure
-    text = run("predict", path, table, "--abstain", "--output", tmp_path / "out.csv").stdout
+    text = run("predict", careful, table, "--output", tmp_path / "out.csv").stdout
     assert f"(no answer): {60 - sum(sure)}" in text
+    assert abnet.predict_table(careful, table).counts["(no answer)"] == 60 - sum(sure)
 
 
-def test_a_model_without_a_target_cannot_abstain(failure: Failure, model: Path, table: Path) -> None:
-    assert "fitted without a target error" in failure("predict", model, table, "--abstain")
-
-
-def test_silence_is_explained(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
-    """Where nothing could be certified no row is answered, and it is said why."""
-    predictor: Any = abnet.load(model)
-    card = msgspec.structs.replace(predictor.card, decisions={"abstention": None})
-    save(replace(predictor, card=card), tmp_path / "silent.abnet")
-    result = run("predict", tmp_path / "silent.abnet", table, "--abstain")
-    assert set(result.stdout.split("\n")[1:-1]) == {'""'}
-    assert "note: no row is answered" in result.stderr
-    assert "no row is answered" not in run("predict", tmp_path / "silent.abnet", table).stderr
+def test_the_vote_answers_every_row(run: Run, model: Path, careful: Path, table: Path) -> None:
+    assert run("predict", careful, table, "--vote").stdout == run("predict", model, table).stdout
+    assert "surer than 0.1" in run("inspect", careful).stdout

@@ -1,9 +1,11 @@
 import inspect
+import json
+import os
 import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +14,13 @@ from typer.testing import CliRunner
 
 import abnet
 from abnet.cli import options
-from abnet.cli.app import app
 from abnet.cli.console import UsageError, guarded, said
 from abnet.cli.fit import fit as fit_command
 from cli.tables import Run
 
-COMMANDS = ["fit", "predict", "inspect", "export", "compare", "demo", "data"]
+COMMANDS = [
+    "fit", "predict", "explain", "inspect", "certify", "monitor", "report", "export", "compare", "demo", "data", "cache"
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -50,20 +53,9 @@ REPRODUCE = [
 def test_help_shows_no_types_of_python(run: Run, command: list[str]) -> None:
     text = run(*command, "--help").stdout
     assert not re.search(r"<[a-z]|{", text)
-    assert re.search(r"--help +-h +Show", text)
-
-
-def help_texts(command: Any) -> Iterator[str]:
-    """What a command and its options, and the commands below it, say of themselves."""
-    yield from filter(None, [command.help, *(getattr(option, "help", "") for option in command.params)])
-    for below in getattr(command, "commands", {}).values():
-        yield from help_texts(below)
-
-
-def test_no_help_loses_what_stands_in_brackets() -> None:
-    texts = list(help_texts(typer.main.get_command(app)))  # where a bracket that is not escaped begins a style
-    assert len(texts) > 100
-    assert [text for text in texts if re.search(r"(?<!\\)\[", text)] == []
+    assert re.search(r"-h, --help +Show", text)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.isascii()
 
 
 def test_the_program_lists_its_commands(run: Run) -> None:
@@ -88,7 +80,7 @@ def test_options_are_the_parameters_of_the_estimator() -> None:
     parameters = inspect.signature(abnet.CertifiedClassifier).parameters
     assert set(parameters) - set(options.PARAMETERS) == {"preprocessor", "verbose", "classes", "decision"}
     defaults = inspect.signature(fit_command).parameters
-    for name in set(options.PARAMETERS) & set(parameters):
+    for name in options.PARAMETERS:
         assert defaults[name].default == parameters[name].default, name
 
 
@@ -154,10 +146,43 @@ def test_a_note_is_given_once_even_if_warnings_are_caught_in_between() -> None:
     assert CliRunner().invoke(app, []).stderr == "note: mind the gap\n"
 
 
-def test_brackets_are_no_markup_in_help_texts(run: Run) -> None:
-    """Rich takes a word in brackets for markup and leaves it out."""
+def test_defaults_are_told(run: Run) -> None:
     assert "abnet[onnx]" in run("export", "--help").stdout
-    text = " ".join(run("monitor", "--help").stdout.replace("│", " ").split())
+    text = " ".join(run("monitor", "--help").stdout.split())
     assert "[default: 0.01]" in text
     assert "[default: the model's certificate]" in text
     assert "[[TABLE]]" not in run("certify", "--help").stdout
+    assert "[default: 1]" in run("fit", "--help").stdout
+
+
+def test_the_help_of_fit_fits_on_a_screen_and_a_half(run: Run) -> None:
+    usual, everything = (run("fit", option).stdout for option in ("--help", "--help-all"))
+    assert len(usual.splitlines()) <= 64
+    assert "--teacher" not in usual
+    assert "--teacher" in everything
+    names = re.findall(r"--[a-z][a-z-]+", usual)
+    assert set(names) - {"--help-all"} <= set(re.findall(r"--[a-z][a-z-]+", everything))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_every_encoding_will_do(encoding: str, model: Path, table: Path, tmp_path: Path) -> None:
+    text = table.read_text().replace("Oslo", "Bodø ±…")
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    for arguments in (["inspect", model], ["predict", model, tmp_path / "t.csv", "--keep", "all"], ["--help"]):
+        command = [sys.executable, "-m", "abnet", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+        done.stdout.decode(encoding)
+
+
+def test_the_cache_is_shown_and_cleared(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ABNET_CACHE", str(tmp_path))
+    (tmp_path / "compiled").mkdir()
+    (tmp_path / "compiled" / "program").write_bytes(b"12345")
+    record = json.loads(run("cache", "--json").stdout)
+    assert record == {"folder": str(tmp_path / "compiled"), "n_files": 1, "bytes": 5}
+    run("cache", "--clear")
+    assert list((tmp_path / "compiled").iterdir()) == []
+    monkeypatch.setenv("ABNET_CACHE", "")
+    assert "no cache" in run("cache").stdout

@@ -30,7 +30,7 @@ def test_a_page_with_rows(run: Run, model: Path, table: Path, tmp_path: Path) ->
     assert "<h1>Moods &amp; &lt;more&gt;</h1>" in page
     assert "Confusion matrix" in page
     again = run("report", model, table, "--output", output, "--no-form")
-    assert "in place of an older file" in again.stdout
+    assert "older file" in again.stdout
     assert "<script" not in output.read_text(encoding="utf-8")
 
 
@@ -58,11 +58,11 @@ def test_other_models_from_a_comparison(run: Run, model: Path, tmp_path: Path) -
 
 def test_mistakes(failure: Failure, model: Path, table: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
-    assert "is no HTML file" in _kept(tmp_path / "notes.txt", failure, model)
-    assert "which is read" in failure("report", model, "--output", model, code=2)
+    assert "HTML" in _kept(tmp_path / "notes.txt", failure, model)
+    assert "also an input" in failure("report", model, "--output", model, code=2)
     assert "no column 'humour'" in failure("report", model, table, "--truth", "humour", "--output", page, code=2)
     (tmp_path / "others.json").write_text("[1")
-    assert "no JSON" in failure("report", model, "--compared", tmp_path / "others.json", "--output", page)
+    assert "not JSON" in failure("report", model, "--compared", tmp_path / "others.json", "--output", page)
     (tmp_path / "others.json").write_text("{}")
     assert "no contenders" in failure("report", model, "--compared", tmp_path / "others.json", "--output", page)
     assert "no model file" in failure("report", tmp_path / "gone.abnet", "--output", page)

@@ -66,6 +66,7 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
         "moments": lambda: Moments.from_networks([network(7, 1) for _ in range(2)], e=0.5),
         "moments of classes": lambda: Moments.from_networks([network(9, 5) for _ in range(3)], words(5)),
         "wide moments of classes": lambda: Moments.from_networks([network(4) for _ in range(3)], words(4)),
+        "rounded moments of classes": lambda: Moments.from_networks([network(4)] * 2, words(4)).rounded(),
         "drawn classes": lambda: Layers.from_network(network(4, 3), words(3)),
         "drawn classes, one layer": lambda: Layers.from_network(network(), words(3)),
         "wide drawn classes": lambda: Layers.from_network(network(25, 3), words(3)),
@@ -83,7 +84,7 @@ BOOK = np.array([[1, 1, -1], [-1, -1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, 1]], n
 KINDS = (
     "compact", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",
     "a code book of its own", "drawn classes", "drawn classes, one layer", "wide drawn classes", "moments",
-    "moments of classes", "wide moments of classes",
+    "moments of classes", "wide moments of classes", "rounded moments of classes",
 )  # fmt: skip
 
 

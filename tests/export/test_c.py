@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import erf
 
 from abnet.certificates.decision import Decision
 from abnet.export import c_program, to_c
@@ -132,6 +133,31 @@ def test_float_all_through_of_a_table_with_codes(tmp_path: Path) -> None:
     np.testing.assert_allclose(shares, model.predict_proba(frame), atol=2e-5)
     sure = lead(model.scores(frame)) > 1e-4
     np.testing.assert_array_equal(codes[sure], model.labels.encode(model.predict(frame))[sure])
+
+
+def test_sums_of_codes_are_whole_numbers_where_weights_have_few_bits(tmp_path: Path) -> None:
+    """Two bytes for each sum, and the stack that the header states, in double and in float."""
+    preparation = CodedMap(models.preparations(6)["standard"], ((-1.0, 0.0, 0.5, 2.0),) * 6)
+    model = models.model("rounded moments of classes", 30, preparation=preparation)
+    for single in (False, True):
+        source = to_c(model, tmp_path / "model.c", single=single)
+        assert "short abnet_sums_of[" in source.text
+        compile_c(tmp_path, "-O1", "-fno-inline", "-fstack-usage", "-c", "model.c", "-o", "model.o")
+        frames = [line.split("\t") for line in (tmp_path / "model.su").read_text().splitlines()]
+        used = sum(int(size) for _, size, _ in frames)
+        assert source.ram_bytes - 64 <= used <= source.ram_bytes + 100 * len(frames)
+
+
+def test_the_error_function_is_within_the_last_digits(tmp_path: Path) -> None:
+    to_c(models.model("compact", 3), tmp_path / "model.c")
+    x = np.concatenate([np.linspace(-7, 7, 20001), np.geomspace(1e-300, 1e300, 601), [0.0, np.inf, -np.inf]])
+    (tmp_path / "main.c").write_text(
+        '#include "model.c"\n#include <stdio.h>\nint main(void) { double x; while (fread(&x, 8, 1, stdin) == 1) '
+        "{ x = abnet_erf(x); fwrite(&x, 8, 1, stdout); } return 0; }"
+    )
+    compile_c(tmp_path, "main.c", "-o", "main", "-lm", *SANITIZED)
+    done = subprocess.run([str(tmp_path / "main")], input=x.tobytes(), capture_output=True, check=True)
+    np.testing.assert_allclose(np.frombuffer(done.stdout), erf(x), rtol=0, atol=1e-15)
 
 
 def test_the_header_states_the_promise_and_the_decision() -> None:

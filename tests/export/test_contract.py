@@ -186,7 +186,9 @@ def test_every_preparation_of_an_array(exporter: Exporter, name: str, tmp_path: 
 
 
 @every_exporter
-@pytest.mark.parametrize("kind", ["mixture", "classes by paths", "wide drawn classes"])
+@pytest.mark.parametrize(
+    "kind", ["mixture", "classes by paths", "wide drawn classes", "moments", "rounded moments of classes"]
+)
 def test_every_kind_of_column_with_codes_and_hostile_names(exporter: Exporter, kind: str, tmp_path: Path) -> None:
     table = models.columns(models.HOSTILE, hashed=exporter.run is by_javascript)
     coded = CodedMap(table, ((-0.5, 0.1, 0.75), (), (), *[()] * (table.n_features_out - 4), (0.25, 0.5)))

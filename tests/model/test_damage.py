@@ -139,7 +139,7 @@ def alterations(arrays: dict[str, Any]) -> dict[str, dict[str, Any]]:
         "no inputs": {**arrays, "W": np.ones((1, 3, 0))},
         "no units": {**arrays, "W": np.ones((1, 0, 3))},
         "enormous": {**arrays, "W": np.ones((1, 10_000, 1)), "b": np.ones((1, 10_000))},
-        "float32": {**arrays, "W": arrays["W"].astype(np.float32)},
+        "no float": {**arrays, "W": arrays["W"].astype(np.int32)},
         "whole numbers": {**arrays, "b": arrays["b"].astype(np.int64)},
         "half": {**arrays, "b": arrays["b"].astype(np.float16)},
         "not finite": {**arrays, "W": arrays["W"] * np.nan},

@@ -325,6 +325,7 @@ def test_an_odd_cell_in_any_row_changes_nothing_about_the_others() -> None:
         clf = ABNetClassifier((2,), preprocessor=TablePreparation(), max_iter=2, random_state=0)
         with pytest.warns(UnseenWarning, match="'rotary'"):
             clf.fit(frame, np.arange(n) % 2)
+        assert clf.certificate_ is not None
         assert clf.certificate_.facts.n_rows == len(clf.bound_rows_)
         with pytest.warns(UnseenWarning, match="'rotary'"):
             assert len(clf.predict(frame)) == n

@@ -1,7 +1,7 @@
-"""The command line: `abnet fit`, `predict`, `inspect`, `certify`, `monitor`, `export`, `compare`, `demo`, `data`.
+"""The command line, a file for each command: parse, call one public function, print.
 
 Modules of this folder import nothing but typer and the standard library when they are loaded, so that help appears at
-once; the jobs in `abnet.cli.jobs` do the work and return values, the commands show them.
+once.
 """
 
 __all__ = ["main"]
@@ -12,11 +12,12 @@ def main() -> None:
     import atexit
     import gc
 
-    from abnet.cli.console import install_handler
+    from abnet.cli.console import install_handler, plain_streams
 
     install_handler()
     atexit.register(gc.freeze)  # the program ends: nothing that still lives is looked through for garbage
     _check_streams()
+    plain_streams()
     from abnet.cli.app import app
 
     app()

@@ -1,39 +1,45 @@
-"""Around every command: errors become one line and an exit code, warnings become notes, Ctrl-C ends it properly.
+"""Around every command: errors become one line and an exit code, warnings become notes, Ctrl-C ends it in one line.
 
-This module is loaded first of all and loads no library, so that Ctrl-C is answered from the start.
-
-Results on stdout: for people as text and tables, for machines as JSON.
+This module is loaded first and loads no library, so that Ctrl-C is answered from the start. Results go to stdout: for
+people as text and tables, for machines as JSON.
 """
 
+import codecs
 import json
 import os
+import shutil
 import signal
 import sys
+import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from abnet.atomic import discard_unfinished
 from abnet.errors import NamesParameters, ParameterError
-
-if TYPE_CHECKING:
-    from abnet.cli.jobs.compare_models import Contender
 
 __all__ = [
     "UsageError",
     "as_json",
+    "bar",
+    "file_size",
     "guarded",
+    "indented",
     "install_handler",
-    "kilobytes",
     "note",
     "paragraph",
+    "plain_streams",
+    "replaced",
     "rows",
     "said",
     "say",
-    "show_contenders",
+    "say_all",
+    "when_interrupted",
+    "width",
 ]
 
 
@@ -42,7 +48,7 @@ FAILED, MISUSED, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 
 class UsageError(ValueError):
-    """Options that make no sense, alone or together: the program was asked for the impossible."""
+    """Options that make no sense, alone or together."""
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -97,11 +103,17 @@ _SAID: list[str] = []
 
 
 def say(text: Any) -> None:
-    """A note to the user of the command at work, once, in one line on stderr; `said` repeats it, for ``--json``."""
+    """A note to the user, once, on stderr; `said` repeats it, for ``--json``."""
     line = _folded(text)
     if line not in _SAID:  # Python's own "once" begins anew wherever warnings are caught
         _SAID.append(line)
         note(f"note: {line}")
+
+
+def say_all(notes: Iterable[Any]) -> None:
+    """Several notes."""
+    for text in notes:
+        say(text)
 
 
 def said() -> list[str]:
@@ -110,7 +122,9 @@ def said() -> list[str]:
 
 
 def note(text: str) -> None:
-    """A line on stderr."""
+    """A message on stderr: one line, or on a terminal as many as it takes, without breaking words."""
+    if sys.stderr.isatty():
+        text = textwrap.fill(text, width(), subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
     print(text, file=sys.stderr, flush=True)
 
 
@@ -130,56 +144,83 @@ def _folded(text: Any) -> str:
     return " ".join(str(text).split())
 
 
-_SWALLOWS = "_xla_gc_callback"
-_AGAIN = 0.05  # seconds
+# Ctrl-C
 
 
 def install_handler() -> None:
     """Answer Ctrl-C from now on, unless it is ignored, as in a job in the background."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _answer)
+        signal.signal(signal.SIGINT, _end)
 
 
-def _answer(number: int, frame: FrameType | None) -> None:
-    """End at once while modules are loaded; raise KeyboardInterrupt inside a command, which knows what to do.
+_LAST_WORDS = ["interrupted."]
 
-    An exception that passes through the loading of JAX's compiled parts aborts the process, and one raised while JAX
-    collects garbage is printed and lost: the first must not be raised, the second is raised a little later.
+
+@contextmanager
+def when_interrupted(line: str) -> Iterator[None]:
+    """What Ctrl-C says during a block."""
+    _LAST_WORDS.append(line)
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(line)
+        raise SystemExit(INTERRUPTED) from None
+    finally:
+        _LAST_WORDS.pop()
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Remove unfinished files, say one line and end the process, whatever it is doing.
+
+    No exception is raised: one that passes through the loading of JAX's compiled parts aborts the process, one raised
+    while JAX collects garbage is lost, and training keeps its best network so far, which nobody has asked for here.
     """
-    frames = _stack(frame)
-    if any(frame.f_code.co_name == _SWALLOWS for frame in frames):
-        _ask_again()
-    elif _in_command(frames) and not _loads_jax(frames):
-        raise KeyboardInterrupt
-    else:
-        os.write(2, b"interrupted.\n")
-        os._exit(INTERRUPTED)
+    discard_unfinished()
+    shown = b"\x1b[?25h\r\n" if sys.stderr is not None and sys.stderr.isatty() else b""  # bars hide the cursor
+    os.write(2, shown + _LAST_WORDS[-1].encode("ascii", "replace") + b"\n")
+    os._exit(INTERRUPTED)
 
 
-def _stack(frame: FrameType | None) -> list[FrameType]:
-    frames = []
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames
+# Encodings
 
 
-def _in_command(frames: list[FrameType]) -> bool:
-    """Whether a guarded command runs, and is more than loaded."""
-    return any(frame.f_code.co_name == "run" and frame.f_globals.get("__name__") == __name__ for frame in frames)
+def plain_streams() -> None:
+    """Let stdout and stderr write plain ASCII for characters that their encoding does not have."""
+    codecs.register_error("abnet-plain", _plain_character)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure") and not str(stream.encoding or "").lower().startswith("utf"):
+            stream.reconfigure(errors="abnet-plain")
 
 
-def _loads_jax(frames: list[FrameType]) -> bool:
-    loading = (frame.f_globals.get("__name__") or "" for frame in frames if frame.f_code.co_name == "<module>")
-    return any(name.split(".")[0] in ("jax", "jaxlib") for name in loading)
+_PLAIN = {
+    "×": "x", "…": "...", "±": "+/-", "–": "-", "—": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "≤": "<=",
+    "≥": ">=", "δ": "delta", "ε": "epsilon", "ℓ": "l", "·": "*", "−": "-", "│": "|", "─": "-", "━": "-", "╸": "-",
+    "╺": "-", "•": "*",
+}  # fmt: skip
 
 
-def _ask_again() -> None:
-    import threading
+def _plain_character(error: UnicodeError) -> tuple[str, int]:
+    """ASCII for what an encoding does not have; anything that has no such form is escaped, and nothing is lost.
 
-    timer = threading.Timer(_AGAIN, signal.raise_signal, [signal.SIGINT])
-    timer.daemon = True
-    timer.start()
+    Examples
+    --------
+    >>> codecs.register_error("abnet-plain", _plain_character)
+    >>> "8 × 8 … Bodø".encode("ascii", "abnet-plain")
+    b'8 x 8 ... Bod\\\\xf8'
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(c, c.encode("ascii", "backslashreplace").decode()) for c in found), error.end
+
+
+# Results
+
+
+def width(*, least: int = 60, most: int | None = None) -> int:
+    """Columns of the terminal; 80 where there is none."""
+    found = max(shutil.get_terminal_size((80, 24)).columns, least)
+    return found if most is None else min(found, most)
 
 
 def as_json(record: dict[str, Any]) -> None:
@@ -192,15 +233,17 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def paragraph(text: str) -> None:
-    """Text filled to the width of a page, then an empty line."""
+def paragraph(text: str, *, end: str = "\n\n") -> None:
+    """Text filled to the width of a page."""
     from abnet.words import paragraphs
 
-    print(paragraphs(text), end="\n\n")
+    print(paragraphs(text, width=width(most=100)), end=end)
 
 
-def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1) -> None:
+def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1, least: int | None = None) -> None:
     """A table; the first `left` columns flush left, the others flush right.
+
+    Where the terminal is too narrow, columns are left out from the right, but for the first `least`.
 
     Examples
     --------
@@ -211,81 +254,52 @@ def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1)
     """
     from abnet.words import aligned
 
-    print(aligned([header, *body], left=left))
+    lines = [list(header), *map(list, body)]
+    while least is not None and len(lines[0]) > least and len(aligned(lines, left=left).split("\n")[0]) > width():
+        lines = [line[:-1] for line in lines]
+    print(aligned(lines, left=left))
 
 
-def kilobytes(size: int) -> str:
+def file_size(size: int) -> str:
     """A size as people read it.
 
     Examples
     --------
-    >>> kilobytes(900), kilobytes(20_480), kilobytes(5_000_000)
-    ('0.9 kB', '20 kB', '5,000 kB')
+    >>> file_size(900), file_size(20_480), file_size(5_000_000)
+    ('900 bytes', '20.5 kB', '5.0 MB')
     """
-    return f"{size / 1000:,.1f} kB" if size < 10_000 else f"{size / 1000:,.0f} kB"
+    if size < 1000:
+        return f"{size} bytes"
+    return f"{size / 1e3:.1f} kB" if size < 999_950 else f"{size / 1e6:,.1f} MB"
 
 
-def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False) -> None:
-    """One line per contender, then what has to be said about them. `counted`: the bounds account for the choice."""
-    header = ["model", "error rate (upper bound)", "bound", "test error", "balanced", "AUC", "log loss", "ECE"]
-    header += ["size", "time", "compilation"]
-    rows(header, [_cells(contender) for contender in contenders])
-    print()
-    for text in (*(contender.note for contender in contenders), _winners(contenders, counted), _surprises(contenders)):
-        if text:
-            paragraph(text)
+def replaced(older: bool) -> str:
+    """What to add about a file that was there before."""
+    return ", replacing an older file" if older else ""
 
 
-def _cells(contender: "Contender") -> list[str]:
-    from abnet.words import percent, percent_up
+@contextmanager
+def bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
+    """A progress bar on stderr, or None when nobody watches.
 
-    error, seconds = contender.test_error, contender.seconds
-    return [
-        f"{contender.name} (abnet fit)" if contender.is_fit else contender.name,
-        "-" if contender.bound is None else percent_up(contender.bound),
-        contender.method or "-",
-        "-" if error is None else percent(error),
-        "-" if contender.balanced_error is None else percent(contender.balanced_error),
-        *("-" if value is None else f"{value:.3f}" for value in (contender.auc, contender.log_loss)),
-        "-" if contender.calibration_error is None else f"{contender.calibration_error:.3f}",
-        "-" if contender.size is None else kilobytes(contender.size),
-        "-" if seconds is None else f"{seconds:.1f} s",
-        f"{contender.compile_seconds:.1f} s" if contender.compile_seconds else "-",
-    ]
-
-
-def _winners(contenders: "tuple[Contender, ...]", counted: bool) -> str:
-    tightest = _least({contender.name: contender.bound for contender in contenders})
-    fewest = _least({contender.name: contender.test_error for contender in contenders})
-    found, n = f"Tightest certificate: {tightest}. Fewest test errors: {fewest}.", len(contenders)
-    if counted:
-        return f"{found} Every certificate accounts for the choice among all {n}, so that any may be kept."
-    return (
-        f"{found} Each certificate holds by itself; to choose among all {n} by their certificates, divide --delta by "
-        f"{n}, or let --save do so."
-    )
-
-
-def _least(values: dict[str, float | None]) -> str:
-    """Names of the smallest value, all of them where several share it, which is then said.
-
-    Examples
-    --------
-    >>> _least({"a": 0.1, "b": None, "c": 0.1, "d": 0.2})
-    'a tie of a; c'
+    It moves from the start, shows the share that is done once it is told (a number between 0 and 1), and is full at
+    the end.
     """
-    known = {name: value for name, value in values.items() if value is not None}
-    least = [name for name, value in known.items() if value == min(known.values())]
-    return f"{'a tie of ' * (len(least) > 1)}{'; '.join(least)}" or "none"
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(description, total=None)
+        yield lambda share: progress.update(task, completed=share, total=1.0)
+        progress.update(task, completed=1.0, total=1.0)
 
 
-def _surprises(contenders: "tuple[Contender, ...]") -> str:
-    """A word on test errors above the certificate, which chance brings about on few test rows."""
-    above = [c for c in contenders if c.bound is not None and c.test_error is not None and c.test_error > c.bound]
-    if not above:
-        return ""
-    names = "; ".join(contender.name for contender in above)
-    return (
-        f"A test error above its certificate ({names}) is no contradiction: the error on {above[0].n_test:,} test rows "
-        "is itself uncertain, and a certificate may fail with probability delta."
-    )
+def indented(text: str, *, name: str = "", indent: int = 13) -> None:
+    """A line of facts, filled: the name, if any, stands to the left of it."""
+    room = width(most=100)
+    start, rest = (f"{name}".ljust(indent), " " * indent) if name else ("  ", "    ")
+    print(textwrap.fill(f"{start}{text}", room, subsequent_indent=rest, break_on_hyphens=False, break_long_words=False))

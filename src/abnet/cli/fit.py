@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import guarded, said, say
+from abnet.cli.console import guarded
 
 if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate
     from abnet.cli.jobs.fit_table import FitOutcome, Rival
-    from abnet.model.card import Card
 
 __all__ = ["comparison", "fit", "show_fit"]
+
+
+CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier.__init__")
+PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
 
 
 @guarded
@@ -30,67 +33,64 @@ def fit(
     categorical: options.Categorical = None,
     dates: options.DateColumn = None,
     group: options.GroupColumn = None,
-    decimal: options.Decimal = "auto",
-    max_categories: options.MaxCategories = 20,
-    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    quiet: options.Quiet = False,
+    json: options.AsJSON = False,
+    details: options.Details = False,
     overwrite: options.Overwrite = False,
     no_background: Annotated[
         bool,
-        typer.Option(
+        options.flag(
             "--no-background",
-            metavar="",
-            help="Keep no rows of the table in the model file; by default up to 25 rows of the first part are kept for "
-            "`abnet explain` to compare with, and whoever has the file can read them.",
+            "Keep no training rows in the model file. By default up to 25 are kept for `abnet explain`.",
+            rare=True,
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
-    details: options.Details = False,
-    json: options.AsJSON = False,
-    hidden_layer_sizes: options.HiddenLayerSizes = "auto",
-    n_estimators: options.NEstimators = "auto",
-    teacher: options.Teacher = "auto",
-    codes: options.Codes = "auto",
-    learn_fraction: options.LearnFraction = "auto",
-    delta: options.Delta = 0.05,
-    n_candidates: options.NCandidates = 1,
+    decimal: options.Decimal = PREPARATION["decimal"],
+    max_categories: options.MaxCategories = PREPARATION["max_categories"],
+    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    learn_fraction: options.LearnFraction = CLASSIFIER["learn_fraction"],
+    delta: options.Delta = CLASSIFIER["delta"],
+    n_candidates: options.NCandidates = CLASSIFIER["n_candidates"],
     target_error: options.TargetError = None,
     target_recall: options.TargetRecall = None,
     target_precision: options.TargetPrecision = None,
     positive_class: options.PositiveClass = None,
     costs: options.Costs = None,
-    class_weight: options.ClassWeight = None,
-    max_iter: options.MaxIter = 100,
-    random_state: options.RandomState = None,
+    class_weight: options.ClassWeight = CLASSIFIER["class_weight"],
+    random_state: options.RandomState = CLASSIFIER["random_state"],
+    hidden_layer_sizes: options.HiddenLayerSizes = CLASSIFIER["hidden_layer_sizes"],
+    n_estimators: options.NEstimators = CLASSIFIER["n_estimators"],
+    teacher: options.Teacher = CLASSIFIER["teacher"],
+    codes: options.Codes = CLASSIFIER["codes"],
+    max_iter: options.MaxIter = CLASSIFIER["max_iter"],
 ) -> None:
-    """Learn a classifier from a table, certify it, and write it to a model file.
+    """Train a classifier on a table, certify it, and write it to a model file.
 
     Numbers, booleans, dates, text and missing values are prepared by rules that
-    are learned from the first part of the rows only, and stored in the model.
-    Ctrl-C ends learning early and keeps the best network so far, with a valid
-    certificate.
+    are learned from the training rows only and stored in the model. The error
+    bound is certified on held-out rows. Ctrl-C stops at once and writes nothing.
 
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --learn-fraction 0.7
     abnet fit patients.csv --target diagnosis --target-error 0.02
-    abnet fit patients.csv --target diagnosis --target-recall 0.95 --positive-class ill
+    abnet fit patients.csv --target diagnosis --target-recall 0.95 \\
+        --positive-class ill
     abnet fit visits.csv --target diagnosis --group patient
-    abnet fit sales.parquet --target bought --hidden-layer-sizes 8,8 --json
     zcat visits.csv.gz | abnet fit - --target left --use week
     """
-    from abnet.cli.jobs.inputs import check_output
+    from abnet.cli.notes import in_options
+    from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
-    from abnet.cli.jobs.fit_table import fit_table
+    with console.when_interrupted("interrupted; nothing was written."):
+        from abnet.cli.jobs.fit_table import fit_table
 
-    outcome = fit_table(
-        table, target, output, settings=options.settings(context), drop=drop or [], group=group,
-        preparation=options.preparation(
-            max_categories, decimal, use=use, numeric=numeric, categorical=categorical, dates=dates
-        ), max_learn_rows=max_learn_rows,
-        verbose=not quiet, background=not no_background, command=options.command_line(context),
-    )  # fmt: skip
-    for notice in outcome.notices:
-        say(notice)
+        classifier = options.classifier(context.params, verbose=not quiet)
+        outcome = fit_table(
+            table, target, output, classifier=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
+            background=not no_background, command=options.command_line(context, classifier.random_state),
+        )  # fmt: skip
+    console.say_all(map(in_options, outcome.notes))
     show_fit(outcome, json, details=details)
 
 
@@ -99,57 +99,38 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
     from abnet.words import number_of
 
     if json:
-        console.as_json({**outcome.to_dict(), "notes": said()})
+        console.as_json({**outcome.to_dict(), "notes": console.said()})
         return
     if outcome.headline:
         console.paragraph(outcome.headline)
-    labels, size = " or ".join(outcome.classes), number_of(outcome.n_rows, "row")
-    print(f"Learned {outcome.target!r} ({labels}) from {size} and {number_of(outcome.n_columns, 'column')}.")
+    labels = " or ".join(outcome.classes)
+    columns = number_of(outcome.n_columns, "column")
+    print(f"Target {outcome.target!r} ({labels}): {number_of(outcome.n_rows, 'row')}, {columns} used.")
     recipe = outcome.card.recipe
-    print(f"Recipe: {recipe}.\n" if recipe else "")
+    console.paragraph(f"Recipe: {recipe}." if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
-    replaced = ", in place of an older file" if outcome.replaced else ""
-    print(f"Model written to {outcome.output} ({console.kilobytes(outcome.size)}{replaced}).")
-    print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE{_way_to_answer(outcome.card)}")
+    print(f"Model written to {outcome.output} ({console.file_size(outcome.size)}{console.replaced(outcome.replaced)}).")
+    print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
     print(f"Explain with:  abnet explain {outcome.output} NEW_TABLE --row 1")
     if outcome.n_background:
-        kept = number_of(outcome.n_background, "row")
-        print(f"\nThe model file keeps {kept} of the first part to explain against; --no-background leaves them out.")
-
-
-def _way_to_answer(card: "Card") -> str:
-    """The option of `abnet predict` that keeps what was certified of a threshold."""
-    ways = {"abstention": " --abstain", "decision": " --decide"}
-    return "  or".join(way for name, way in ways.items() if card.decisions.get(name) is not None)
+        kept = number_of(outcome.n_background, "training row")
+        print()
+        console.paragraph(f"The model file keeps {kept} to explain against; --no-background leaves them out.", end="\n")
 
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
     """The certificate beside test-set bounds, with the better one named whichever it is."""
-    from abnet.words import percent, percent_up
+    from abnet.words import percent_up
 
     vote_bound = None if certificate is None else certificate.vote_error_bound
     seen = "" if certificate is None else _seen(sum(certificate.facts.class_errors), certificate.facts.n_rows)
-    base = None if certificate is None else certificate.majority_class_error
-    own = [
-        [
-            "this model",
-            "-" if vote_bound is None else percent_up(vote_bound),
-            seen,
-            "" if base is None else percent(base),
-        ]
-    ]
-    others = [
-        [
-            rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples),
-            "" if rival.base_rate is None else percent(rival.base_rate),
-        ]
-        for rival in rivals
-    ]  # fmt: skip
+    own = ["this model", "-" if vote_bound is None else percent_up(vote_bound), seen]
+    others = [[rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples)] for rival in rivals]
     grouped = certificate is not None and certificate.facts.n_groups is not None
-    kind = "bounds on the error of a new group (by betting)" if grouped else "(Clopper-Pearson) bounds"
-    console.paragraph(f"For comparison, test-set {kind} of models that were not trained on the held-out rows:")
-    console.rows(["", "error rate (upper bound)", "errors seen", "majority-class error"], [*own, *others])
+    kind = "error on a new group (by betting)" if grouped else "error rate (Clopper-Pearson)"
+    console.paragraph(f"For comparison, upper bounds on the {kind} from the same held-out rows:")
+    console.rows(["", "error rate (upper bound)", "errors seen"], [own, *others], least=2)
     print()
     console.paragraph(_verdict(vote_bound, rivals))
 
@@ -157,7 +138,7 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
 def _seen(errors: int, n: int) -> str:
     from abnet.words import percent
 
-    return f"{percent(errors / n)} of {n:,}"
+    return f"{errors:,} of {n:,} ({percent(errors / n)})"
 
 
 def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:

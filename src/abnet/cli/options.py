@@ -1,275 +1,276 @@
-"""Options that carry the estimators' parameter names: what help says of them, their values, and the way back.
+"""Options of the commands, each declared once; defaults are those of the functions that take them.
 
-Parameters become options (`spelled`), and options parameters (`settings`).
+Parameters become options (`spelled`), and options become parameters (`classifier`, `goal_of`).
 """
 
+import ast
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.core import TyperArgument
 
-from abnet import __version__
 from abnet.cli.console import UsageError
 from abnet.errors import Parameter
 
-__all__ = ["Command", "Group", "PARAMETERS", "command_line", "preparation", "program", "settings", "spelled", "widths"]
+if TYPE_CHECKING:
+    from abnet.certificates.goals import Goal
 
-_NETWORK, _CERTIFICATE, _TRAINING = "Network", "Certificate", "Training"
+__all__ = ["PARAMETERS", "classifier", "command_line", "costs_of", "defaults", "goal_of", "spelled", "widths"]
+
+
+def defaults(function: str) -> dict[str, Any]:
+    """Defaults of a function's parameters, read from its source: importing it would load NumPy before help appears.
+
+    Parameters
+    ----------
+    function : str
+        Module and name below `abnet`, such as ``decisions.certify_table:certify_table``.
+
+    Examples
+    --------
+    >>> defaults("decisions.certify_table:certify_table")["delta"]
+    0.05
+    """
+    module, _, name = function.partition(":")
+    source = Path(__file__).parents[1] / f"{module.replace('.', '/')}.py"
+    node: Any = ast.parse(source.read_bytes())
+    for part in name.split("."):
+        node = next(child for child in node.body if getattr(child, "name", None) == part)
+    given, kept = node.args, {}
+    places = given.args[len(given.args) - len(given.defaults) :]
+    for argument, default in [
+        *zip(places, given.defaults, strict=True),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]:
+        if isinstance(default, ast.expr):
+            kept[argument.arg] = ast.literal_eval(default)
+    return kept
+
+
+_MODEL, _CERTIFICATE, _TABLE = "Model", "Certificate", "Table"
+
+
+def _option(text: str, *, metavar: str = "", panel: str | None = None, rare: bool = False, **more: Any) -> Any:
+    """An option that has the name of its parameter."""
+    return typer.Option(metavar=metavar, rich_help_panel=panel, help=text, hidden=rare, **more)
+
+
+def flag(name: str, text: str, *, rare: bool = False) -> Any:
+    """An option without a value."""
+    return typer.Option(*name.split(), metavar="", help=text, hidden=rare)
+
+
+# What most commands share
 
 Table = Annotated[
     Path,
     typer.Argument(
-        metavar="TABLE",
-        readable=False,
-        help="CSV or TSV (also .gz) or Parquet file, with a header; - reads standard input.",
+        metavar="TABLE", readable=False, help="CSV, TSV (also gzipped) or Parquet file; - reads standard input."
     ),
-]
-Target = Annotated[str, typer.Option(metavar="COLUMN", help="Column to predict: two classes or more.")]
-Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out, such as an id; may be repeated.")
-]
-Use = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to use though it has no name or looks like an id; may be repeated."),
-]
-Numeric = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Read this column as numbers; other cells count as missing; may be repeated."),
-]
-Categorical = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Read this column as categories; may be repeated.")
-]
-DateColumn = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--date", metavar="COLUMN", help="Read this column as dates; other cells count as missing; may be repeated."
-    ),
-]
-GroupColumn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Rows that belong together, such as those of one patient: whole groups learn or certify, and the "
-        "certificate is about a new group. The column is no feature.",
-    ),
-]
-Decimal = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|comma|point", help="The decimal mark of the numbers; 'auto' infers it from them where they tell."
-    ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", metavar="", help="Also replace a file of another kind (never an input).")
-]
-MaxLearnRows = Annotated[
-    int,
-    typer.Option(
-        min=1, metavar="NUMBER",
-        help="A table with more rows is streamed: at most this many learn, and all others are only counted.",
-    ),
-]  # fmt: skip
-MaxCategories = Annotated[
-    int,
-    typer.Option(min=2, metavar="NUMBER", help="Maximum features per text column; rare categories share one."),
 ]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", readable=False, help="Model file written by `abnet fit` or `clf.save`.")
 ]
-Details = Annotated[
-    bool, typer.Option("--details", metavar="", help="Also print the bound on the Gibbs risk and how it was reached.")
+Truth = Annotated[
+    str | None, _option("Column with the labels; by default the one that the model predicts.", metavar="COLUMN")
 ]
-AsJSON = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
+Overwrite = Annotated[bool, flag("--overwrite", "Also replace a file of another kind (never an input).")]
+Quiet = Annotated[bool, flag("--quiet -q", "Show no progress.")]
+AsJSON = Annotated[bool, flag("--json", "Print one JSON object instead of text.")]
+Details = Annotated[bool, flag("--details", "Also print the bound on the Gibbs risk and where it comes from.")]
+
+# How a table is read
+
+Target = Annotated[str, _option("Column to predict; two classes or more.", metavar="COLUMN")]
+Drop = Annotated[list[str] | None, _option("Column to leave out, such as an id; repeatable.", metavar="COLUMN")]
+Use = Annotated[list[str] | None, _option("Column to use even if it looks like an id; repeatable.", metavar="COLUMN")]
+GroupColumn = Annotated[
+    str | None,
+    _option(
+        "Column that says which rows belong together, such as a patient. The certificate is then about a new group.",
+        metavar="COLUMN",
+    ),
+]
+Numeric = Annotated[
+    list[str] | None,
+    _option("Read this column as numbers; other cells count as missing. Repeatable.", metavar="COLUMN"),
+]
+Categorical = Annotated[list[str] | None, _option("Read this column as categories; repeatable.", metavar="COLUMN")]
+DateColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--date", metavar="COLUMN", help="Read this column as dates; other cells count as missing. Repeatable."
+    ),
+]
+Decimal = Annotated[str, _option("Decimal mark of the numbers.", metavar="auto|comma|point", panel=_TABLE, rare=True)]
+MaxCategories = Annotated[
+    int,
+    _option(
+        "Maximum features per text column; rare categories share one.", metavar="N", panel=_TABLE, rare=True, min=2
+    ),
+]
+MaxLearnRows = Annotated[
+    int,
+    _option(
+        "Train on at most this many rows. A larger table is streamed; all other rows are counted for the certificate.",
+        metavar="N", panel=_TABLE, rare=True, min=1,
+    ),
+]  # fmt: skip
+
+# The classifier
 
 HiddenLayerSizes = Annotated[
     str,
-    typer.Option(
-        metavar="WIDTHS",
-        rich_help_panel=_NETWORK,
-        help="Widths of the hidden layers, e.g. 8,8, for one network; 'auto' makes a mixture by fixed rules.",
+    _option(
+        "Widths of the hidden layers, e.g. 8,8, for one network; 'auto' makes a mixture by fixed rules.",
+        metavar="WIDTHS", panel=_MODEL, rare=True,
     ),
-]
+]  # fmt: skip
 NEstimators = Annotated[
     str,
-    typer.Option(
-        metavar="NUMBER",
-        rich_help_panel=_NETWORK,
-        help="Networks in the mixture; 'auto' is 8 (4 for several classes and wide tables), or 1 where widths are "
-        "given.",
-    ),
+    _option("Number of networks in the mixture; 'auto' follows fixed rules.", metavar="N", panel=_MODEL, rare=True),
 ]
 Teacher = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=_NETWORK,
-        help="Who teaches the networks on the first part: 'forest', 'boosting', 'linear', 'kernel', 'all' of them, "
-        "weighed (the kernel for several classes only), or 'none'; 'auto' is 'all', or 'none' where widths are given "
-        "or the table is wide.",
+    _option(
+        "What the networks are distilled from: 'forest', 'boosting', 'linear', 'kernel', 'all' of them weighted, or "
+        "'none'.",
+        metavar="NAME", panel=_MODEL, rare=True,
     ),
-]
+]  # fmt: skip
 Codes = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=_NETWORK,
-        help="'thermometer': answers to \"is it above?\" beside the columns; 'none'; 'auto' chooses.",
+    _option(
+        "Add thermometer codes of numeric columns ('thermometer') or not ('none').",
+        metavar="NAME", panel=_MODEL, rare=True,
     ),
-]
+]  # fmt: skip
 ClassWeight = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME", rich_help_panel=_TRAINING, help="'balanced': every class counts the same in learning."
+    _option("'balanced' gives every class the same weight in training.", metavar="NAME", panel=_MODEL),
+]
+MaxIter = Annotated[int, _option("Maximum epochs of a training stage.", metavar="N", panel=_MODEL, rare=True)]
+RandomState = Annotated[
+    int | None,
+    _option(
+        "Seed. The same rows, in any order, and the same seed give the same model.",
+        metavar="N", panel=_MODEL, min=0, show_default="a new one each time",
     ),
-]
-TargetError = Annotated[
-    float | None,
-    typer.Option(
-        metavar="RATE",
-        rich_help_panel=_CERTIFICATE,
-        help="Answer only where sure enough: certify this error among the answered rows (`abnet predict --abstain`).",
-    ),
-]
-TargetRecall = Annotated[
-    float | None,
-    typer.Option(
-        metavar="RATE",
-        rich_help_panel=_CERTIFICATE,
-        help="Find and certify a threshold that calls this share of --positive-class (`abnet predict --decide`).",
-    ),
-]
-TargetPrecision = Annotated[
-    float | None,
-    typer.Option(
-        metavar="RATE",
-        rich_help_panel=_CERTIFICATE,
-        help="The same for the share of --positive-class among the rows that are called so.",
-    ),
-]
-PositiveClass = Annotated[
-    str | None,
-    typer.Option(metavar="LABEL", rich_help_panel=_CERTIFICATE, help="The class that such a target is about."),
-]
-Costs = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TRUTH:ANSWER=COST",
-        rich_help_panel=_CERTIFICATE,
-        help="What a wrong answer costs, once for each pair of labels: certify the expected cost of a row.",
-    ),
-]
+]  # fmt: skip
+
+# What is certified
+
 LearnFraction = Annotated[
     str,
-    typer.Option(
-        metavar="SHARE",
-        rich_help_panel=_CERTIFICATE,
-        help="Share of the rows that learn; the others are held out. 'auto' is 0.6, or 0.5 where widths are given.",
+    _option(
+        "Share of the rows to train on; the rest is held out. 'auto' is 0.6, or 0.5 if widths are given.",
+        metavar="SHARE", panel=_CERTIFICATE,
     ),
-]
+]  # fmt: skip
 Delta = Annotated[
-    float,
-    typer.Option(metavar="NUMBER", rich_help_panel=_CERTIFICATE, help="Maximum probability that a certificate fails."),
+    float, _option("Maximum probability that a certificate is false.", metavar="NUMBER", panel=_CERTIFICATE)
 ]
 NCandidates = Annotated[
     int,
-    typer.Option(
-        metavar="NUMBER",
-        rich_help_panel=_CERTIFICATE,
-        help="Number of models among which you will choose by their certificates; fix it beforehand.",
-    ),
+    _option("Number of models among which you will choose by these certificates.", metavar="N", panel=_CERTIFICATE),
 ]
-MaxIter = Annotated[
-    int,
-    typer.Option(
-        metavar="NUMBER",
-        rich_help_panel=_TRAINING,
-        help="Maximum epochs of a training stage.",
+TargetError = Annotated[
+    float | None,
+    _option(
+        "Answer only where the model is sure enough, and certify this error rate among the answered rows.",
+        metavar="RATE", panel=_CERTIFICATE,
     ),
+]  # fmt: skip
+TargetRecall = Annotated[
+    float | None,
+    _option("Certify a threshold that finds this share of --positive-class.", metavar="RATE", panel=_CERTIFICATE),
 ]
-_SEED = "Seed: the same rows, in any order, and the same seed give the same model. \\[default: drawn anew]"
-RandomState = Annotated[int | None, typer.Option(min=0, metavar="NUMBER", rich_help_panel=_TRAINING, help=_SEED)]
-PARAMETERS = (
-    "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "target_error", "target_recall",
-    "target_precision", "positive_class", "costs", "learn_fraction", "delta", "n_candidates", "max_iter",
-    "random_state",
-)  # fmt: skip
-"""Options of `abnet fit` that make the classifier: its parameters, and those of the goals of `decision`."""
+TargetPrecision = Annotated[
+    float | None,
+    _option(
+        "Certify a threshold at which this share of the rows called --positive-class is right.",
+        metavar="RATE", panel=_CERTIFICATE,
+    ),
+]  # fmt: skip
+PositiveClass = Annotated[
+    str | None, _option("The class that a recall or precision is about.", metavar="LABEL", panel=_CERTIFICATE)
+]
+Costs = Annotated[
+    list[str] | None,
+    _option(
+        "Cost of a wrong answer, for each pair of labels: certify the expected cost of a row.",
+        metavar="TRUTH:ANSWER=COST", panel=_CERTIFICATE,
+    ),
+]  # fmt: skip
 
+# From options to parameters
 
-def settings(context: typer.Context) -> dict[str, Any]:
-    """The estimator's parameters among the options of a command."""
-    from abnet.certificates.split import drawn_seed
-
-    given = {name: context.params[name] for name in PARAMETERS if name in context.params}
-    given["hidden_layer_sizes"] = widths(given["hidden_layer_sizes"])
-    if given.get("n_estimators", "auto") != "auto":
-        given["n_estimators"] = _whole("--n-estimators takes a number of networks or 'auto'", given["n_estimators"])
-    if "target_error" in given:
-        given["decision"] = _goal({name: given.pop(name) for name in _GOALS}, given.pop("positive_class"))
-    if given.get("teacher") == "none":
-        given["teacher"] = None
-    if given.get("learn_fraction", "auto") != "auto":
-        given["learn_fraction"] = _number("--learn-fraction", given["learn_fraction"])
-    given["random_state"] = context.params["random_state"] = drawn_seed(given["random_state"])
-    return given
-
-
-_GOALS = ("target_error", "target_recall", "target_precision", "costs")
+GOALS = ("target_error", "target_recall", "target_precision", "costs")
 """Options that ask for a threshold; they exclude each other."""
+PARAMETERS = (
+    "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "learn_fraction", "delta",
+    "n_candidates", "max_iter", "random_state",
+)  # fmt: skip
+"""Options of `abnet fit` that are parameters of the classifier."""
 
 
-def _goal(given: dict[str, Any], positive: str | None) -> Any:
-    """What the answers have to achieve, None if nothing is asked for."""
+COLUMNS = ("use", "numeric", "categorical", "dates")
+"""Options that name columns, and are parameters of the preparation of tables."""
+
+
+def classifier(given: Mapping[str, Any], *, verbose: bool = False) -> Any:
+    """An unfitted classifier from the options of a command; options that it would refuse are found at once."""
+    from abnet.certificates.split import drawn_seed
+    from abnet.estimators.certified import CertifiedClassifier
+    from abnet.preparation import TablePreparation
+
+    chosen = {name: given[name] for name in PARAMETERS if name in given}
+    chosen["hidden_layer_sizes"] = widths(chosen["hidden_layer_sizes"])
+    if chosen.get("n_estimators", "auto") != "auto":
+        chosen["n_estimators"] = _whole("--n-estimators takes a number of networks or 'auto'", chosen["n_estimators"])
+    if chosen.get("teacher") == "none":
+        chosen["teacher"] = None
+    if chosen.get("learn_fraction", "auto") != "auto":
+        chosen["learn_fraction"] = _number("--learn-fraction", chosen["learn_fraction"])
+    if "target_error" in given:
+        chosen["decision"] = goal_of(given)
+    chosen["random_state"] = drawn_seed(chosen["random_state"])
+    if "use" in given:
+        if given["decimal"] not in ("auto", "comma", "point"):
+            raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {given['decimal']!r}.")
+        named = {name: tuple(given[name] or ()) for name in COLUMNS if name in given}
+        chosen["preprocessor"] = TablePreparation(
+            max_categories=given["max_categories"], decimal=given["decimal"], **named
+        )
+    made = CertifiedClassifier(**chosen, verbose=int(verbose))
+    made._check_parameters()
+    return made
+
+
+def goal_of(given: Mapping[str, Any]) -> "Goal | None":
+    """What the answers have to achieve; None if nothing is asked for."""
     from abnet.certificates import goals
 
-    asked = [name for name in _GOALS if given[name] is not None and given[name] not in ([], ())]
+    asked = [name for name in GOALS if given[name] not in (None, [], ())]
     if not asked:
         return None
     if len(asked) > 1:
-        first, second = ("--" + name.replace("_", "-") for name in asked[:2])
-        raise UsageError(f"{first} and {second} ask for a threshold each: give one.")
-    name = asked[0]
+        first, second = (_spelled(name) for name in asked[:2])
+        raise UsageError(f"{first} and {second} each set a threshold: give one of them.")
+    name, value = asked[0], given[asked[0]]
     if name == "costs":
-        return goals.Costs(costs_of(given[name]) or {})
-    check_levels(**{name: given[name]})
+        return goals.Costs(costs_of(value))
+    if not 0 < value < 1:
+        raise UsageError(f"{_spelled(name)} must lie strictly between 0 and 1, not {value:g}.")
     if name == "target_error":
-        return goals.TargetError(given[name])
-    if positive is None:
-        raise UsageError(f"--{name.replace('_', '-')} needs --positive-class: name the class.")
+        return goals.TargetError(value)
+    if given["positive_class"] is None:
+        raise UsageError(f"{_spelled(name)} needs --positive-class LABEL.")
     kind = goals.TargetRecall if name == "target_recall" else goals.TargetPrecision
-    return kind(given[name], positive=positive)
-
-
-_ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
-"""Options that say where results go, and change nothing about the model."""
-
-
-def command_line(context: typer.Context) -> str:
-    """The command that repeats the one at work, as far as it shapes the model, with a seed that was drawn."""
-    parts = ["abnet", str(context.command.name)]
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        typed = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-        if name in _ELSEWHERE or not (typed or name == "random_state"):
-            continue
-        value = context.params[name]
-        if value is True and getattr(parameter, "is_flag", False):
-            parts.append(parameter.opts[0])
-            continue
-        for one in value if isinstance(value, list | tuple) else [value]:
-            parts += [str(parameter.metavar)] if isinstance(parameter, TyperArgument) else [parameter.opts[0], str(one)]
-    return shlex.join(parts)
-
-
-def preparation(max_categories: int, decimal: str, **columns: list[str] | None) -> dict[str, Any]:
-    """The parameters of `abnet.preparation.TablePreparation` among the options of a command."""
-    if decimal not in ("auto", "comma", "point"):
-        raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {decimal!r}.")
-    named = {name: tuple(given or ()) for name, given in columns.items()}
-    return {"max_categories": max_categories, "decimal": decimal, **named}
+    return kind(value, positive=given["positive_class"])
 
 
 def widths(text: str) -> tuple[int, ...] | str:
@@ -285,15 +286,15 @@ def widths(text: str) -> tuple[int, ...] | str:
     return tuple(_whole("--hidden-layer-sizes takes widths separated by commas", part) for part in text.split(","))
 
 
-def costs_of(texts: list[str]) -> dict[tuple[str, str], float] | None:
-    """Costs by truth and answer from ``TRUTH:ANSWER=COST``; None of none.
+def costs_of(texts: list[str]) -> dict[tuple[str, str], float]:
+    """Costs by truth and answer from ``TRUTH:ANSWER=COST``.
 
     Examples
     --------
     >>> costs_of(["ill:well=10", "well:ill=1"])
     {('ill', 'well'): 10.0, ('well', 'ill'): 1.0}
     """
-    costs = {}
+    costs: dict[tuple[str, str], float] = {}
     for text in texts:
         pair, _, number = text.rpartition("=")
         truth, mark, answer = pair.partition(":")
@@ -303,25 +304,7 @@ def costs_of(texts: list[str]) -> dict[tuple[str, str], float] | None:
         if named in costs:
             raise UsageError(f"--costs: {named[0]}:{named[1]} is given twice.")
         costs[named] = _number("--costs", number)
-    return costs or None
-
-
-def check_levels(**levels: float | None) -> None:
-    """Refuse options that must lie strictly between 0 and 1, by their names; None is not given.
-
-    Examples
-    --------
-    >>> check_levels(delta=0.05, target_error=None)
-    """
-    for name, value in levels.items():
-        if value is not None and not 0 < value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must lie strictly between 0 and 1, not {value:g}.")
-
-
-def check_counted(n_candidates: int) -> None:
-    """Refuse a number of candidates below 1."""
-    if n_candidates < 1:
-        raise UsageError(f"--n-candidates must be a whole number of 1 or more, not {n_candidates}.")
+    return costs
 
 
 def _whole(rule: str, text: str) -> int:
@@ -338,12 +321,38 @@ def _number(option: str, text: str) -> float:
         raise UsageError(f"{option} takes a number or 'auto', not {text!r}.") from None
 
 
+_ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
+"""Options that say where results go, and change nothing about the model."""
+
+
+def command_line(context: typer.Context, seed: int) -> str:
+    """The command that repeats the one at work, as far as it shapes the model, with the seed that was used."""
+    parts = ["abnet", str(context.command.name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        typed = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        if name in _ELSEWHERE or not (typed or name == "random_state"):
+            continue
+        value = seed if name == "random_state" else context.params[name]
+        if value is True and getattr(parameter, "is_flag", False):
+            parts.append(parameter.opts[0])
+            continue
+        for one in value if isinstance(value, list | tuple) else [value]:
+            parts += [str(parameter.metavar)] if isinstance(parameter, TyperArgument) else [parameter.opts[0], str(one)]
+    return shlex.join(parts)
+
+
 _HOMES = {
-    **dict.fromkeys((*PARAMETERS, "max_categories", "decimal", "use", "max_learn_rows"), "abnet fit"),
-    **{"unseen": "abnet predict", "allow_training_rows": "abnet certify", "allow_repeat": "abnet monitor"},
+    **dict.fromkeys((*PARAMETERS, *GOALS, "positive_class", "max_categories", "decimal", "use"), "abnet fit"),
+    **{"max_learn_rows": "abnet fit", "unseen": "abnet predict", "on_error": "abnet predict"},
+    **{"allow_training_rows": "abnet certify", "allow_repeat": "abnet monitor"},
     **dict.fromkeys(("data_dir", "download"), "abnet data"),
 }
 """Parameters that are options of some command, and the command to name where the one at work lacks them."""
+
+
+def _spelled(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def spelled(parameter: Parameter, own: Collection[str]) -> str:
@@ -364,61 +373,9 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
     """
     if parameter.name == "decision":
         return "a target, or --costs,"
-    if parameter.name not in _HOMES:
+    if parameter.name not in own and parameter.name not in _HOMES:
         return str(parameter)
-    option = "--" + parameter.name.replace("_", "-")
+    option = _spelled(parameter.name)
     if parameter.value is not None and parameter.value is not True:
         option += f" {parameter.value}"
     return option if parameter.name in own else f"{_HOMES[parameter.name]} {option}"
-
-
-class Command(TyperCommand):
-    """A command with plain help."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Arguments and options, shown plainly."""
-        return [_plain(parameter) for parameter in super().get_params(ctx)]
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The usage line, with what is required as it is, and what is not in brackets."""
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
-
-
-class Group(TyperGroup):
-    """A group of commands with plain help."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Options, shown plainly."""
-        return [_plain(parameter) for parameter in super().get_params(ctx)]
-
-
-def _plain(parameter: Any) -> Any:
-    """``--help`` takes no value, and the name of an argument says what it is: neither needs a type beside it."""
-    if isinstance(parameter, TyperArgument):
-        parameter.display_type_rich = _nothing  # type: ignore[method-assign]
-    elif "--help" in parameter.opts:
-        parameter.metavar = ""
-    return parameter
-
-
-def _nothing(ctx: Any) -> str:
-    return ""
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"abnet {__version__}")
-        raise typer.Exit
-
-
-def program(
-    version: Annotated[
-        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Learn a classifier from a table, with a certificate on its error on new data.
-
-    abnet demo                                 all of it, on built-in data
-    abnet fit patients.csv --target diagnosis  learn, certify, write model.abnet
-    abnet predict model.abnet new.csv          label new rows
-    """

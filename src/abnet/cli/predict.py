@@ -1,37 +1,17 @@
 """`abnet predict`."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import (
-    UsageError,
-    guarded,
-    said,
-    say,
-)
+from abnet.cli.console import guarded
 
-__all__ = ["file_bar", "predict"]
+__all__ = ["predict"]
 
-
-@contextmanager
-def file_bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
-    """A callback that takes the share done, between 0 and 1, or None when nobody watches."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(description, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+DEFAULTS = options.defaults("model.predict_table:predict_table")
 
 
 @guarded
@@ -40,80 +20,68 @@ def predict(
     table: options.Table,
     to: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; stdout by default, or with -."),
+        typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; by default, or with -, to stdout."),
     ] = None,
-    proba: Annotated[bool, typer.Option("--proba", metavar="", help="Add the probability of each class.")] = False,
-    abstain: Annotated[
-        bool,
-        typer.Option(
-            "--abstain", metavar="", help="Leave rows empty that the model is not sure enough of (--target-error)."
-        ),
-    ] = False,
-    decide: Annotated[
-        bool,
-        typer.Option(
-            "--decide",
-            metavar="",
-            help="Answer by the threshold that was certified (--target-recall, --target-precision, --costs).",
-        ),
-    ] = False,
+    proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = DEFAULTS["proba"],
+    vote: Annotated[
+        bool, options.flag("--vote", "Give the plain vote, not the decision that was certified.")
+    ] = DEFAULTS["vote"],
     unseen: Annotated[
         str,
         typer.Option(
             metavar="warn|error",
-            help="Categories that training never saw, and dates that cannot be read: go on with a note and treat them "
-            "as unknown and missing, or refuse the table. The certificate is about all rows, those with new values "
-            "included; it says nothing about the rows that are left when others are refused.",
+            help="Categories that were not in the training table, and dates that cannot be read: treat them as unknown "
+            "or missing, with a note, or refuse them.",
         ),
-    ] = "warn",
+    ] = DEFAULTS["unseen"],
+    on_error: Annotated[
+        str,
+        typer.Option(
+            metavar="stop|skip",
+            help="A row that cannot be read: stop, or leave its prediction empty and list it.",
+        ),
+    ] = DEFAULTS["on_error"],
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="Column to pass through, such as an id; may be repeated; 'all' keeps every column."
-        ),
+        typer.Option(metavar="COLUMN", help="Column to pass through, such as an id; repeatable. 'all' keeps all."),
     ] = None,
     overwrite: options.Overwrite = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress bar.")] = False,
+    quiet: options.Quiet = False,
     json: Annotated[
-        bool,
-        typer.Option(
-            "--json", metavar="", help="Without --output, one JSON object per row; with it, a summary as JSON."
-        ),
+        bool, options.flag("--json", "One JSON object per row; with --output, a summary as JSON instead.")
     ] = False,
 ) -> None:
     """Predict the rows of a table, in their order, with a model file.
 
-    Columns are found by name; their order and further columns do not matter.
-    Large files stream through. The output appears under its name when it is
-    complete, and not before.
+    Columns are found by name; their order and further columns do not matter. A
+    model that was fitted with a target or costs applies its certified threshold;
+    where it abstains, the prediction is empty. Files larger than memory stream
+    through, and the output file appears when it is complete.
 
     abnet predict model.abnet new.csv
     abnet predict model.abnet new.csv --proba --output predictions.csv
+    abnet predict model.abnet new.csv --on-error skip --keep id
     abnet predict model.abnet new.parquet --json | jq .prediction
     zcat new.csv.gz | abnet predict model.abnet - --keep id
     """
-    from abnet.cli.jobs.inputs import check_output
-    from abnet.cli.jobs.predict_table import Wanted, predict_to_file, predict_to_stream
+    from abnet.cli.outputs import check_output
+    from abnet.model.predict_table import predict_table
     from abnet.words import number_of
 
     output = None if to in (None, "-") else Path(str(to))
-    if unseen not in ("error", "warn"):
-        raise UsageError(f"--unseen must be 'error' or 'warn', not {unseen!r}.")
     if output is not None:
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
-    if abstain and decide:
-        raise UsageError("--abstain and --decide each have a threshold of their own: give one.")
-    wanted = Wanted(proba, tuple(keep or ()), unseen == "error", abstain, decide)
-    with file_bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
-        if output is None:
-            outcome = predict_to_stream(model, table, wanted, json_lines=json)
-        else:
-            outcome = predict_to_file(model, table, output, wanted, progress=progress)
-    for notice in outcome.notices:
-        say(notice)
+    wanted: dict[str, Any] = {
+        "proba": proba, "keep": tuple(keep or ()), "unseen": unseen, "on_error": on_error,
+        "vote": vote, "form": "json" if json and output is None else "csv",
+    }  # fmt: skip
+    with console.bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
+        made = predict_table(model, table, sys.stdout if output is None else output, progress=progress, **wanted)
+    console.say_all(made.notes)
+    for skipped in made.skipped[1:]:
+        console.say(f"row {skipped.row} skipped: {skipped.reason}")
     if output is not None and json:
-        console.as_json({**outcome.to_dict(), "notes": said()})
+        console.as_json({**made.to_dict(), "notes": console.said()})
     elif output is not None:
-        replaced = ", in place of an older file" if outcome.replaced else ""
-        print(f"Predicted {number_of(outcome.n_rows, 'row')} into {output}{replaced}.")
-        print(", ".join(f"{label}: {number:,}" for label, number in outcome.counts.items()))
+        print(f"Predicted {number_of(made.n_rows, 'row')} into {output}{console.replaced(made.replaced)}.")
+        print(", ".join(f"{label}: {number:,}" for label, number in made.counts.items()))

@@ -1,14 +1,14 @@
 """`abnet reproduce`: the paper's Table 1 and figures."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abnet.cli.console import UsageError, guarded, note
-from abnet.cli.options import Command, Group
+from abnet.cli.console import UsageError, guarded, note, when_interrupted
+from abnet.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from abnet.paper import Reproduced
@@ -343,14 +343,9 @@ def _numbers(option: str, text: str | None) -> list[int] | None:
     return None if given is None else [int(word) for word in given]
 
 
-@contextmanager
-def _resumable() -> Iterator[None]:
+def _resumable() -> AbstractContextManager[None]:
     """Say after Ctrl-C that nothing finished is lost."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        note("finished runs are stored; the same command continues")
-        raise
+    return when_interrupted("interrupted; finished runs are stored, and the same command continues.")
 
 
 @contextmanager

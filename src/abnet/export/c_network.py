@@ -6,9 +6,11 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.export.c_erf import erf_code
 from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals
 from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable
+from abnet.predictors.steps import steps_of
 
 __all__ = ["network_code"]
 
@@ -29,7 +31,7 @@ _SUMS = """
 /* w_u x + b_u of every neuron u of the first layer, for inputs x; the squared norm of x. */
 static double abnet_sums(const float *f, double *restrict z) {
     double norm = ABNET_CODES; /* each code is -1 or 1 */
-    int i, u;
+%(declared)s    int i, u;
     for (u = 0; u < ABNET_UNITS; u++) z[u] = abnet_b[u];
     for (i = 0; i < ABNET_FEATURES; i++)
         if (f[i] < 0.0f || f[i] > 0.0f) {
@@ -46,9 +48,12 @@ _CODES = """    for (i = 0; i < ABNET_CODED; i++) {
         const float x = f[abnet_coded[i]];
         int k, row = abnet_first[i] + i;
         for (k = abnet_first[i]; k < abnet_first[i + 1]; k++) row += x >= abnet_thresholds[k];
-        for (u = 0; u < ABNET_UNITS; u++) z[u] += abnet_sums_of[row * ABNET_UNITS + u];
+        for (u = 0; u < ABNET_UNITS; u++) %(into)s[u] += abnet_sums_of[row * ABNET_UNITS + u];
     }
 """
+
+_WHOLE = "    for (u = 0; u < ABNET_UNITS; u++) z[u] += abnet_step[u] * (double)whole[u];\n"
+"""Sums that are whole multiples of a step for each neuron: exact, and a quarter of the bytes."""
 
 
 def _leading(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -> CPart:
@@ -65,9 +70,25 @@ def _leading(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -
             CPart(c_array("int", "abnet_coded", coded), 4 * len(coded)),
             CPart(c_array("int", "abnet_first", first), 4 * len(first)),
             c_reals("abnet_thresholds", least_reaching([t for place in coded for t in plan.thresholds[place]])),
-            c_reals("abnet_sums_of", _sums_of_codes(W[:, base:].T, lengths)),
         ]
-    parts.append(CPart(_SUMS % {"codes": _CODES if plan.n_codes else ""}, 0, 8 * len(b)))
+    ram, words = 8 * len(b), {"codes": "", "declared": ""}
+    if plan.n_codes:
+        steps, sums = steps_of(W[:, base:]), _sums_of_codes(W[:, base:].T, lengths)
+        whole = np.round(sums / steps)
+        if np.abs(whole).max() < 2**15 and (whole * steps == sums).all():
+            parts += [
+                CPart(c_array("short", "abnet_sums_of", whole), 2 * whole.size),
+                c_reals("abnet_step", steps),
+            ]
+            ram += 4 * len(b)
+            words = {
+                "declared": "    int whole[ABNET_UNITS] = {0};\n",
+                "codes": _CODES % {"into": "whole"} + _WHOLE,
+            }
+        else:
+            parts.append(c_reals("abnet_sums_of", sums))
+            words["codes"] = _CODES % {"into": "z"}
+    parts.append(CPart(_SUMS % words, 0, ram))
     return reduce(add, parts)
 
 
@@ -102,7 +123,7 @@ static void abnet_scores(const float *f, double *scores) {
     double sums[ABNET_OUTPUTS << ABNET_SECOND];
     const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));
     int i, j, k, member, line = 0;
-    for (i = 0; i < ABNET_UNITS; i++) z[i] = erf(z[i] * root);
+    for (i = 0; i < ABNET_UNITS; i++) z[i] = abnet_erf(z[i] * root);
     for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = 0.0;
     for (member = 0; member < ABNET_MEMBERS; member++) {
         abnet_corners(z + member * ABNET_WIDTH, ABNET_FIRST, first);
@@ -125,7 +146,7 @@ def _(network: VoteTable, plan: ExportPlan) -> CPart:
     sizes = _defines(MEMBERS=members, WIDTH=width, FIRST=first, SECOND=width - first, OUTPUTS=outputs)
     leading = _leading(network.W.reshape(-1, n), network.b.reshape(-1), plan)
     ram = 8 * (2**first + (1 + outputs) * 2 ** (width - first))
-    return sizes + leading + c_reals("abnet_H", network.H) + CPart(_CORNERS + _VOTE, 0, ram, libm=True)
+    return sizes + leading + c_reals("abnet_H", network.H) + erf_code() + CPart(_CORNERS + _VOTE, 0, ram)
 
 
 # Signs
@@ -202,7 +223,7 @@ def _(network: FixedPaths, plan: ExportPlan) -> CPart:
         halves = {"FIRST": widths[-1] // 2, "SECOND": widths[-1] - widths[-1] // 2}
         parts += [_classes(network.codes, plan), _defines(**halves), CPart(_CORNERS)]
         ram += 8 * (len(network.codes) + widths[-1] + block * sum(2**half for half in halves.values()))
-    return reduce(add, parts) + CPart(_path_scores(network, widths), 0, ram, libm=True)
+    return reduce(add, parts) + erf_code() + CPart(_path_scores(network, widths), 0, ram)
 
 
 _PATHS_OF_A_LAYER = """
@@ -221,7 +242,7 @@ _PATHS_OF_A_LAYER = """
 
 _DECODED = """
             for (p = 0; p < ABNET_BLOCK; p++) {
-                for (u = 0; u < ABNET_WIDTH; u++) m[u] = erf(%(last)s[u][p]);
+                for (u = 0; u < ABNET_WIDTH; u++) m[u] = abnet_erf(%(last)s[u][p]);
                 abnet_corners(m, ABNET_FIRST, low[p]);
                 abnet_corners(m + ABNET_FIRST, ABNET_SECOND, high[p]);
             }
@@ -268,7 +289,7 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
         ]
     else:
         counted = "p < ABNET_BLOCK && block * ABNET_BLOCK + p < ABNET_PATHS"
-        lines += [f"            for (p = 0; {counted}; p++) scores[0] += erf(z{depth}[0][p]);", "        }"]
+        lines += [f"            for (p = 0; {counted}; p++) scores[0] += abnet_erf(z{depth}[0][p]);", "        }"]
     lines += [
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= (double)ABNET_MEMBERS * ABNET_PATHS;",
         "}\n",
@@ -292,14 +313,15 @@ _MEANS_OF_A_LAYER = """
                 variance[u] += weight * weight * left;
             }
         }
-        for (u = 0; u < %(units)d; u++) v[u] = erf(sum[u] / sqrt(2.0 * variance[u]));"""
+        for (u = 0; u < %(units)d; u++) v[u] = abnet_erf(sum[u] / sqrt(2.0 * variance[u]));"""
 
 _SHARED = """    for (i = 0; i < 1 << ABNET_FIRST; i++) {
         double p[1 << ABNET_SECOND] = {0.0};
         for (member = 0; member < ABNET_MEMBERS; member++)
             for (u = 0; u < 1 << ABNET_SECOND; u++) p[u] += first[member][i] * second[member][u];
-        for (u = 0; u < 1 << ABNET_SECOND; u++) scores[abnet_class[(i << ABNET_SECOND) + u]] += p[u];
-    }"""
+        for (u = 0; u < 1 << ABNET_SECOND; u++) part[u & 3][abnet_class[(i << ABNET_SECOND) + u]] += p[u];
+    }
+    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = part[0][i] + part[1][i] + part[2][i] + part[3][i];"""
 
 
 @network_code.register
@@ -317,11 +339,13 @@ def _(network: MeanLayers, plan: ExportPlan) -> CPart:
         "static void abnet_scores(const float *f, double *scores) {",
         f"    double z[ABNET_UNITS], v[{max(widths)}], sum[{max(widths[1:])}], variance[{max(widths[1:])}];",
         *["    double first[ABNET_MEMBERS][1 << ABNET_FIRST], second[ABNET_MEMBERS][1 << ABNET_SECOND];"] * several,
+        # Four sums of each class: one alone would wait for the corner before.
+        *["    double part[4][ABNET_OUTPUTS] = {{0.0}};"] * several,
         "    const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));",
         "    int i, u, member;",
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = 0.0;",
         "    for (member = 0; member < ABNET_MEMBERS; member++) {",
-        f"        for (i = 0; i < {leading}; i++) v[i] = erf(z[member * {leading} + i] * root);",
+        f"        for (i = 0; i < {leading}; i++) v[i] = abnet_erf(z[member * {leading} + i] * root);",
     ]
     for k, (W, b) in enumerate(zip(network.weights[1:], network.biases[1:], strict=True), start=2):
         parts += [c_reals(f"abnet_W{k}", W.swapaxes(1, 2)), c_reals(f"abnet_b{k}", b)]
@@ -334,7 +358,7 @@ def _(network: MeanLayers, plan: ExportPlan) -> CPart:
         lines += ["        scores[0] += v[0];", "    }"]
     else:
         parts += [_classes(network.codes, plan), CPart(_CORNERS)]
-        ram += 8 * (members * 2**first + (members + 1) * 2 ** (widths[-1] - first))
+        ram += 8 * (members * 2**first + (members + 1) * 2 ** (widths[-1] - first) + 4 * plan.n_outputs)
         lines += [
             "        abnet_corners(v, ABNET_FIRST, first[member]);",
             "        abnet_corners(v + ABNET_FIRST, ABNET_SECOND, second[member]);",
@@ -342,4 +366,4 @@ def _(network: MeanLayers, plan: ExportPlan) -> CPart:
             _SHARED,
         ]
     lines += ["    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= ABNET_MEMBERS;", "}\n"]
-    return reduce(add, parts) + CPart("\n".join(lines), 0, ram, libm=True)
+    return reduce(add, parts) + erf_code() + CPart("\n".join(lines), 0, ram)

@@ -17,7 +17,7 @@ __all__ = ["in_single", "least_reaching", "with_single_thresholds"]
 _KEPT = re.compile(r'"(?:[^"\\\n]|\\.)*"|/\*.*?\*/', re.DOTALL)
 """Texts and comments, which stay as they are."""
 _NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
-_FUNCTIONS = re.compile(r"\b(erf|sqrt|exp|log|sin|cos)\(")
+_FUNCTIONS = re.compile(r"\b(sqrt|exp|log|sin|cos|fabs|copysign)\(")
 
 
 def in_single(code: str) -> str:

@@ -134,7 +134,9 @@ def c_program(model: Model, *, prefix: str = "abnet", header: str = "model.h", s
     flash, ram = sum(part.flash for part in parts), sum(part.ram for part in parts) + 8 * plan.n_outputs
     if single:
         flash -= 4 * sum(int(n) for n in re.findall(r"static const double \w+\[(\d+)\]", body))
-        ram -= (ram - 4 * (plan.n_features - plan.n_codes)) // 2  # the features are float anyway
+        whole = re.search(r"ABNET_UNITS (\d+)", body) if "int whole[" in body else None
+        kept = plan.n_features - plan.n_codes + (int(whole[1]) if whole else 0)  # numbers of 4 bytes anyway
+        ram -= (ram - 4 * kept) // 2
         body = in_single(body)
     libm = any(part.libm for part in parts)
     real: Callable[[str], str] = in_single if single else str

@@ -17,6 +17,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
 from abnet.labels import Labels
 from abnet.model.card import Card
+from abnet.model.compact import compacted, restored
 from abnet.model.model import Model
 from abnet.predictors.kinds import kind_of, predictor_class
 
@@ -236,7 +237,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     >>> load(path).predict([[1.0, 2.0], [-1.0, 0.5]])
     array([ 1, -1])
     """
-    arrays, config = model.predictor.arrays(), config_text(model)
+    arrays, config = compacted(model.predictor.arrays()), config_text(model)
     texts = {"format": FORMAT, "format_version": VERSION, "config": config, "sha256": digest(arrays, VERSION, config)}
     content = pack(arrays, texts)
     with atomic_path(path) as temporary:
@@ -273,7 +274,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def _load(file: Path) -> Model:
     arrays, texts = unpack(file)
-    model = _model(_checked_config(arrays, texts), arrays)
+    model = _model(_checked_config(arrays, texts), restored(arrays))
     _check_width(model)
     return model
 

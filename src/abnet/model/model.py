@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from abnet.calibration import Calibration
 from abnet.certificates.certificate import Certificate
@@ -14,6 +14,7 @@ from abnet.certificates.decision import ARGMAX, Decision
 from abnet.features import CodedRows
 from abnet.labels import Labels
 from abnet.model.card import Card
+from abnet.model.records import as_columns
 from abnet.predictors.predictor import Predictor, shares_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,11 @@ class Model:
         return self.feature_names
 
     def features(self, X: Any) -> Any:
-        """The network's inputs for the caller's rows; codes are not written out."""
+        """The network's inputs for the caller's rows; codes are not written out.
+
+        Rows are an array, a frame, a record of columns, a dict (one row) or a list of dicts.
+        """
+        X = as_columns(X, self.feature_names, by_name=_by_name(self.preparation))
         X, preparation = in_order(X, self.feature_names, self.preparation), self.preparation
         if preparation is None:
             return X
@@ -105,15 +110,15 @@ class Model:
         """`features` with codes written out."""
         return np.asarray(made) if isinstance(made := self.features(X), CodedRows) else made
 
-    def scores(self, X: ArrayLike) -> NDArray[np.float64]:
+    def scores(self, X: Any) -> NDArray[np.float64]:
         """The score ``F(x)`` of every row; positive for ``classes_[1]``. Several classes: their shares of the vote."""
         return self.predictor.scores(self.features(X))
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """`scores`, as scikit-learn names them."""
         return self.scores(X)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The answer to every row: by default the vote's label, ``sgn(F(x))`` or the class with the largest share.
 
         None for a row that a decision to abstain leaves without an answer.
@@ -126,17 +131,17 @@ class Model:
             return self.labels.decode(codes)
         return np.array([*self.classes_.tolist(), None], object)[codes]
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, shape (n, K): the shares of the vote, calibrated if the model knows how."""
         self.check_shares()
         return self.probabilities_from_scores(self.scores(X))
 
-    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def vote_share(self, X: ArrayLike) -> NDArray[np.float64]:
+    def vote_share(self, X: Any) -> NDArray[np.float64]:
         """Share of the aggregation's networks that vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``."""
         self.check_shares()
         return self.shares_from_scores(self.scores(X))
@@ -199,10 +204,14 @@ class Model:
         return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
 
 
+def _by_name(preparation: Any) -> bool:
+    """Whether a preparation finds the columns of a table by their names."""
+    return hasattr(preparation, "extra_columns") or hasattr(preparation, "map_")
+
+
 def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
     """A frame's columns in the order of training, unless a table's preparation sees to it; one missing is an error."""
-    by_name = hasattr(preparation, "extra_columns") or hasattr(preparation, "map_")
-    if names is None or not hasattr(X, "columns") or by_name:
+    if names is None or not hasattr(X, "columns") or _by_name(preparation):
         return X
     found = [str(column) for column in X.columns]
     if found == list(names):

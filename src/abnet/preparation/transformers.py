@@ -91,8 +91,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     use : str or sequence of str
         Columns to use though they have no name, count the rows, or differ in all of them.
     numeric, categorical, dates : str or sequence of str
-        Columns to read as numbers, as categories or as dates, whatever they look like; cells of numeric and date columns
-        that cannot be read so count as missing.
+        Columns to read as numbers, as categories or as dates, whatever they look like; cells of numeric and date
+        columns that cannot be read so count as missing.
 
     Attributes
     ----------

@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import jax
 
+from abnet.cache import cache_folder
 from abnet.training.loop import Learner, one_epoch
 
 __all__ = ["Hinted", "compilation_cache", "compiled_epoch", "epoch"]
@@ -110,14 +111,9 @@ def _read(name: str) -> Any:
 
 def _folder() -> Path | None:
     """The cache folder, made if need be; None if there is to be none or it cannot be written."""
-    named = os.environ.get("ABNET_CACHE")
-    if named == "":
+    folder = cache_folder()
+    if folder is None:
         return None
-    if named is None:
-        import platformdirs
-
-        named = platformdirs.user_cache_dir("abnet")
-    folder = Path(named) / "compiled"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

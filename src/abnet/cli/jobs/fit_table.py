@@ -1,6 +1,5 @@
 """Learn, certify, compare, save: the job of `abnet fit`."""
 
-import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,27 +10,23 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.atomic import temporary_folder
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.statement import Estimate
-from abnet.cli.jobs.inputs import (
-    Labelled,
-    check_use,
-    in_options,
-    make_estimator,
-    read_labelled,
-    take_groups,
-)
 from abnet.estimators.classifier import take_rows
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
 from abnet.estimators.mixture_classifier import fit_and_hold
 from abnet.estimators.recipe import prior_share
+from abnet.estimators.table_parts import Labelled, read_labelled, take_groups
 from abnet.groups import number_groups
 from abnet.labels import counted
 from abnet.model.card import Card, Rival
 from abnet.model.file import save
-from abnet.preparation import TablePreparation, UnseenWarning
+from abnet.model.model import Model
+from abnet.preparation import UnseenWarning
+from abnet.tables.cells import Note
 from abnet.tables.reading import Learning, TableSource, without
 from abnet.words import percent
 
@@ -57,7 +52,7 @@ class FitOutcome:
     certificate: Certificate | None
     bound_estimate: Estimate | None
     rivals: tuple[Rival, ...]
-    notices: tuple[str, ...]
+    notes: tuple[Note, ...]
     card: Card
     output: Path
     size: int
@@ -121,12 +116,10 @@ def fit_table(
     target: str,
     output: Path,
     *,
-    settings: dict[str, Any],
+    classifier: Any,
     drop: Sequence[str] = (),
     group: str | None = None,
-    preparation: dict[str, Any] | None = None,
     max_learn_rows: int = 1_000_000,
-    verbose: bool = False,
     background: bool = True,
     command: str | None = None,
 ) -> FitOutcome:
@@ -136,33 +129,26 @@ def fit_table(
     ----------
     table, output : path
     target : str
-    settings : dict
-        Parameters of the classifier.
+    classifier : CertifiedClassifier
+        Unfitted, with a `TablePreparation`.
     drop : sequence of str
         Columns to leave out.
     group : str, optional
         Column that says which rows belong together; it is no feature.
-    preparation : dict, optional
-        Parameters of `TablePreparation`.
     max_learn_rows : int
         Rows that learn, at the most; the others of a larger table are streamed and counted.
-    verbose : bool
-        Draw a progress bar.
     background : bool
         Whether the model keeps some rows for explanations.
     command : str, optional
         What was typed, to be kept in the model file.
     """
-    preprocessor = TablePreparation(**(preparation or {}))
-    classifier = make_estimator(settings, preprocessor=preprocessor, verbose=verbose)
+    preprocessor = classifier.preprocessor
     preprocessor._rules()
     limits = {"max_learn_rows": max_learn_rows, "share": prior_share(classifier), "seed": classifier.random_state}
-    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
+    with temporary_folder() as folder:
         source = TableSource(table, folder)
-        part = read_labelled(source, target, drop=drop, at_least=LEAST_ROWS, **limits)
+        part = read_labelled(source, target, drop=drop, use=preprocessor.use, at_least=LEAST_ROWS, **limits)
         part, groups = take_groups(part, group)
-        check_use(preprocessor.use, part.X.columns)
-        n_columns = part.X.shape[1]
         if part.learns is None:
             prepared = fit_and_hold(classifier, part, groups)
             rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), prepared)
@@ -175,10 +161,16 @@ def fit_table(
     save(made, output)
     notes = (*part.notes, *classifier.preprocessor_.notes_)
     return FitOutcome(
-        target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, n_columns,
+        target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, _n_used(made),
         classifier.certificate_, classifier.bound_estimate_, rivals,
-        tuple(map(in_options, notes)), made.card, output, output.stat().st_size, replaced,
+        notes, made.card, output, output.stat().st_size, replaced,
     )  # fmt: skip
+
+
+def _n_used(model: Model) -> int:
+    """Number of columns of the table that the model uses."""
+    preparation: Any = model.preparation
+    return len(getattr(preparation, "base", preparation).columns)
 
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:

@@ -1,56 +1,37 @@
-"""The comparison that a user would make, on the same rows for all: the job of `abnet compare`."""
+"""`compare`: the model of `abnet.fit_table` beside the usual ones, trained and certified on the same rows."""
 
 import pickle
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import cpu_count
-from numpy.typing import NDArray
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from abnet.atomic import temporary_folder
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
-from abnet.cli.jobs.inputs import (
-    Labelled,
-    check_use,
-    in_options,
-    make_estimator,
-    read_labelled,
-    take,
-    take_groups,
-    two_random_parts,
-    usual_models,
-)
+from abnet.certificates.split import drawn_seed
 from abnet.decisions.certify_model import certify_judged
+from abnet.decisions.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.decisions.outside import judge_answers
+from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.recipe import prior_share
+from abnet.estimators.table_parts import Labelled, read_labelled, take, take_groups, two_random_parts
+from abnet.parameters import check_fraction
 from abnet.preparation import TablePreparation
 from abnet.preparation.choose import DecimalMarkError
-from abnet.tables.cells import CellError
+from abnet.tables.cells import CellError, Note
 from abnet.tables.reading import TableSource
 
-__all__ = [
-    "CompareOutcome",
-    "Contender",
-    "Parts",
-    "attempt",
-    "auc",
-    "balanced_error",
-    "calibration_error",
-    "certified",
-    "compare_table",
-    "judged",
-    "log_loss",
-]
+__all__ = ["Comparison", "Contender", "Parts", "attempt", "certified", "compare", "judged", "usual_models"]
 
 
 @dataclass(frozen=True)
@@ -115,64 +96,6 @@ class Contender:
         plain = asdict(replace(self, certificate=None))
         del plain["certificate"]
         return {**plain, "test_error": self.test_error}
-
-
-def balanced_error(answers: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Mean of the classes' rates of errors.
-
-    Examples
-    --------
-    >>> balanced_error(np.array(["a", "a", "a", "a"]), np.array(["a", "a", "a", "b"]))
-    0.5
-    """
-    return float(np.mean([np.mean(answers[labels == label] != label) for label in np.unique(labels)]))
-
-
-def auc(scores: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float | None:
-    """Area under the ROC curve; of several classes the mean, each against the rest. None where only one occurs.
-
-    Examples
-    --------
-    >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 1]), np.array([0, 0, 1, 1]))
-    0.75
-    """
-    from sklearn.metrics import roc_auc_score
-
-    by_class = scores.T if len(classes) > 2 else scores.T.reshape(-1, len(scores))[-1:]  # of two, the second's
-    cases = [(labels == label, own) for label, own in zip(classes[-len(by_class) :], by_class, strict=True)]
-    areas = [roc_auc_score(hit, own) for hit, own in cases if hit.any() and not hit.all()]
-    return float(np.mean(areas)) if areas else None
-
-
-def log_loss(proba: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Mean of ``-ln P(true class)``, in nats; a probability below 1e-6, or a label that is not known, counts as 1e-6.
-
-    Examples
-    --------
-    >>> round(log_loss(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array(["a", "b"]), np.array(["a", "b"])), 4)
-    0.4581
-    """
-    at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    chance = np.where(classes[at] == labels, proba[np.arange(len(labels)), at], 0.0)
-    return float(-np.log(np.maximum(chance, 1e-6)).mean())
-
-
-CALIBRATION_BINS = 15
-
-
-def calibration_error(proba: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """Expected calibration error: mean gap of confidence and rate of right answers, over bins of the confidence.
-
-    Examples
-    --------
-    >>> calibration_error(np.array([[0.25, 0.75]] * 4), np.array([True, True, True, False]))
-    0.0
-    """
-    top = proba.max(axis=1)
-    bins = np.minimum((top * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
-    count = np.bincount(bins, minlength=CALIBRATION_BINS)
-    gaps = np.bincount(bins, weights=right - top, minlength=CALIBRATION_BINS)
-    return float(np.abs(gaps).sum() / max(count.sum(), 1))
 
 
 @contextmanager
@@ -249,8 +172,8 @@ def _file_size(classifier: Any, preparation: Any) -> int:
     model = classifier.compact()
     if preparation is not None:
         model = replace(model, preparation=preparation, feature_names=None)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.abnet"
+    with temporary_folder() as folder:
+        path = folder / "model.abnet"
         save(model, path)
         return path.stat().st_size
 
@@ -294,12 +217,40 @@ def _fit(model: Any, X: Any, y: Any) -> None:
         model.fit(X, y)
 
 
+def usual_models(seed: int) -> dict[str, Any]:
+    """What people use on tables today."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    return {
+        "random forest": RandomForestClassifier(300, n_jobs=-1, random_state=seed),
+        "gradient boosting": HistGradientBoostingClassifier(random_state=seed),
+        "logistic regression": LogisticRegression(max_iter=1000),
+    }
+
+
 LEAST_ROWS = 20
+"""Minimum number of rows for three parts that say anything."""
 
 
 @dataclass(frozen=True)
-class CompareOutcome:
-    """All contenders, the numbers of rows and threads that they had, and the majority-class error on the test rows."""
+class Comparison:
+    """What came out of `compare`.
+
+    Attributes
+    ----------
+    n_learn, n_test : int
+        Rows that trained and certified the models, and rows of the test set.
+    delta : float
+    contenders : tuple of Contender
+    threads : int
+        Threads that every model had.
+    base_rate : float
+        Majority-class error on the test rows.
+    n_candidates : int
+        Number of models that every certificate accounts for.
+    notes : tuple of Note
+    """
 
     n_learn: int
     n_test: int
@@ -308,7 +259,7 @@ class CompareOutcome:
     threads: int
     base_rate: float
     n_candidates: int = 1
-    notices: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def winner(self) -> Contender | None:
@@ -329,99 +280,99 @@ class _Contest:
 
     learn: Labelled
     test: Labelled
-    settings: dict[str, Any]
-    prepare: dict[str, Any]
-    verbose: bool
+    estimator: Any
     parts: Parts | None = None
 
-    def preparation(self) -> TablePreparation:
-        return TablePreparation(**self.prepare)
-
     def network(self, name: str) -> Contender:
-        network = make_estimator(self.settings, preprocessor=self.preparation(), verbose=self.verbose)
+        network = clone(self.estimator)
         contender = replace(certified(name, network, self.learn, self.test), is_fit=True)
         self.parts = Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
         return contender
 
     def sklearn_model(self, model: Any) -> Callable[[str], Contender]:
-        terms = (self.settings["delta"], self.settings["n_candidates"])
-        return lambda name: judged(name, model, self.learn, self.test, self.parts or self.own_parts(), *terms)
+        def run(name: str) -> Contender:
+            parts, terms = self.parts or self.own_parts(), (self.estimator.delta, self.estimator.n_candidates)
+            return judged(name, model, self.learn, self.test, parts, *terms)
+
+        return run
 
     def own_parts(self) -> Parts:
         """Two parts for the scikit-learn models, where no network has any."""
-        share, seed = prior_share(make_estimator(self.settings)), self.settings["random_state"]
-        first, second = two_random_parts(self.learn, share, seed)
-        return Parts(first, second, self.preparation().fit(take(self.learn, first).X))
+        first, second = two_random_parts(self.learn, prior_share(self.estimator), self.estimator.random_state)
+        return Parts(first, second, clone(self.estimator.preprocessor).fit(take(self.learn, first).X))
+
+    def entries(self) -> dict[str, Callable[[str], Contender]]:
+        from sklearn.dummy import DummyClassifier
+
+        peers = usual_models(self.estimator.random_state) | {"majority rule": DummyClassifier()}
+        return {"ABNet": self.network} | {name: self.sklearn_model(model) for name, model in peers.items()}
 
 
-def compare_table(
-    table: Path,
+def compare(
+    table: Any,
     target: str,
     *,
-    settings: dict[str, Any],
+    estimator: Any = None,
     drop: Sequence[str] = (),
     group: str | None = None,
-    preparation: dict[str, Any] | None = None,
     test_fraction: float = 0.2,
-    save: Path | None = None,
-    verbose: bool = False,
-) -> CompareOutcome:
-    """Learn the target of a table in several ways.
+    choose: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Compare the model of `fit_table` with forest, boosting and logistic regression on the same rows.
+
+    A share of the rows is kept as a test set. All models are trained on one part of the others, and certified by their
+    errors on the rest (test-set bound, Clopper-Pearson).
 
     Parameters
     ----------
-    table : path
+    table : path, frame, or frames
     target : str
-    settings : dict
-        Parameters of the classifier.
+        Column to predict.
+    estimator : CertifiedClassifier, optional
+        Unfitted. Without a preprocessor it gets a `TablePreparation`.
     drop : sequence of str
+        Columns to leave out.
     group : str, optional
-        Column that says which rows belong together; it is no feature.
-    preparation : dict, optional
-        Parameters of `TablePreparation`.
+        Column that says which rows belong together; it is not a feature.
     test_fraction : float
-        Share of the rows that nobody learns from.
-    save : path, optional
-        Where to write the certificate of the model that has the tightest one. All certificates then pay for the choice
-        among all contenders.
-    verbose : bool
-        Draw progress bars.
+        Share of the rows that are kept as a test set.
+    choose : bool
+        Whether you will choose a model by its certificate: every certificate then accounts for the choice among all.
+    progress : callable, optional
+        Takes the share of the models that are done, between 0 and 1.
     """
-    make_estimator(settings)
-    preparation = preparation or {}
-    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
+    check_fraction("test_fraction", test_fraction)
+    made = CertifiedClassifier() if estimator is None else clone(estimator)
+    made.set_params(random_state=drawn_seed(made.random_state))
+    if made.preprocessor is None or isinstance(made.preprocessor, str):
+        made.set_params(preprocessor=TablePreparation())
+    made._check_parameters()
+    with temporary_folder() as folder:
         part = read_labelled(
-            TableSource(table, folder), target, drop=drop, at_least=LEAST_ROWS, max_learn_rows=sys.maxsize, share=0.5,
-            seed=0,
+            TableSource(table, folder), target, drop=drop, use=made.preprocessor.use, at_least=LEAST_ROWS,
+            max_learn_rows=sys.maxsize, share=0.5, seed=0,
         )  # fmt: skip
     part, groups = take_groups(part, group)
     data = Labelled(part.X, part.y, groups)
-    check_use(preparation.get("use", ()), part.X.columns)
-    learn, test = two_random_parts(data, 1 - test_fraction, settings["random_state"])
-    settings = {"n_candidates": 1, **settings}
-    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), settings, preparation, verbose)
-    if save is not None:
-        contest.settings["n_candidates"] = len(_entries(contest))
-    threads = cpu_count()
+    learn, test = two_random_parts(data, 1 - test_fraction, made.random_state)
+    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), made)
+    entries = contest.entries()
+    if choose:
+        made.set_params(n_candidates=len(entries))
+    threads, contenders = cpu_count(), list[Contender]()
     with threadpool_limits(threads):  # JAX takes as many by itself
         try:
-            contenders = tuple(attempt(name, run) for name, run in _entries(contest).items())
+            for name, run in entries.items():
+                contenders.append(attempt(name, run))
+                if progress is not None:
+                    progress(len(contenders) / len(entries))
         except CellError:  # its row is one of a part; the whole table has the row of the file
-            contest.preparation().fit(*data[:2]).transform(data.X)
+            clone(made.preprocessor).fit(*data[:2]).transform(data.X)
             raise
     read = () if contest.parts is None else contest.parts.preparation.notes_
     commonest = np.unique(contest.test.y, return_counts=True)[1].max()
-    outcome = CompareOutcome(
-        len(learn), len(test), settings["delta"], contenders, threads, 1.0 - float(commonest / len(test)),
-        contest.settings["n_candidates"], tuple(map(in_options, (*part.notes, *read))),
+    return Comparison(
+        len(learn), len(test), made.delta, tuple(contenders), threads, 1.0 - float(commonest / len(test)),
+        made.n_candidates, (*part.notes, *read),
     )  # fmt: skip
-    if save is not None and outcome.winner is not None and outcome.winner.certificate is not None:
-        outcome.winner.certificate.save(save)
-    return outcome
-
-
-def _entries(contest: _Contest) -> dict[str, Callable[[str], Contender]]:
-    from sklearn.dummy import DummyClassifier
-
-    peers = usual_models(contest.settings["random_state"]) | {"majority rule": DummyClassifier()}
-    return {"ABNet": contest.network} | {name: contest.sklearn_model(model) for name, model in peers.items()}

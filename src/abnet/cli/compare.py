@@ -1,0 +1,88 @@
+"""`abnet compare`: the model of `abnet fit` beside the usual ones."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abnet.cli import console, options
+from abnet.cli.console import guarded
+
+__all__ = ["compare"]
+
+DEFAULTS = options.defaults("estimators.compare:compare")
+CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier.__init__")
+PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
+
+
+@guarded
+def compare(
+    context: typer.Context,
+    table: options.Table,
+    target: options.Target,
+    test_fraction: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the rows to keep as a test set.")
+    ] = DEFAULTS["test_fraction"],
+    drop: options.Drop = None,
+    use: options.Use = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    dates: options.DateColumn = None,
+    group: options.GroupColumn = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the tightest certificate as JSON. All certificates then account for the choice among all "
+            "models.",
+        ),
+    ] = None,
+    quiet: options.Quiet = False,
+    json: options.AsJSON = False,
+    decimal: options.Decimal = PREPARATION["decimal"],
+    max_categories: options.MaxCategories = PREPARATION["max_categories"],
+    hidden_layer_sizes: options.HiddenLayerSizes = CLASSIFIER["hidden_layer_sizes"],
+    learn_fraction: options.LearnFraction = CLASSIFIER["learn_fraction"],
+    delta: options.Delta = CLASSIFIER["delta"],
+    max_iter: options.MaxIter = CLASSIFIER["max_iter"],
+    random_state: options.RandomState = CLASSIFIER["random_state"],
+) -> None:
+    """Compare the model of `abnet fit` with forest, boosting and logistic regression.
+
+    Part of the rows is kept as a test set. All models are trained on the same
+    rows and certified by their errors on the same held-out rows (Clopper-Pearson),
+    and so is the majority class. No model is saved; --save keeps the certificate
+    of the best one.
+
+    abnet compare patients.csv --target diagnosis
+    abnet compare patients.csv --target diagnosis --save winner.json
+    abnet compare patients.csv --target diagnosis --json
+    """
+    from abnet.cli.notes import in_options
+    from abnet.cli.outputs import check_output
+
+    if save is not None:
+        check_output(save, "JSON", inputs=[table], option="--save")
+    with console.bar("Training and comparing", quiet=quiet) as progress:
+        from abnet.estimators.compare import compare as contest
+
+        made = contest(
+            table, target, estimator=options.classifier(context.params), drop=drop or [], group=group,
+            test_fraction=test_fraction, choose=save is not None, progress=progress,
+        )  # fmt: skip
+    console.say_all(map(in_options, made.notes))
+    winner = made.winner
+    if save is not None and winner is not None and winner.certificate is not None:
+        winner.certificate.save(save)
+    if json:
+        console.as_json({**made.to_dict(), "notes": console.said()})
+        return
+    from abnet.cli.contenders import show_contenders
+    from abnet.words import confidence, number_of, percent
+
+    trained, tested = number_of(made.n_learn, "row"), number_of(made.n_test, "row")
+    print(f"Trained and certified on {trained}, tested on {tested}; confidence {confidence(made.delta)}.")
+    print(f"Majority-class error on the test rows: {percent(made.base_rate)}. Threads: {made.threads}.\n")
+    show_contenders(made.contenders, counted=made.n_candidates > 1)
+    if save is not None and winner is not None:
+        print(f"Certificate of {winner.name} (chosen among {made.n_candidates}) written to {save}.")

@@ -1,0 +1,55 @@
+"""`abnet data`: data sets known by name."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abnet.cli import console, options
+from abnet.cli.console import guarded
+
+__all__ = ["data"]
+
+
+@guarded
+def data(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Data set to describe or write.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file to write the data set to.")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder with the original files, tried before ABNET_DATA.")
+    ] = None,
+    download: Annotated[bool, options.flag("--download", "Fetch missing files from OpenML.")] = False,
+    overwrite: options.Overwrite = False,
+    json: options.AsJSON = False,
+) -> None:
+    """List the data sets known by name, or write one to a CSV file.
+
+    The labels are in the column 'label'.
+
+    abnet data
+    abnet data breast_cancer --output cancer.csv
+    abnet data adult --data-dir ~/data --output adult.csv
+    """
+    from abnet.cli.outputs import check_output
+    from abnet.paper.datasets import names
+
+    if name is None:
+        listing = {key: list(files) for key, files in names().items()}
+        if json:
+            console.as_json(listing)
+        else:
+            lines = [[key, ", ".join(files) or "none"] for key, files in listing.items()]
+            console.rows(["name", "files needed"], lines, left=2)
+        return
+    if output is not None:
+        check_output(output, "CSV", overwrite=overwrite)
+    from abnet.paper.demo import write_dataset
+
+    made = write_dataset(name, output, data_dir=data_dir, download=download)
+    summary = f"{name}: {made.n_rows:,} rows, {made.n_columns} columns, label {' or '.join(made.classes)}"
+    if json:
+        console.as_json({**made.to_dict(), "summary": summary})
+    else:
+        print(summary + (f", written to {output}" if output else ""))

@@ -1,0 +1,50 @@
+"""`abnet inspect`: what a model file, or a saved certificate, holds."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abnet.cli import console, options
+from abnet.cli.console import guarded
+
+__all__ = ["inspect"]
+
+
+@guarded
+def inspect(
+    model: Annotated[
+        Path, typer.Argument(metavar="FILE", readable=False, help="Model file, or a certificate written with --save.")
+    ],
+    details: options.Details = False,
+    json: options.AsJSON = False,
+) -> None:
+    """Show what a model file, or a saved certificate, holds.
+
+    The file is checked in full, and the bounds of its certificate are computed
+    again from the counts that it records.
+
+    abnet inspect model.abnet --details
+    abnet inspect model.abnet --json | jq .certificate.vote_error_bound
+    """
+    from abnet.model.summary import inspect_file
+
+    found = inspect_file(model)
+    console.say_all(found.notes)
+    if json:
+        console.as_json(found.to_dict())
+        return
+    if found.model is None:
+        print(found.promise(details=details))
+        return
+    print(f"{found.path}: {console.file_size(found.size)}\n")
+    print(found.promise(details=details), end="\n\n")
+    if found.columns:
+        from abnet.cli.notes import described
+
+        print("columns")
+        for line in found.columns:
+            console.indented(described(line.partition(":")[0], line))
+        print()
+    for name, text in found.facts().items():
+        console.indented(text, name=name)

@@ -1,0 +1,69 @@
+"""`abnet monitor`: watch a deployed model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abnet.cli import console, options
+from abnet.cli.console import guarded
+
+__all__ = ["monitor"]
+
+ALARM = 3
+"""Exit code where an alarm was raised."""
+DEFAULTS = options.defaults("decisions.monitor_table:monitor")
+
+
+@guarded
+def monitor(
+    model: options.Model,
+    table: Annotated[
+        Path, typer.Argument(metavar="LABELLED", readable=False, help="New rows in their order, with their labels.")
+    ],
+    state: Annotated[Path, typer.Option(metavar="FILE", help="What has been seen so far; created if missing.")],
+    alpha: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", show_default="0.01", help="Probability of ever raising a false alarm."),
+    ] = DEFAULTS["alpha"],
+    error: Annotated[
+        float | None,
+        typer.Option(metavar="RATE", show_default="the model's certificate", help="The promised error rate."),
+    ] = DEFAULTS["error"],
+    truth: options.Truth = DEFAULTS["truth"],
+    allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = DEFAULTS[
+        "allow_repeat"
+    ],
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
+    ] = DEFAULTS["picture"],
+    json: options.AsJSON = False,
+) -> None:
+    """Watch a deployed model: is there evidence that it errs more often than promised?
+
+    Give each labelled row once, in order, in as many calls as you like. A table
+    that was given before is refused (exit code 1). Exit code 0: no alarm; 3:
+    alarm. The state is replaced in one step, so a job that is killed leaves the
+    old state or the new one.
+
+    abnet monitor model.abnet monday.csv --state watch.json
+    abnet monitor model.abnet tuesday.csv --state watch.json --picture e.png
+    """
+    from abnet.cli.outputs import check_output
+
+    check_output(state, "JSON", inputs=(model, table), option="--state")
+    if picture is not None:
+        check_output(picture, "picture", inputs=(model, table, state), option="--picture")
+    with console.bar(f"Counting {table.name}", quiet=json):
+        from abnet.decisions.monitor_table import monitor as watch
+
+        made = watch(
+            model, table, state, error=error, alpha=alpha, truth=truth, picture=picture, allow_repeat=allow_repeat
+        )
+    console.say_all(made.notes)
+    if json:
+        console.as_json({**made.to_dict(), "notes": console.said()})
+    else:
+        print(made.describe())
+    if made.alarm:
+        raise typer.Exit(ALARM)

@@ -1,0 +1,110 @@
+"""Where a command may write: never over an input, and over an older file only if it is of the same kind."""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from abnet.atomic import check_writable
+from abnet.cli.console import UsageError
+
+__all__ = ["EXPORTED", "check_output", "kind_of_file"]
+
+MODEL, CSV, HTML, OTHER = "model", "CSV", "HTML", "other"
+EXPORTED = {"c": "exported C", "onnx": "exported ONNX"}
+"""Kinds of files by what `abnet export --to` is told."""
+_BEGINNINGS = {b"{": "JSON", b"\x89PNG": "picture", b"<?xml": "picture", b"<svg": "picture", b"%PDF": "picture"}
+_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+
+
+def check_output(
+    output: Path,
+    kind: str,
+    *,
+    inputs: Iterable[Path | None] = (),
+    overwrite: bool | None = None,
+    option: str = "--output",
+) -> None:
+    """Refuse an output before anything is read.
+
+    Parameters
+    ----------
+    output : path
+    kind : {"model", "CSV", "JSON", "picture", "HTML", "exported C", "exported ONNX"}
+        What will be written.
+    inputs : iterable of path or None
+        What the command reads; ``-`` is standard input.
+    overwrite : bool, optional
+        Whether an older file of another kind may be replaced; one of the inputs never is. None where nobody can ask.
+    option : str
+        The option that named it.
+
+    Raises
+    ------
+    UsageError
+        If the output is one of the inputs, by whatever spelling or link, or would replace a file of another kind.
+    OSError
+        If it cannot be written there.
+    """
+    for source in inputs:
+        if source is not None and _same_file(output, source):
+            raise UsageError(f"{option}: the output file is also an input: {source}; name another file.")
+    check_writable(output)
+    if output.exists() and not overwrite and kind_of_file(output) not in (kind, ""):
+        ask = "" if overwrite is None else ", or add --overwrite"
+        raise UsageError(f"{option}: {output} exists and is not of the kind {kind}; name another file{ask}.")
+
+
+def _same_file(first: Path, second: Path) -> bool:
+    if os.fspath(second) == "-":
+        return False
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    return first.resolve() == second.resolve()
+
+
+def kind_of_file(path: Path) -> str:
+    """What a file holds: "model", "CSV", "JSON", "picture", "HTML", an export, "other", or nothing at all ("").
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "t.csv"
+    >>> _ = path.write_text("x,y")
+    >>> kind_of_file(path)
+    'CSV'
+    """
+    with path.open("rb") as file:
+        start = file.read(1 << 16)
+        if not start:
+            return ""
+        if _is_model(start[:8], path.stat().st_size) and _says_abnet(start[8:] + file.read(_header_size(start))):
+            return MODEL
+    if start.startswith(b"/*\n * A classifier written by abnet"):
+        return EXPORTED["c"]
+    if b"\x12\x05abnet" in start[:16]:  # the producer of a ModelProto
+        return EXPORTED["onnx"]
+    if start[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        return HTML
+    for beginning, kind in _BEGINNINGS.items():
+        if start.startswith(beginning):
+            return kind
+    text = path.name.lower().endswith(_ENDINGS) or start.startswith(b"prediction")
+    return CSV if text and (start.startswith(b"\x1f\x8b") or b"\0" not in start) else OTHER
+
+
+def _header_size(start: bytes) -> int:
+    return int.from_bytes(start[:8], "little")
+
+
+def _is_model(start: bytes, size: int) -> bool:
+    """Whether a length of a header that fits into the file comes first, as in safetensors."""
+    return len(start) == 8 and _header_size(start) <= size - 8
+
+
+def _says_abnet(header: bytes) -> bool:
+    try:
+        record, _ = json.JSONDecoder().raw_decode(header.decode("utf-8", "ignore"))
+    except ValueError:
+        return False
+    return isinstance(record, dict) and record.get("__metadata__", {}).get("format") == "abnet"

@@ -1,0 +1,76 @@
+"""`abnet report`: one page about a model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abnet.cli import console, options
+from abnet.cli.console import guarded
+
+__all__ = ["report"]
+
+DEFAULTS = options.defaults("report.report_table:report_table")
+
+
+@guarded
+def report(
+    model: options.Model,
+    table: Annotated[
+        Path | None,
+        typer.Argument(metavar="TABLE", readable=False, help="Labelled rows that the model was not trained on."),
+    ] = DEFAULTS["table"],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")] = Path(
+        "report.html"
+    ),
+    truth: options.Truth = DEFAULTS["truth"],
+    compared: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Other models to show: the output of `abnet compare --json`.")
+    ] = DEFAULTS["compared"],
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = DEFAULTS["title"],
+    owner: Annotated[str | None, typer.Option(metavar="TEXT", help="Who answers for the model.")] = DEFAULTS["owner"],
+    purpose: Annotated[str | None, typer.Option(metavar="TEXT", help="Intended use.")] = DEFAULTS["purpose"],
+    date: Annotated[str | None, typer.Option(metavar="TEXT", help="Date to print on the page.")] = DEFAULTS["date"],
+    data: Annotated[str | None, typer.Option(metavar="TEXT", help="Description of the data.")] = DEFAULTS["data"],
+    form: Annotated[
+        bool,
+        typer.Option(
+            "--form/--no-form", metavar="",
+            help="Include a form to try rows. The page then holds the model and the training rows that it keeps.",
+        ),
+    ] = DEFAULTS["form"],
+    overwrite: options.Overwrite = False,
+    quiet: options.Quiet = False,
+    json: options.AsJSON = False,
+) -> None:  # fmt: skip
+    """Write one HTML page about a model.
+
+    The page shows the certificate, which columns matter, how the model was
+    trained, and how to make it again. With labelled rows it also shows estimates
+    of calibration, confusion and the error at every coverage. The page makes no
+    network request and can be read without JavaScript.
+
+    abnet report model.abnet
+    abnet report model.abnet fresh.csv --output report.html
+    abnet report model.abnet fresh.csv --owner "Risk team" --purpose "Triage"
+    abnet compare patients.csv --target diagnosis --json > others.json
+    abnet report model.abnet fresh.csv --compared others.json --no-form
+    """
+    from abnet.cli.outputs import check_output
+    from abnet.words import number_of
+
+    check_output(output, "HTML", inputs=(model, table, compared), overwrite=overwrite)
+    with console.bar(f"Writing {output.name}", quiet=quiet) as progress:
+        from abnet.report.report_table import report_table
+
+        made = report_table(
+            model, output, table, truth=truth, compared=compared, title=title, owner=owner, purpose=purpose, date=date,
+            data=data, form=form, progress=progress,
+        )  # fmt: skip
+    console.say_all(made.notes)
+    if json:
+        console.as_json({**made.to_dict(), "notes": console.said()})
+        return
+    rows = f" with estimates from {number_of(made.n_rows, 'row')}" if made.n_rows else ""
+    size = f"{console.file_size(made.size)}{console.replaced(made.replaced)}"
+    print(f"Report{rows} written to {made.output} ({size}).")

@@ -1,0 +1,105 @@
+"""`export_model`: a model file for other programs, and what the export takes."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from abnet.errors import Parameter, ParameterError
+from abnet.export.c_source import c_files, to_c
+from abnet.model.table_rows import as_model
+
+__all__ = ["ExportedModel", "export_files", "export_model"]
+
+SUFFIXES = {"c": ".c", "onnx": ".onnx"}
+
+
+@dataclass(frozen=True)
+class ExportedModel:
+    """What was written.
+
+    Attributes
+    ----------
+    to : str
+        "c" or "onnx".
+    files : tuple of str
+        All files, the main one first.
+    size : int
+        Bytes of the main file.
+    replaced : bool
+        Whether it replaced an older one.
+    facts : dict
+        Of C: ``flash_bytes``, ``ram_bytes``, ``libm`` and ``columns``; of ONNX: ``inputs`` and ``outputs``.
+    """
+
+    to: str
+    files: tuple[str, ...]
+    size: int
+    replaced: bool
+    facts: dict[str, Any]
+
+    @property
+    def output(self) -> str:
+        """The main file."""
+        return self.files[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "to": self.to, "output": self.output, "files": list(self.files), "bytes": self.size,
+            "replaced": self.replaced, **self.facts,
+        }  # fmt: skip
+
+
+def export_files(output: str | os.PathLike[str], to: str, *, example: bool = False) -> tuple[Path, ...]:
+    """The files that `export_model` writes, the main one first.
+
+    Examples
+    --------
+    >>> [file.name for file in export_files("model.c", "c", example=True)]
+    ['model.c', 'model.h', 'model_example.c']
+    """
+    if to not in SUFFIXES:
+        raise ParameterError("{} must be 'c' or 'onnx'; got {!r}.", Parameter("to"), to)
+    return c_files(output, example=example) if to == "c" else (Path(output),)
+
+
+def export_model(
+    model: Any,
+    output: str | os.PathLike[str],
+    *,
+    to: str,
+    prefix: str = "abnet",
+    example: bool = False,
+    single: bool = False,
+) -> ExportedModel:
+    """Write a model for other programs, with its preparation, labels and certificate.
+
+    Parameters
+    ----------
+    model : path, Model or fitted classifier
+    output : path
+    to : {"c", "onnx"}
+        C99 with a header, or an ONNX model.
+    prefix : str
+        In C, what all names begin with: two models in one program need two.
+    example : bool
+        In C, also write a main program that reads a CSV file.
+    single : bool
+        In C, compute in float: for processors without doubles.
+    """
+    files = export_files(output, to, example=example)
+    loaded, replaced = as_model(model), files[0].exists()
+    if to == "c":
+        source = to_c(loaded, output, prefix=prefix, example=example, single=single)
+        facts: dict[str, Any] = {
+            "flash_bytes": source.flash_bytes, "ram_bytes": source.ram_bytes, "libm": source.libm,
+            "columns": list(source.members),
+        }  # fmt: skip
+    else:
+        from abnet.export.onnx_model import to_onnx
+
+        graph = to_onnx(loaded, output).graph
+        facts = {"inputs": [given.name for given in graph.input], "outputs": [made.name for made in graph.output]}
+    size = files[0].stat().st_size
+    return ExportedModel(to, tuple(map(str, files)), size, replaced, facts)

@@ -1,0 +1,61 @@
+"""Arrays of float64 in fewer bytes where that loses nothing: as float32, or as whole numbers of one byte with a step.
+
+A float32 holds weights as training left them. Weights that were rounded to a few bits for each neuron
+(`Moments.rounded`) are multiples of a power of two, their step: one byte each.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.predictors.steps import steps_of
+
+__all__ = ["STEP", "compacted", "restored"]
+
+STEP = ".step"
+"""What the name of an array of steps ends in."""
+
+
+def compacted(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays as a file holds them; `restored` gives the same numbers back.
+
+    Examples
+    --------
+    >>> stored = compacted({"W": np.array([[0.5, 3.0]]), "b": np.array([0.1])})
+    >>> {name: array.dtype.name for name, array in stored.items()}
+    {'W': 'int8', 'W.step': 'float32', 'b': 'float64'}
+    """
+    found: dict[str, NDArray[Any]] = {}
+    for name, array in arrays.items():
+        found |= _smaller(name, array) if array.dtype == np.float64 else {name: array}
+    return found
+
+
+def _smaller(name: str, array: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    with np.errstate(over="ignore"):
+        if not (array.astype(np.float32) == array).all():
+            return {name: array}
+    if array.ndim > 1:
+        steps = steps_of(array)
+        whole = array / steps[..., None]
+        if np.abs(whole).max(initial=0) <= 127 and not (np.signbit(array) & (array == 0)).any():
+            return {name: whole.astype(np.int8), name + STEP: steps.astype(np.float32)}
+    return {name: array.astype(np.float32)}
+
+
+def restored(stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a predictor, in float64; ValueError where steps do not fit."""
+    found = {name: array for name, array in stored.items() if not name.endswith(STEP)}
+    for name, array in found.items():
+        steps = stored.get(name + STEP)
+        if steps is not None:
+            if array.dtype != np.int8 or steps.dtype != np.float32 or steps.shape != array.shape[:-1]:
+                raise ValueError(f"the steps of the array {name[:60]!r} do not fit it.")
+            found[name] = array.astype(np.float64) * steps.astype(np.float64)[..., None]
+        elif array.dtype == np.float32:
+            found[name] = array.astype(np.float64)
+    lone = [name for name in stored if name.endswith(STEP) and name.removesuffix(STEP) not in found]
+    if lone:
+        raise ValueError(f"the steps {lone[0][:60]!r} belong to no array.")
+    return found

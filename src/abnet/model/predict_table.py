@@ -1,0 +1,354 @@
+"""`predict_table`: labels for the rows of a table, streamed from one file to another."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.atomic import atomic_path
+from abnet.certificates.decision import ARGMAX, Decision
+from abnet.errors import Parameter, ParameterError
+from abnet.model.model import Model
+from abnet.model.table_rows import as_model, frames_of, prepared, unused_columns
+from abnet.predictors.kinds import kind_of
+from abnet.preparation.unseen import Unseen, merge, refuse_unseen
+from abnet.tables.cells import TableError, listed
+from abnet.tables.frames import Table, as_table
+from abnet.tables.named_columns import check_named
+from abnet.threads import cores
+from abnet.words import number_of
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["PredictedTable", "SkippedRow", "predict_table"]
+
+FEW = 10
+"""With fewer rows than this, a column may be empty by chance."""
+
+
+@dataclass(frozen=True)
+class SkippedRow:
+    """A row that could not be read, and why; rows count from 1, without the header."""
+
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class PredictedTable:
+    """What `predict_table` wrote.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the table.
+    counts : dict of str to int
+        Rows of each predicted class; "(no answer)" where the model abstains, "(skipped)" where a row could not be read.
+    skipped : tuple of SkippedRow
+    unseen : tuple of Unseen
+        Values that training never saw.
+    ignored_columns, empty_columns : tuple of str
+        Columns that the model does not use; columns that it uses and that have no value in any row.
+    notes : tuple of str
+        What a user should know about the table.
+    output : str or None
+        The file that was written.
+    replaced : bool
+        Whether it replaced an older one.
+    frame : polars.DataFrame or None
+        The predictions, where no output was named.
+    """
+
+    n_rows: int
+    counts: dict[str, int]
+    skipped: tuple[SkippedRow, ...]
+    unseen: tuple[Unseen, ...]
+    ignored_columns: tuple[str, ...]
+    empty_columns: tuple[str, ...]
+    notes: tuple[str, ...]
+    output: str | None = None
+    replaced: bool = False
+    frame: "polars.DataFrame | None" = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, without the predictions."""
+        unseen = {report.column: report.rows for report in self.unseen if not report.read_as}
+        unreadable = {report.column: report.n_rows for report in self.unseen if report.read_as}
+        return {
+            "output": self.output, "replaced": self.replaced, "n_rows": self.n_rows, "counts": self.counts,
+            "unseen": unseen, "unreadable_dates": unreadable, "ignored_columns": list(self.ignored_columns),
+            "skipped": [{"row": skipped.row, "reason": skipped.reason} for skipped in self.skipped],
+        }  # fmt: skip
+
+
+def predict_table(
+    model: Any,
+    table: Any,
+    output: str | os.PathLike[str] | TextIO | None = None,
+    *,
+    proba: bool = False,
+    keep: Sequence[str] = (),
+    vote: bool = False,
+    unseen: Literal["warn", "error"] = "warn",
+    on_error: Literal["stop", "skip"] = "stop",
+    form: Literal["csv", "json"] = "csv",
+    progress: Callable[[float], None] | None = None,
+) -> PredictedTable:
+    """Predict the rows of a table, in their order.
+
+    Columns are found by name; their order and further columns do not matter. Tables larger than memory stream through.
+
+    Parameters
+    ----------
+    model : path, Model or fitted classifier
+    table : path, frame, or iterable of frames
+        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas.
+    output : path or text stream, optional
+        A file appears under its name when it is complete. Without an output, the result holds the predictions.
+    proba : bool
+        Add the probability of each class.
+    keep : sequence of str
+        Columns to pass through, such as an id; "all" keeps every column.
+    vote : bool
+        Give the plain vote. By default the model's certified decision is applied: no answer where it is not sure
+        enough, or the threshold of a target or of costs; a model without one votes.
+    unseen : {"warn", "error"}
+        Values that training never saw: treat them as unknown or missing, or refuse the row.
+    on_error : {"stop", "skip"}
+        A row that cannot be read is an error, or has an empty prediction and is listed in ``skipped``.
+    form : {"csv", "json"}
+        CSV, or one JSON object per row.
+    progress : callable, optional
+        Takes the share of the table that is done, between 0 and 1.
+
+    Examples
+    --------
+    >>> from abnet.predictors.table import Table as Network
+    >>> model = Model(Network(np.array([[[2.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), labels=["no", "yes"])
+    >>> predict_table(model, {"x": [1.5, -2.0]}).frame["prediction"].to_list()
+    ['yes', 'no']
+    """
+    loaded = as_model(model)
+    choices = {
+        "unseen": (unseen, "warn", "error"),
+        "on_error": (on_error, "stop", "skip"),
+        "form": (form, "csv", "json"),
+    }
+    for name, (value, *known) in choices.items():
+        if value not in known:
+            raise ParameterError("{} must be {!r} or {!r}; got {!r}.", Parameter(name), *known, value)
+    if proba and not loaded.predictor.shares:
+        raise ValueError(
+            f"a model of kind {kind_of(loaded.predictor)!r} gives no probabilities, because its scores are not shares "
+            "of a vote; ask for labels only."
+        )
+    if isinstance(keep, str):
+        keep = (keep,)
+    job = _Job(
+        loaded, proba, tuple(keep), ARGMAX if vote else decision_of(loaded), unseen == "error", on_error == "skip"
+    )
+    if output is None:
+        import polars as pl
+
+        frames: list[polars.DataFrame] = []
+        job.run(table, lambda kept, codes, shares: frames.append(_columns(loaded, kept, codes, shares)), progress)
+        return job.outcome(frame=pl.concat(frames))
+    if not isinstance(output, (str, os.PathLike)):
+        job.run(table, _written(loaded, output, form), progress)
+        return job.outcome()
+    replaced = Path(output).exists()
+    with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        job.run(table, _written(loaded, stream, form), progress)
+    return job.outcome(output=os.fspath(output), replaced=replaced)
+
+
+Writer = Callable[["polars.DataFrame", NDArray[np.intp], "NDArray[np.float64] | None"], None]
+"""Takes columns to keep, codes of the answers (K for none) and probabilities of some rows."""
+
+
+@dataclass
+class _Job:
+    """One pass over a table; what it has met so far."""
+
+    model: Model
+    proba: bool
+    keep: tuple[str, ...]
+    decision: Decision
+    refuses_unseen: bool
+    skips: bool
+    n_rows: int = 0
+    tally: NDArray[np.intp] = field(init=False)
+    skipped: list[SkippedRow] = field(default_factory=list)
+    unseen: list[Unseen] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.tally = np.zeros(self.model.n_classes + 1, np.intp)
+
+    def run(self, table: Any, write: Writer, progress: Callable[[float], None] | None) -> None:
+        """Predict all rows, batch by batch."""
+        for batch in frames_of(table, progress=progress):
+            frame = as_table(batch, before=self.n_rows)
+            if self.n_rows == 0:
+                self.ignored = unused_columns(self.model, frame)
+            self.empty = self._empty_columns(frame)
+            kept = _kept(batch, self.keep)
+            scored = self._scored(batch, self.n_rows)
+            codes = np.full(batch.height, self.model.n_classes, np.intp)
+            shares = np.full((batch.height, self.model.n_classes), np.nan) if self.proba else None
+            for rows, own, probabilities in scored:
+                codes[rows] = own
+                if shares is not None:
+                    shares[rows] = probabilities
+            write(kept, codes, shares)
+            self.n_rows += batch.height
+            self.tally += np.bincount(codes, minlength=len(self.tally))
+        if progress is not None:
+            progress(1.0)
+
+    def _empty_columns(self, frame: Table) -> list[str]:
+        """Columns that held no value so far, and hold none in these rows."""
+        preparation: Any = self.model.preparation
+        if (self.n_rows and not self.empty) or not hasattr(preparation, "empty_columns"):
+            return []
+        found: list[str] = preparation.empty_columns(frame, self.empty if self.n_rows else None)
+        return found
+
+    def _scored(
+        self, batch: "polars.DataFrame", before: int, start: int = 0
+    ) -> list[tuple[slice, NDArray[np.intp], NDArray[np.float64] | None]]:
+        """Answers to spans of rows; a span with a row that cannot be read is halved until that row is alone."""
+        frame = as_table(batch, before=before)
+        try:
+            rows, reports = prepared(self.model, frame, written=False)
+            if self.refuses_unseen:
+                refuse_unseen(frame, reports)
+        except TableError as error:
+            if not self.skips or _lacks_columns(self.model, batch):
+                raise
+            if batch.height == 1:
+                self.skipped.append(SkippedRow(before + 1, str(error)))
+                return []
+            half = batch.height // 2
+            first = self._scored(batch.slice(0, half), before, start)
+            return first + self._scored(batch.slice(half), before + half, start + half)
+        self.unseen = merge([*self.unseen, *reports])
+        codes, shares = self._answers(rows)
+        return [(slice(start, start + batch.height), codes, shares)]
+
+    def _answers(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
+        """Codes of the labels, K for no answer, and probabilities if wanted; often single precision does."""
+        model = self.model
+        if not self.proba and self.decision == ARGMAX:
+            return model.predictor.votes(rows, threads=cores()), None
+        scores = model.predictor.scores(rows, threads=cores())
+        return self.decision(scores), (model.probabilities_from_scores(scores) if self.proba else None)
+
+    def outcome(self, **more: Any) -> PredictedTable:
+        """The record of the finished job."""
+        *counts, unanswered = self.tally.tolist()
+        named = dict(zip(self.model.labels.names, counts, strict=True))
+        silent = unanswered - len(self.skipped)
+        named |= ({"(no answer)": silent} if silent else {}) | (
+            {"(skipped)": len(self.skipped)} if self.skipped else {}
+        )
+        empty = tuple(self.empty) if self.n_rows >= FEW else ()
+        return PredictedTable(
+            self.n_rows, named, tuple(self.skipped), tuple(self.unseen), tuple(self.ignored), empty,
+            tuple(self._notes(empty)), **more,
+        )  # fmt: skip
+
+    def _notes(self, empty: tuple[str, ...]) -> list[str]:
+        notes = list(map(str, self.unseen))
+        if self.ignored:
+            notes.append(f"the model does not use the columns {listed(self.ignored)}")
+        if empty:
+            notes.append(f"no row has a value for {listed(empty)}, which the model was trained on")
+        if self.skipped:
+            first = self.skipped[0]
+            notes.append(
+                f"{number_of(len(self.skipped), 'row')} skipped, with an empty prediction; row {first.row}: "
+                f"{first.reason}"
+            )
+        return notes
+
+
+def decision_of(model: Model) -> Decision:
+    """The model's certified decision, or the vote."""
+    stored = getattr(model.card, "decisions", {}).values()
+    return next((found for found in stored if found is not None), model.decision)
+
+
+def _lacks_columns(model: Model, batch: "polars.DataFrame") -> bool:
+    """Whether even a table without rows cannot be read, so that no row is to blame."""
+    try:
+        prepared(model, as_table(batch.clear()))
+    except TableError:
+        return True
+    return False
+
+
+def _columns(
+    model: Model,
+    kept: "polars.DataFrame",
+    codes: NDArray[np.intp],
+    shares: NDArray[np.float64] | None,
+    *,
+    form: str = "frame",
+) -> "polars.DataFrame":
+    """Predictions beside the columns that are kept; labels have their own type, except in CSV."""
+    import polars as pl
+
+    names = model.labels.names
+    labels = pl.Series(names if form == "csv" else model.classes_.tolist())
+    found = labels.gather(np.minimum(codes, len(names) - 1))
+    none = codes >= len(names)
+    columns: dict[str, Any] = {"prediction": found.set(pl.Series(none), None) if none.any() else found}
+    if shares is not None:
+        probabilities = {name: pl.Series(shares[:, place]).fill_nan(None) for place, name in enumerate(names)}
+        if form == "json":
+            columns["probability"] = pl.DataFrame(probabilities).to_struct()
+        else:
+            columns |= {f"probability_{name}": values for name, values in probabilities.items()}
+    twice = [name for name in columns if name in kept.columns]
+    if twice:
+        raise TableError(
+            f"the table has a column {twice[0]!r} to keep, which is also the name of a column of predictions; "
+            "rename it in the table."
+        )
+    made = pl.DataFrame(columns)
+    return kept.hstack(made) if kept.width else made
+
+
+def _written(model: Model, stream: TextIO, form: str) -> Writer:
+    """Write to a stream; a CSV's header comes with the first rows, so that a table that is refused prints nothing."""
+    header = [True]
+
+    def write(kept: "polars.DataFrame", codes: NDArray[np.intp], shares: NDArray[np.float64] | None) -> None:
+        frame = _columns(model, kept, codes, shares, form=form)
+        if form == "json":
+            stream.write(frame.write_ndjson())
+            return
+        # Alone in its row, a missing answer would be an empty line, which readers skip.
+        empty = '""' if frame.width == 1 else ""
+        stream.write(frame.write_csv(include_header=header.pop() if header else False, null_value=empty))
+
+    return write
+
+
+def _kept(batch: "polars.DataFrame", keep: Sequence[str]) -> "polars.DataFrame":
+    """Columns to pass through, in the order of the table where all are."""
+    if "all" in keep and "all" not in batch.columns:
+        keep = batch.columns
+    check_named("keep", keep, batch.columns)
+    frame = batch.select(list(dict.fromkeys(keep)))
+    odd = [column.name for column in frame.get_columns() if column.dtype.is_nested()]
+    if odd:
+        raise TableError(f"the column {odd[0]!r} to keep holds lists or records, which CSV has no place for.")
+    return frame

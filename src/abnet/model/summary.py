@@ -1,0 +1,168 @@
+"""`inspect_file`: what a model file, or a certificate that was saved by itself, holds."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.record_file import kind_of_record
+from abnet.certificates.statement import Estimate
+from abnet.model.card import Card
+from abnet.model.file import load
+from abnet.model.model import Model
+from abnet.model.predict_table import decision_of
+from abnet.predictors.kinds import kind_of
+from abnet.preparation.coded import CodedMap
+from abnet.words import number_of
+
+__all__ = ["InspectedFile", "inspect_file"]
+
+
+@dataclass(frozen=True)
+class InspectedFile:
+    """What a file holds; its certificate was computed again from what it records.
+
+    Attributes
+    ----------
+    path : str
+    size : int
+        Bytes of the file.
+    kind : {"model", "certificate", "estimate"}
+    model : Model or None
+    certificate : Certificate, Estimate or None
+        That of the model, or the file itself.
+    columns : tuple of str
+        A line for each column that the model reads.
+    notes : tuple of str
+    """
+
+    path: str
+    size: int
+    kind: Literal["model", "certificate", "estimate"]
+    model: Model | None
+    certificate: Certificate | Estimate | None
+    columns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def promise(self, *, details: bool = False) -> str:
+        """The certificate in words, or why there is none."""
+        if self.certificate is None:
+            return "This file has no certificate: no theorem covers the way the model was trained."
+        if isinstance(self.certificate, Estimate):
+            return self.certificate.describe()
+        return self.certificate.describe(details=details)
+
+    def facts(self) -> dict[str, str]:
+        """What a person wants to know about a model, in a few words for each; empty for a certificate."""
+        return {} if self.model is None else _facts(self.model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: everything but the numbers in the arrays."""
+        if self.model is None:
+            return {} if self.certificate is None else self.certificate.to_dict()
+        model = self.model
+        return {
+            "path": self.path, "bytes": self.size, "kind": kind_of(model.predictor), "n_inputs": model.n_inputs,
+            "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
+            "classes": model.classes_.tolist(), "feature_names": model.feature_names, "columns": list(self.columns),
+            "preparation": None if model.preparation is None else model.preparation.to_dict(),
+            "certificate": None if model.certificate is None else model.certificate.to_dict(),
+            "card": model.card.to_dict(),
+        }  # fmt: skip
+
+
+def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
+    """Read a model file, or a certificate or estimate in JSON, check it in full, and say what it holds.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or of another kind.
+    """
+    file, kind = Path(path), kind_of_record(path)
+    size = file.stat().st_size
+    if kind == "estimate":
+        return InspectedFile(os.fspath(path), size, kind, None, Estimate.load(path))
+    if kind == "certificate":
+        found = load_certificate(path)
+        return InspectedFile(os.fspath(path), size, kind, None, found, notes=_unchecked(found))
+    model = load(path)
+    notes = () if model.certificate is None else _unchecked(model.certificate)
+    return InspectedFile(os.fspath(path), size, "model", model, model.certificate, tuple(_columns(model)), notes)
+
+
+def _unchecked(certificate: Certificate) -> tuple[str, ...]:
+    """Name the statements that could not be computed again: betting needs the losses one by one."""
+    left = [about for about, how in certificate.check().items() if how == "attainable"]
+    return (f"not recomputed, because the file does not keep single losses: {', '.join(left)}",) if left else ()
+
+
+SCALINGS = {"standard": "standard scaling", "minmax": "min-max scaling", "thermometer": "thermometer codes"}
+"""Preparations of numeric rows, in words."""
+
+
+def _columns(model: Model) -> list[str]:
+    """A line per column of the tables that the model takes."""
+    preparation, names = model.preparation, model.feature_names
+    coded = isinstance(preparation, CodedMap)
+    base = preparation.base if isinstance(preparation, CodedMap) else preparation
+    codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
+    if base is not None and base.to_dict()["kind"] == "table":
+        return [*base.describe(), *codes]
+    scaled = "" if base is None else f": numeric, {SCALINGS[base.to_dict()['kind']]}"
+    return [*(f"{name}{scaled}" for name in names or ()), *codes]
+
+
+def _facts(model: Model) -> dict[str, str]:
+    card = model.card
+    found = {
+        "classes": " or ".join(model.labels.names),
+        "target": card.target,
+        "groups": card.group,
+        "training": _training(card),
+        "recipe": card.recipe,
+        "network": _network(model),
+        "decision": _decision(model),
+        "made by": " ".join(filter(None, (card.estimator, card.version and f"of abnet {card.version}"))),
+        "command": card.command,
+        "settings": ", ".join(f"{name}={value}" for name, value in (card.settings or {}).items()),
+        "seed": None if card.seed is None else str(card.seed),
+        "kept rows": card.background and f"{number_of(len(card.background), 'training row')}, to explain against",
+        "fingerprint": card.data_fingerprint,
+    }  # fmt: skip
+    return {name: text for name, text in found.items() if text}
+
+
+def _training(card: Card) -> str:
+    if card.n_training_rows is None:
+        return ""
+    groups = f" in {number_of(card.n_training_groups, 'group')}" if card.n_training_groups else ""
+    counted = f"; {card.n_counted_rows:,} further rows were only counted" if card.n_counted_rows else ""
+    return f"fitted to {number_of(card.n_training_rows, 'row')}{groups}{counted}"
+
+
+def _network(model: Model) -> str:
+    shapes = ", ".join(f"{name} {' x '.join(map(str, a.shape))}" for name, a in model.predictor.arrays().items())
+    card = model.card
+    way = ", ".join(filter(None, (card.aggregation and f"aggregation {card.aggregation}",
+                                  card.objective and f"objective {card.objective}",
+                                  card.prior and f"prior {card.prior}",
+                                  card.posterior and f"posterior {card.posterior}")))  # fmt: skip
+    sizes = "-".join(map(str, card.sizes))
+    parts = (f"{kind_of(model.predictor)}, {number_of(model.n_inputs, 'input')}", sizes, way, f"arrays {shapes}")
+    return "; ".join(filter(None, parts))
+
+
+def _decision(model: Model) -> str:
+    decision = decision_of(model)
+    if decision.kind == "abstain":
+        return f"no answer unless the model is surer than {decision.threshold:g}"
+    if decision.kind == "cut":
+        names = model.labels.names
+        return f"{names[int(decision.positive or 0)]} where its score exceeds {decision.threshold:g}"
+    return ""

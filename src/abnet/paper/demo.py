@@ -1,0 +1,209 @@
+"""`demo`: train, certify, compare and draw on built-in data; `write_dataset`: a named data set as a table."""
+
+import csv
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from abnet.atomic import atomic_path, check_writable
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.split import drawn_seed
+from abnet.errors import ParameterError
+from abnet.estimators.certified import CertifiedClassifier
+from abnet.estimators.compare import Contender, Parts, certified, judged, usual_models
+from abnet.estimators.table_parts import Labelled, take, two_random_parts
+from abnet.labels import Labels
+from abnet.paper.datasets import Dataset, UnknownDatasetError, load
+from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.report.page import write_report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Demonstration", "WrittenDataset", "demo", "write_dataset"]
+
+
+@dataclass(frozen=True)
+class WrittenDataset:
+    """A named data set: its size, its classes, and the file it was written to, if any."""
+
+    name: str
+    n_rows: int
+    n_columns: int
+    classes: tuple[str, ...]
+    description: str
+    output: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name, "n_rows": self.n_rows, "n_columns": self.n_columns, "classes": list(self.classes),
+            "description": self.description, "output": self.output,
+        }  # fmt: skip
+
+
+def write_dataset(
+    name: str,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    data_dir: str | os.PathLike[str] | None = None,
+    download: bool = False,
+) -> WrittenDataset:
+    """Describe a data set that is known by name, and write it as CSV if a file is named; labels are in 'label'.
+
+    Parameters
+    ----------
+    name : str
+        One of `abnet.paper.names`.
+    output : path, optional
+    data_dir, download
+        As for `abnet.paper.load`.
+    """
+    try:
+        dataset = load(name, data_dir=data_dir, download=download)
+    except UnknownDatasetError as error:
+        raise ParameterError("{}", str(error)) from error
+    if output is not None:
+        _write(dataset, output)
+    n, d = dataset.X.shape
+    named = None if output is None else os.fspath(output)
+    return WrittenDataset(name, n, d, tuple(map(str, dataset.classes)), dataset.description, named)
+
+
+def _write(dataset: Dataset, output: str | os.PathLike[str]) -> None:
+    """Rows with the shortest decimals that give the same float32 back, whole numbers without a point."""
+    labels = Labels(np.array(dataset.classes)).from_scores(dataset.y).tolist()
+    with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([*dataset.feature_names, "label"])
+        for row, label in zip(dataset.X, labels, strict=True):
+            writer.writerow([*(str(value).removesuffix(".0") for value in row), label])
+
+
+LEARN = 0.75
+"""Share of the images that the demonstration learns from and certifies on."""
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """What came out of `demo`: rows, certificate, contenders, and the files that were written."""
+
+    n_learn: int
+    n_test: int
+    certificate: Certificate | None
+    contenders: tuple[Contender, ...]
+    model: Path
+    picture: Path
+    report: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "n_learn": self.n_learn,
+            "n_test": self.n_test,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "contenders": [contender.to_dict() for contender in self.contenders],
+            "model": str(self.model),
+            "picture": str(self.picture),
+            "report": str(self.report),
+        }
+
+
+def demo(
+    folder: str | os.PathLike[str], *, estimator: Any = None, progress: Callable[[float], None] | None = None
+) -> Demonstration:
+    """Learn 0-4 against 5-9 from scikit-learn's digits; write the model, a picture and a report to a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Created if missing.
+    estimator : CertifiedClassifier, optional
+        Unfitted.
+    progress : callable, optional
+        Takes the share that is done, between 0 and 1.
+    """
+    network = CertifiedClassifier() if estimator is None else clone(estimator)
+    network.set_params(random_state=drawn_seed(network.random_state))
+    network._check_parameters()
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    model, picture = check_writable(place / "digits.abnet"), check_writable(place / "learning-curve.png")
+    learn, test = _digits(network.random_state)
+    contenders = [certified("abnet fit", network, learn, test)]
+    parts, peers = Parts(network.other_rows_, network.bound_rows_), usual_models(network.random_state)
+    for name, peer in peers.items():
+        if progress is not None:
+            progress(len(contenders) / (len(peers) + 2))
+        contenders.append(judged(name, peer, learn, test, parts, network.delta))
+    network.save(model)
+    _draw(network, tuple(contenders), picture)
+    others = [contender.to_dict() for contender in contenders[1:]]
+    page = write_report(network, place / "report.html", test.X, test.y, title="Handwritten digits", rivals=others)
+    if progress is not None:
+        progress(1.0)
+    return Demonstration(
+        len(learn.y), len(test.y), network.certificate_, tuple(contenders), place / model.name, place / picture.name,
+        page,
+    )  # fmt: skip
+
+
+def _digits(seed: int) -> tuple[Labelled, Labelled]:
+    data = load("digits")
+    names = np.array(data.classes)
+    labelled = Labelled(data.X, names[(data.y > 0).astype(int)])
+    learn, test = two_random_parts(labelled, LEARN, seed)
+    return take(labelled, learn), take(labelled, test)
+
+
+def _draw(classifier: Any, contenders: tuple[Contender, ...], path: Path) -> None:
+    """Write a PNG picture: the loss in learning, and what every contender promises beside what it does.
+
+    Parameters
+    ----------
+    classifier : fitted classifier with a learned prior
+    contenders : tuple of Contender
+    path : path
+    """
+    from matplotlib.figure import Figure
+
+    with styled():
+        figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+        curve, outcome = figure.subplots(1, 2, width_ratios=(1, 1.25))
+        _curve(curve, classifier.loss_curve_)
+        _outcome(outcome, contenders)
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="png", metadata={"Software": None})
+
+
+def _curve(axes: "Axes", curve: list[float]) -> None:
+    axes.plot(range(len(curve)), curve, color=OKABE_ITO["blue"])
+    axes.set(xlabel="epoch", ylabel="log loss on rows kept apart", ylim=(0, None), xlim=(0, None))
+    label_panel(axes, "a", "learning, on the first part")
+
+
+def _outcome(axes: "Axes", contenders: tuple[Contender, ...]) -> None:
+    for row, contender in enumerate(contenders):
+        tested = contender.test_error or 0.0
+        spread = _spread(tested, contender.n_test)
+        bar = axes.barh(row, 100 * (contender.bound or 1.0), height=0.5, color=OKABE_ITO["sky"], alpha=0.6)
+        dot = axes.errorbar(100 * tested, row, xerr=100 * spread, fmt="o", color=OKABE_ITO["black"], capsize=2)
+        if row == 0:
+            bar.set_label("certified: error at most")
+            dot.set_label("test error (± 2 standard errors)")
+    names = [contender.name.replace(", ", ",\n").replace("logistic ", "logistic\n") for contender in contenders]
+    axes.set_yticks(range(len(contenders)), names)
+    axes.set(xlabel="error, %", xlim=(0, None), ylim=(len(contenders) + 0.1, -0.5))
+    axes.grid(visible=False, axis="y")
+    axes.legend(loc="lower right")
+    label_panel(axes, "b", "promised and found")
+
+
+def _spread(rate: float, n: int) -> float:
+    """Two standard errors of a rate."""
+    return float(2 * (rate * (1 - rate) / n) ** 0.5)

@@ -1,0 +1,67 @@
+"""Columns that a caller names: whether they are there, and their cells as text (labels, groups, populations)."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from abnet.errors import Parameter, ParameterError
+from abnet.tables.cells import is_blank, listed, to_number, to_text
+from abnet.tables.frames import Table
+from abnet.words import number_of
+
+__all__ = ["cell_texts", "check_named", "label_text", "without_group"]
+
+
+def check_named(parameter: str, names: Sequence[str], columns: Collection[str]) -> None:
+    """Refuse columns that the table does not have; `parameter` is the one that named them.
+
+    Examples
+    --------
+    >>> check_named("truth", ["mood"], ["age", "city"])
+    Traceback (most recent call last):
+    abnet.errors.ParameterError: truth: the table has no column 'mood'; its columns are 'age', 'city'.
+    """
+    absent = [name for name in names if name not in columns]
+    if absent:
+        raise ParameterError(
+            "{}: the table has no column {}; its columns are {}.",
+            Parameter(parameter), listed(absent), listed(list(columns)),
+        )  # fmt: skip
+
+
+def cell_texts(table: Table, column: str) -> list[str | None]:
+    """Cells of a column as text, None where they are missing; equal numbers have equal text.
+
+    Examples
+    --------
+    >>> from abnet.tables.frames import as_table
+    >>> cell_texts(as_table({"x": ["1.0", "", "a"]}), "x")
+    ['1', None, 'a']
+    """
+    found = table.cells(column).distinct()
+    texts = [None if is_blank(value) else label_text(to_text(value)) for value in found.values]
+    return [texts[code] for code in found.codes.tolist()]
+
+
+def label_text(text: str) -> str:
+    """The text of a label: ``1``, ``1.0`` and ``1.00`` are one label.
+
+    Examples
+    --------
+    >>> label_text("1.00"), label_text("yes"), label_text("2.5")
+    ('1', 'yes', '2.5')
+    """
+    number = to_number(text)
+    return text if number is None or not np.isfinite(number) else to_text(number)
+
+
+def without_group(rows: Sequence[str]) -> str:
+    """What is wrong with rows that have no group; some of them are named.
+
+    Examples
+    --------
+    >>> without_group(["row 3", "row 8"])
+    '2 rows without a group (row 3, row 8); every row needs one, even a row by itself.'
+    """
+    named = ", ".join(rows[:5]) + (", …" if len(rows) > 5 else "")
+    return f"{number_of(len(rows), 'row')} without a group ({named}); every row needs one, even a row by itself."
