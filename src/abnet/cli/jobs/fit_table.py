@@ -221,7 +221,7 @@ def rivals_of(
 
 
 def _logistic_name(learned: int, other: int) -> str:
-    return f"logistic regression, learned from {f'{learned:,} of ' if learned < other else ''}the other rows"
+    return f"logistic regression{f' ({learned:,} rows)' if learned < other else ''}"
 
 
 def _judged(name: str, wrong: NDArray[Any], classifier: Any, groups: NDArray[Any] | None = None) -> Rival:
