@@ -22,7 +22,7 @@ makes up by fewer errors for the bound rows that the certificate loses."""
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
 """Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
 MANY_CLASSES, WIDER_NEURONS = 6, (300,)
-"""From this many classes on the members are wider (docs/tables.md has figures)."""
+"""From this many classes on the members are wider (docs/measurements.md has figures)."""
 MOST_BOOSTED = 30
 """With more classes the forest teaches alone: boosting grows a tree for each of them in each of its rounds."""
 
