@@ -126,7 +126,11 @@ class Model:
         features = self.features(X)
         if self.decision == ARGMAX:
             return self.labels.decode(self.predictor.votes(features))
-        codes = self.decision(self.predictor.scores(features))
+        return self.labels_from_scores(self.predictor.scores(features))
+
+    def labels_from_scores(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """`predict` of rows with these scores."""
+        codes = self.decision(scores)
         if self.decision.kind != "abstain":
             return self.labels.decode(codes)
         return np.array([*self.classes_.tolist(), None], object)[codes]
