@@ -326,3 +326,13 @@ def test_notebooks_show_the_words_escaped() -> None:
     assert "<b>" not in shown
     assert "&lt;b&gt;" in shown
     assert "a&amp;b" in shown
+
+
+def test_a_network_trained_through_its_bound_states_the_gibbs_risk_first() -> None:
+    seen = observe([0, 1] * 50, [0, 1] * 50, ("a", "b"), losses=np.full(100, 0.1))
+    trained = str(certify(seen, Terms(source="init", trained=True, kl=1.0)))
+    head, text = trained.splitlines()[0], trained.split("\n\n")[1]
+    assert head.index("Gibbs risk") < head.index("error rate")
+    assert text.index("Gibbs") < text.index("vote")
+    frozen = str(certify(seen, Terms()))
+    assert "Gibbs risk" not in frozen.splitlines()[0]

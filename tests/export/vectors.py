@@ -116,7 +116,7 @@ def _vector(model: Model, X: Any) -> dict[str, Any]:
         "features": features.astype(np.float64).tolist(),
         "scores": scores.tolist(),
         "probabilities": model.probabilities_from_scores(scores).tolist() if model.predictor.shares else None,
-        "labels": model.labels_from_scores(scores).tolist(),
+        "labels": model.answers_from_scores(scores).tolist(),
     }
 
 

@@ -170,7 +170,35 @@ def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generato
     teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 3, 0)
     assert teaching is not None
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
-    assert teachers._unseen_probabilities(teaching.models["linear"], X, codes, 3, 0)[40, 2] == 0
+    rows = teachers._Rows(X, codes, 3, 0, None, None)
+    assert teachers._asked(LogisticRegression(), rows, [])[1][40, 2] == 0
+
+
+class Misled(Parrot):
+    """Sure of itself, by a column that says nothing about the label."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return np.eye(2)[(np.asarray(X)[:, 2] > 0).astype(int)]
+
+
+def test_a_teacher_that_adds_nothing_is_fitted_on_one_fold_alone(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = sample
+    Parrot.seen.clear()
+    teaching = Teaching.of({"linear": LogisticRegression(), "misled": Misled()}, X, codes, 2, 0)
+    assert teaching is not None
+    assert list(teaching.models) == ["linear"]
+    assert [len(rows) for rows in Parrot.seen] == [72]
+    alone = Teaching.of({"linear": LogisticRegression()}, X, codes, 2, 0)
+    assert alone is not None
+    np.testing.assert_array_equal(teaching.unseen, alone.unseen)
+
+
+def test_a_teacher_without_weight_is_not_asked_about_made_rows(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = sample
+    linear = LogisticRegression().fit(X, codes)
+    unseen = linear.predict_proba(X)
+    teaching = Teaching({"linear": linear, "silent": None}, np.array([1.0, 1e-5]), unseen, 2)
+    np.testing.assert_allclose(teaching.probabilities(X), unseen)
 
 
 def test_weights_of_rows_reach_the_teachers(sample: tuple[np.ndarray, np.ndarray]) -> None:

@@ -34,7 +34,8 @@ def _bound(s: Statement) -> str:
 def _error(s: Statement) -> str:
     subject = {
         "predict": "the error rate on {new}",
-        "class": f"the error rate on new rows of class {s.name}",
+        "vote": "the error rate of the plain vote on {new}",
+        "class": f"the error rate{' of the plain vote' * ('answers' in s.rule)} on new rows of class {s.name}",
         "population": f"the error rate on new rows with {s.name}",
         "answered rows": "the error rate among answered rows of {new}",
         "drawn network": "the error rate of this drawn network on {new}",
@@ -239,7 +240,10 @@ def assumptions(certificate: Certificate) -> str:
 
 
 def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]:
-    """The main numbers as cells: a line for all rows, then one for each class."""
+    """The main numbers as cells: a line for all rows, then one for each class.
+
+    Of a network trained through the bound on its Gibbs risk, that bound comes first.
+    """
     c, f = certificate, certificate.facts
     head = ["", "error rate (upper bound)", "errors seen", "majority-class error"]
     majority = c.majority_class_error
@@ -254,11 +258,17 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
                 "",
             ]
         )
-    if details:
-        head.append("Gibbs risk (upper bound)")
+    if details or _gibbs_first(c):
+        place = 1 if _gibbs_first(c) else len(head)
+        head.insert(place, "Gibbs risk (upper bound)")
         for row, bound in zip(rows, [c.gibbs_risk_bound, *(p.gibbs_risk_bound for p in c.per_class)], strict=True):
-            row.append(_cell(bound))
+            row.insert(place, _cell(bound))
     return [head, *rows]
+
+
+def _gibbs_first(c: Certificate) -> bool:
+    """Whether the Gibbs risk is the main promise: of a network trained through its bound, as in the paper."""
+    return c.facts.trained and c.gibbs_risk_bound is not None
 
 
 def _cell(bound: float | None) -> str:
@@ -285,7 +295,7 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
     """
     c = certificate
     rates = [s for s in c.statements if s.quantity == "rate"]
-    of_model = ("predict", "draw", "class", "drawn network")
+    of_model = ("predict", "vote", "draw", "class", "drawn network")
     whole = any(s.quantity in ("error", "Gibbs risk") and s.of in of_model for s in c.statements)
     tables = [table(c, details=details)] if whole else []
     tables += [_confusion(rates)] if rates else []
@@ -297,9 +307,11 @@ def said(certificate: Certificate, *, details: bool = False) -> list[str]:
     """The statements as sentences, and how they hold together."""
     c = certificate
     shown = [s for s in c.statements if s.jointly is None and (details or _is_main(s, c))]
+    if _gibbs_first(c):
+        shown.sort(key=lambda s: s.quantity != "Gibbs risk")
     made = [*(sentence(s, c.facts) for s in shown), *_judged(c), *_joint(c)]
     if c.vote_error_bound is None and c.find("Gibbs risk", "draw") is not None:
-        made.insert(0, "There is no certificate for `predict`: no theorem covers the way it votes.")
+        made.insert(int(_gibbs_first(c)), "There is no certificate for `predict`: no theorem covers the way it votes.")
     if len(shown) > 1:
         made.append("Each of these statements holds with its own confidence, not all at once.")
     return made

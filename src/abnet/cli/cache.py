@@ -15,7 +15,7 @@ def cache(
 ) -> None:
     """Show or clear the folder with compiled programs, which make later fits start faster.
 
-    ABNET_CACHE names another folder; set it to an empty text for no cache.
+    ABNET_CACHE names another folder; set it to an empty string for no cache.
 
     abnet cache
     abnet cache --clear

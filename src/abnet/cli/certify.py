@@ -80,7 +80,7 @@ def certify(
 ) -> None:  # fmt: skip
     """Certify a finished model on labelled rows that were held out from training.
 
-    The model is a file of ours, or the predictions of any model in a table. Rows
+    The model is a file of abnet, or the predictions of any model in a table. Rows
     that the model was trained on are refused (exit code 1). A missing answer and
     an unknown label count as errors. With a target or costs, some of the rows
     set the threshold and the others certify it.

@@ -82,10 +82,11 @@ def fit(
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
-    with console.when_interrupted("interrupted; nothing was written."):
+    bar = console.bar(f"Training on {table.name} and certifying", quiet=quiet)
+    with console.when_interrupted("interrupted; nothing was written."), bar:
         from abnet.cli.jobs.fit_table import fit_table
 
-        classifier = options.classifier(context.params, verbose=not quiet)
+        classifier = options.classifier(context.params)
         outcome = fit_table(
             table, target, output, classifier=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
             background=not no_background, command=options.command_line(context, classifier.random_state),
@@ -105,7 +106,7 @@ def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> Non
         console.paragraph(outcome.headline)
     labels = " or ".join(outcome.classes)
     columns = number_of(outcome.n_columns, "column")
-    print(f"Target {outcome.target!r} ({labels}): {number_of(outcome.n_rows, 'row')}, {columns} used.")
+    print(f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.")
     recipe = outcome.card.recipe
     console.paragraph(f"Recipe: {recipe}." if recipe else "")
     print(outcome.promise(details=details), end="\n\n")

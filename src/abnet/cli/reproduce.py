@@ -50,7 +50,7 @@ DataDir = Annotated[
 ]
 OutputDir = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for tables and figures; created if missing.")]
 OnlyReport = Annotated[
-    bool, typer.Option("--only-report", "--no-train", metavar="", help="Train nothing; show what is there.")
+    bool, typer.Option("--only-report", "--no-train", metavar="", help="Train nothing; show the stored results.")
 ]
 Race = Annotated[
     bool,
@@ -58,7 +58,7 @@ Race = Annotated[
         "--race", metavar="", help="Let short trials choose which wide settings train in full.", rich_help_panel=_SWEEP
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="No progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Show no progress.")]
 
 _RUNS, _RESULTS = Path("runs.sqlite"), Path("results")
 
@@ -79,9 +79,9 @@ def table1(
     only_report: OnlyReport = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train what is missing of Table 1, then write table1.csv and table1.md and show it beside the paper's.
+    """Train the missing runs of Table 1, write table1.csv and table1.md, and show them beside the paper's.
 
-    Stop it when you like: the same command continues.
+    You can stop it at any time; the same command continues.
 
     abnet reproduce table1 --datasets ads --widths 2,4,8 --data-dir ~/data
     abnet reproduce table1 --race --jobs 2
@@ -119,7 +119,7 @@ def variants(
 ) -> None:
     """Train variants of PBGNet and ABNet that the paper does not have, and write table1_variants.csv and a figure.
 
-    Table 1 itself stays as it is. Stop it when you like: the same command continues.
+    Table 1 itself is unchanged. You can stop it at any time; the same command continues.
 
     abnet reproduce variants --data-dir ~/data
     abnet reproduce variants --names restarts --datasets ads,adult
@@ -144,7 +144,7 @@ def fig2(
         str | None, typer.Option(metavar="NUMBERS", help="Depths of panel (b); 2 to 20 by default.")
     ] = None,
     repetitions: Annotated[
-        int, typer.Option(min=3, metavar="NUMBER", help="Passes timed, fewer where they take long.")
+        int, typer.Option(min=3, metavar="NUMBER", help="Number of timed passes; fewer if they take long.")
     ] = 100,
     data_dir: DataDir = None,
     output_dir: OutputDir = _RESULTS,
@@ -152,7 +152,7 @@ def fig2(
 ) -> None:
     """Measure Figure 2, the time of a forward pass by width and by depth, on 32 examples of ads.
 
-    Let nothing else run meanwhile. With --only-report it is drawn from fig2.csv.
+    Run nothing else at the same time. With --only-report it is drawn from fig2.csv.
 
     abnet reproduce fig2 --data-dir ~/data
     abnet reproduce fig2 --widths 2,4,8,12 --depths 2,6
@@ -195,7 +195,7 @@ def fig4(
     only_report: OnlyReport = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train what is missing of Figure 4 (mnistLH, 1 to 8 hidden layers), write fig4.csv and draw it.
+    """Train the missing runs of Figure 4 (mnistLH, 1 to 8 hidden layers), write fig4.csv and draw it.
 
     abnet reproduce fig4 --widths 4 --data-dir ~/data
     abnet reproduce fig4 --only-report
@@ -242,9 +242,9 @@ def multiclass(
     output_dir: OutputDir = _RESULTS,
     quiet: Quiet = False,
 ) -> None:
-    """Learn the ten digits of MNIST, certify them, and write multiclass.csv; minutes for each kind of features.
+    """Train and certify classifiers of the ten MNIST digits, and write multiclass.csv; takes minutes.
 
-    What the file holds already is not learned again.
+    Results that the file already holds are not computed again.
 
     abnet reproduce multiclass --features maps --data-dir ~/data
     """
@@ -301,7 +301,7 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file of runs.")] = _RESULTS / "runs.csv",
     store: Store = _RUNS,
 ) -> None:
-    """Add the runs of a CSV file to a store, so that table and figures can be drawn and sweeps go on from there.
+    """Add the runs of a CSV file to a store, so that tables can be drawn and sweeps continue from there.
 
     Every row is checked: its key must be that of its setting, data and protocol.
 
@@ -317,12 +317,12 @@ def import_(
 @app.command(cls=Command)
 @guarded
 def report(
-    page: Annotated[Path, typer.Option(metavar="FILE", help="Markdown page whose generated parts are renewed.")] = Path(
+    page: Annotated[Path, typer.Option(metavar="FILE", help="Markdown page whose generated parts are updated.")] = Path(
         "docs/reproduction.md"
     ),
     output_dir: OutputDir = _RESULTS,
 ) -> None:
-    """Renew the page that shows the reproduction, from the files in the results folder.
+    """Update the page that shows the reproduction from the files in the results folder.
 
     abnet reproduce report --page docs/reproduction.md
     """

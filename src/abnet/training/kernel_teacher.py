@@ -53,6 +53,8 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
     0
     """
 
+    oob_score = True  # as scikit-learn's forest says that it has answers for rows it has not seen
+
     def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
 

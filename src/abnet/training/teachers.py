@@ -20,8 +20,10 @@ from abnet.groups import number_groups
 
 __all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
 
-TEACHERS = ("forest", "boosting", "linear", "kernel")
-"""Teachers known by name; "all" asks all of them and weighs their answers, the kernel with several classes only."""
+TEACHERS = ("forest", "linear", "kernel", "boosting")
+"""Teachers known by name; "all" asks all of them and weighs their answers, the kernel with several classes only.
+
+The slowest comes last: by then one fold tells whether it adds anything to the others (`LEAST_WEIGHT`)."""
 
 FOLDS = 5
 SWAP = 0.3
@@ -40,6 +42,12 @@ MANY_CELLS = 2_000_000
 """Rows times features from which on a teacher has more than one thread. One thread boosts 20,000 rows of 20
 columns in a third of a second; two that share their cores with other programs took fifteen."""
 
+LEAST_WEIGHT = 0.05
+"""Weight beside the other teachers on the first fold below which a teacher is not fitted any further."""
+
+SILENT = 1e-3
+"""Share of the largest weight below which a teacher is not asked about made rows."""
+
 Report = Callable[[str, int, float], None]
 
 
@@ -49,9 +57,9 @@ def teachers_named(teacher: Any, seed: int, n_rows: int = 0, n_classes: int = 2)
     Examples
     --------
     >>> list(teachers_named("all", 0)), list(teachers_named("linear", 0))
-    (['forest', 'boosting', 'linear'], ['linear'])
+    (['forest', 'linear', 'boosting'], ['linear'])
     >>> list(teachers_named("all", 0, n_classes=3))
-    ['forest', 'boosting', 'linear', 'kernel']
+    ['forest', 'linear', 'kernel', 'boosting']
     """
     if not isinstance(teacher, str):
         from sklearn.base import clone
@@ -118,16 +126,18 @@ class Teaching:
         With `groups`, what is said of a row comes from teachers that saw no row of its group. `weights` of the rows go
         to all teachers that take any.
         """
+        rows = _Rows(X, codes, n_classes, seed, groups, weights)
         ready: dict[str, Any] = {}
         unseen: list[NDArray[np.float64]] = []
         try:
             for number, (name, model) in enumerate(models.items(), start=1):
-                own = _weights_for(model, weights)
-                fitted = _fit(model, X, codes, own)
-                unseen.append(_unseen_probabilities(fitted, X, codes, n_classes, seed, groups, own))
+                fitted, said = _asked(model, rows, unseen)
+                if fitted is None:
+                    continue
+                unseen.append(said)
                 ready[name] = fitted
                 if report is not None:
-                    report(f"teacher: {name}", number, float(np.mean(unseen[-1].argmax(axis=1) != codes)))
+                    report(f"teacher: {name}", number, float(np.mean(said.argmax(axis=1) != codes)))
         except KeyboardInterrupt:
             pass
         if not ready:
@@ -142,10 +152,13 @@ class Teaching:
 
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Weighted probabilities of rows, shape (n, K)."""
+        heard = np.flatnonzero(self.weights > SILENT * self.weights.max())
+        models = list(self.models.values())
         with _threads_for(X):
-            said = [_aligned(model.predict_proba(X), model.classes_, self.n_classes) for model in self.models.values()]
-        pairs = zip(self.weights, _calibrated(said, self.calibrations), strict=True)
-        return np.asarray(sum(weight * one for weight, one in pairs if weight > 0))
+            said = [_aligned(models[k].predict_proba(X), models[k].classes_, self.n_classes) for k in heard]
+        calibrations = tuple(self.calibrations[k] for k in heard) if self.calibrations else ()
+        total = sum(self.weights[k] * one for k, one in zip(heard, _calibrated(said, calibrations), strict=True))
+        return np.asarray(total / self.weights[heard].sum())
 
     def dismissed(self) -> "Teaching":
         """What they said of their own rows and how they are called, without the fitted models."""
@@ -289,31 +302,60 @@ def _threads_for(X: NDArray[Any]) -> threadpool_limits:
     return threadpool_limits(1 if X.size < MANY_CELLS else None)
 
 
-def _unseen_probabilities(
-    fitted: Any,
-    X: NDArray[Any],
-    codes: NDArray[np.intp],
-    n_classes: int,
-    seed: int,
-    groups: NDArray[Any] | None = None,
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
-    """Out-of-bag probabilities where the model has them, else those of models fitted on the other folds."""
-    shares = np.bincount(codes, weights, minlength=n_classes) / (len(codes) if weights is None else weights.sum())
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows that teachers learn from, and how they are split to ask about rows that a teacher has not seen."""
+
+    X: NDArray[Any]
+    codes: NDArray[np.intp]
+    n_classes: int
+    seed: int
+    groups: NDArray[Any] | None
+    weights: NDArray[np.float64] | None
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Shares of the classes: what is said of a row that no fitted model may be asked about."""
+        counts = np.bincount(self.codes, self.weights, minlength=self.n_classes)
+        return np.asarray(counts / counts.sum())
+
+
+def _asked(model: Any, rows: _Rows, others: list[NDArray[np.float64]]) -> tuple[Any, NDArray[np.float64]]:
+    """The fitted teacher and what it says of rows it has not seen; None for one that adds nothing to the others.
+
+    Out of bag where the model offers that, else by folds. The first fold decides whether the others are worth fitting.
+    """
+    weights = _weights_for(model, rows.weights)
+    unseen = np.tile(rows.shares, (len(rows.codes), 1))
     # A tree that never saw a row has seen others of its group.
-    bagged = None if groups is not None else getattr(fitted, "oob_decision_function_", None)
-    if bagged is not None:
-        known = _aligned(np.asarray(bagged), fitted.classes_, n_classes)
-        return np.where(np.isfinite(known).all(axis=1, keepdims=True) & (known.sum(axis=1, keepdims=True) > 0),
-                        known, shares)  # fmt: skip
+    if rows.groups is None and getattr(model, "oob_score", False):
+        fitted = _fit(model, rows.X, rows.codes, weights)
+        known = _aligned(np.asarray(fitted.oob_decision_function_), fitted.classes_, rows.n_classes)
+        answered = np.isfinite(known).all(axis=1, keepdims=True) & (known.sum(axis=1, keepdims=True) > 0)
+        return fitted, np.where(answered, known, unseen)
     from sklearn.base import clone
 
-    unseen = np.tile(shares, (len(codes), 1))
-    for learn, judge in _folds(codes, seed, groups):
-        model = _fit(clone(fitted), X[learn], codes[learn], None if weights is None else weights[learn])
-        with _threads_for(X):
-            unseen[judge] = _aligned(model.predict_proba(X[judge]), model.classes_, n_classes)
-    return unseen
+    for number, (learn, judge) in enumerate(_folds(rows.codes, rows.seed, rows.groups)):
+        own = None if weights is None else weights[learn]
+        partial = _fit(clone(model), rows.X[learn], rows.codes[learn], own)
+        with _threads_for(rows.X):
+            unseen[judge] = _aligned(partial.predict_proba(rows.X[judge]), partial.classes_, rows.n_classes)
+        if number == 0 and others and _weight_among(unseen, others, rows, judge) < LEAST_WEIGHT:
+            return None, unseen
+    return _fit(model, rows.X, rows.codes, weights), unseen
+
+
+def _weight_among(
+    said: NDArray[np.float64], others: list[NDArray[np.float64]], rows: _Rows, judge: NDArray[np.intp]
+) -> float:
+    """The weight that a teacher would have beside others by what all say of some rows."""
+    answers = [one[judge] for one in (*others, said)]
+    truth = rows.codes[judge]
+    if rows.n_classes > 2:
+        answers = [Calibration.fitted(one, np.eye(rows.n_classes)[truth]).apply(one) for one in answers]
+    chances = np.stack(answers)[:, np.arange(len(judge)), truth]
+    weights = None if rows.weights is None else rows.weights[judge]
+    return float(stack_weights(chances, weights=weights)[-1])
 
 
 def _folds(

@@ -1,0 +1,75 @@
+"""`InMemory`: networks read by an aggregation that the library does not know. It predicts, and no file holds it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.aggregation.exact import lift
+from abnet.aggregation.protocol import Aggregation
+from abnet.bam import BAM, contiguous
+from abnet.codebook import decode_table
+from abnet.predictors.predictor import Arrays, Predictor
+
+__all__ = ["InMemory"]
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory(Predictor):
+    """The mean output of some networks under an aggregation of the user's own.
+
+    Nothing is assumed about the vote: what is certified of a trained posterior is its Gibbs risk.
+
+    Parameters
+    ----------
+    aggregation : Aggregation
+        One that draws nothing: its `output` takes NumPy arrays in float64 and gives what `numpy.asarray` reads.
+    networks : tuple of BAM
+    words : int8 array (K, c), optional
+        Code words of several classes.
+    """
+
+    aggregation: Aggregation
+    networks: tuple[BAM, ...]
+    words: NDArray[np.int8] | None = None
+
+    @staticmethod
+    def from_networks(
+        aggregation: Aggregation, networks: Sequence[BAM], words: NDArray[np.int8] | None = None
+    ) -> "InMemory":
+        """The predictor of some members, in float64."""
+        return InMemory(aggregation, tuple(map(contiguous, networks)), words)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs of the networks."""
+        return self.networks[0].sizes[0]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return 2 if self.words is None else len(self.words)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """None are enough: refused, with the way out."""
+        self._refuse()
+
+    @staticmethod
+    def from_arrays(arrays: Arrays) -> "InMemory":
+        """There are no files of it."""
+        raise ValueError("a model with an aggregation of the user's own is not in any file.")
+
+    def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean of the networks' outputs."""
+        table, lifted = None if self.words is None else decode_table(self.words), lift(X)
+        outputs = [self.aggregation.output(net.layers, lifted, None, table) for net in self.networks]
+        return np.mean([np.asarray(out, np.float64) for out in outputs], axis=0)
+
+    def _refuse(self) -> NoReturn:
+        raise ValueError(
+            f"a model with the aggregation {self.aggregation!r} cannot be saved or exported: its code is not in the "
+            "file. Save network_ (its weights and biases), or register a predictor with "
+            "abnet.estimators.deployment.deploy."
+        )
