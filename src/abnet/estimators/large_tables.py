@@ -29,9 +29,10 @@ from abnet.labels import losses_of, winners
 from abnet.model.model import Model
 from abnet.preparation import Unseen
 from abnet.preparation.unseen import UnseenWarning, merge
-from abnet.tables.cells import CellError
-from abnet.tables.frames import as_table, label_codes
+from abnet.tables.frames import as_table
+from abnet.tables.notes import NoteWarning
 from abnet.tables.reading import Learning, TableSource, learning_part, without
+from abnet.tables.target import label_codes
 from abnet.threads import cores
 
 if TYPE_CHECKING:
@@ -153,6 +154,8 @@ def fit_table(
     estimator: Any = None,
     max_learn_rows: int = 1_000_000,
     drop: Sequence[str] = (),
+    missing_label: str = "drop",
+    bins: int | Sequence[float] | None = None,
 ) -> Any:
     """Learn the target of a table of any size, and certify it.
 
@@ -174,6 +177,10 @@ def fit_table(
     max_learn_rows : int
     drop : sequence of str
         Columns to leave out.
+    missing_label : {"drop", "error"}
+        What to do about rows without a label: leave them out, with a warning that counts them, or stop.
+    bins : int or sequence of float, optional
+        Cut a target of numbers into classes: so many quantiles, of rows that are set aside for it, or at these points.
 
     Returns
     -------
@@ -208,15 +215,15 @@ def fit_table(
         source = TableSource(table, folder)
         part = learning_part(
             lambda: without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
-            share=classifier.settings().share, seed=classifier.random_state,
+            share=classifier.settings().share, seed=classifier.random_state, missing_label=missing_label, bins=bins,
         )  # fmt: skip
         for note in part.notes:
-            warnings.warn(str(note), stacklevel=2)
+            warnings.warn(NoteWarning(note), stacklevel=2)
         if part.learns is None:
             return classifier.fit(part.X, part.y)
+        assert part.frames is not None
         fitted = learn_all(classifier, part)
-        frames = without(source.frames(), drop)
-        found = count_rows(fitted.model, frames, target, part.learns, losses=scores_are_expected(fitted))
+        found = count_rows(fitted.model, part.frames(), target, part.learns, losses=scores_are_expected(fitted))
     settle(classifier, fitted, found)
     return classifier
 
@@ -230,10 +237,7 @@ def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:
     """Fit a classifier to all rows of a learning part (but for one in a thousand), and empty the frame of the part."""
     settings = classifier.settings()
     check_streamable(settings)
-    try:
-        return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
-    except CellError as error:  # it counts the rows that learn
-        raise (error if part.learns is None else error.taken_from(np.flatnonzero(part.learns))) from None
+    return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
 
 
 def scores_are_expected(fitted: Fitted) -> bool:
@@ -245,7 +249,7 @@ def scores_are_expected(fitted: Fitted) -> bool:
 def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
     for report in found.unseen:
-        warnings.warn(str(report), UnseenWarning, stacklevel=3)
+        warnings.warn(UnseenWarning(report.note), stacklevel=3)
     if found.copies:
         warnings.warn(found.copies, stacklevel=3)
     warn_of_unknown(int(found.seen.class_rows[-1]), fitted.model.labels)

@@ -15,6 +15,7 @@ from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.statement import Estimate
+from abnet.errors import Parameter, ParameterError
 from abnet.estimators.labelled_rows import take_rows
 from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_expected, settle
 from abnet.estimators.table_parts import Labelled, read_labelled, take_groups
@@ -24,8 +25,8 @@ from abnet.model.card import Card, Rival
 from abnet.model.file import save
 from abnet.model.model import Model
 from abnet.preparation import UnseenWarning
-from abnet.tables.cells import Note
-from abnet.tables.reading import Learning, TableSource, without
+from abnet.tables.notes import Note
+from abnet.tables.reading import Learning, TableSource
 from abnet.words import percent
 
 __all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
@@ -118,6 +119,8 @@ def fit_table(
     drop: Sequence[str] = (),
     group: str | None = None,
     max_learn_rows: int = 1_000_000,
+    missing_label: str = "drop",
+    bins: int | Sequence[float] | None = None,
     background: bool = True,
     command: str | None = None,
 ) -> FitOutcome:
@@ -135,6 +138,10 @@ def fit_table(
         Column that says which rows belong together; it is no feature.
     max_learn_rows : int
         Rows that learn, at the most; the others of a larger table are streamed and counted.
+    missing_label : {"drop", "error"}
+        What to do about rows without a label.
+    bins : int or sequence of float, optional
+        Cut a target of numbers into classes.
     background : bool
         Whether the model keeps some rows for explanations.
     command : str, optional
@@ -142,7 +149,13 @@ def fit_table(
     """
     preprocessor = classifier.preprocessor
     preprocessor._rules()
+    if group is not None and isinstance(bins, int):
+        raise ParameterError(
+            "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
+            Parameter("bins"),
+        )
     limits = {"max_learn_rows": max_learn_rows, "share": classifier.settings().share, "seed": classifier.random_state}
+    limits |= {"missing_label": missing_label, "bins": bins}
     with temporary_folder() as folder:
         source = TableSource(table, folder)
         part = read_labelled(source, target, drop=drop, use=preprocessor.use, at_least=LEAST_ROWS, **limits)
@@ -151,7 +164,8 @@ def fit_table(
             features = fit_and_hold(classifier, part, groups)
             rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), (features.first, features.bound))
         else:
-            rivals = _counted(classifier, part, without(source.frames(), drop), target)
+            assert part.frames is not None
+            rivals = _counted(classifier, part, part.frames(), target)
     made = classifier.compact()
     card = msgspec.structs.replace(made.card, target=target, rivals=rivals, command=command, group=group)
     made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
