@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -174,6 +176,12 @@ def library(compiler: str, source: str, function: str, folder: Path) -> Callable
     return run
 
 
+def repeated(function: Callable[[NDArray[np.float32]], Any], one: NDArray[np.float32]) -> None:
+    """One row, 500 times."""
+    for _ in range(500):
+        function(one)
+
+
 def coded_rows(folder: Path) -> Iterator[Row]:
     """A row in C against the same units on the raw columns, and against a forest of 300 trees in onnxruntime."""
     model, rng = wide_model(), np.random.default_rng(3)
@@ -189,10 +197,8 @@ def coded_rows(folder: Path) -> Iterator[Row]:
         mlp = library(compiler, "mlp.c", "mlp", folder)
         assert c(X).tolist() == model.predict(X).tolist()
         one = X[:1].copy()
-        batch, rival, single, lone = best_times(
-            lambda c=c: c(X), lambda mlp=mlp: mlp(X), lambda c=c, one=one: [c(one) for _ in range(500)],
-            lambda mlp=mlp, one=one: [mlp(one) for _ in range(500)],
-        )  # fmt: skip
+        jobs = [partial(c, X), partial(mlp, X), partial(repeated, c, one), partial(repeated, mlp, one)]
+        batch, rival, single, lone = best_times(*jobs)
         told = f"{1e6 * batch / len(X):.1f} µs a row against {1e6 * rival / len(X):.1f} µs, {compiler} -O3"
         yield stated(f"4 × 300 neurons on coded columns, {compiler}: C / MLP of 1,200 units in C", batch / rival, told)
         alone = f"{1e6 * single / 500:.1f} µs against {1e6 * lone / 500:.1f} µs, each with a call from Python"
@@ -213,7 +219,7 @@ def peers(X: NDArray[np.float32], ours: float) -> Iterator[Row]:
         "our C / forest of 300 trees in onnxruntime, one core", ours / time, f"{1e6 * time / len(X):.1f} µs a row"
     )
     if find_spec("lightgbm"):
-        import lightgbm
+        lightgbm: Any = import_module("lightgbm")
 
         boosted = lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(X, y)
         time = best_times(lambda: boosted.predict(X))[0]
