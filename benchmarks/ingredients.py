@@ -20,7 +20,7 @@ import pandas as pd
 
 from abnet import CertifiedClassifier
 from abnet.bam import BAM
-from abnet.estimators import mixture_fit
+from abnet.estimators import mixture_learning
 from abnet.training import members as training_members
 from abnet.training import posterior_learner
 from tables import measures, write
@@ -49,16 +49,17 @@ class MaskedLearner(posterior_learner.PosteriorLearner):
 @contextmanager
 def masks() -> Iterator[None]:
     """Fits in this context have masks on the leading layers."""
-    learn, start = mixture_fit.learn_prior_members, training_members.random_members
+    learn, start = mixture_learning._prior_members, training_members.random_members
     columns = np.arange(0)
 
-    def learn_masked(recipe: Any, estimator: Any, base: Any, coded: Any, cells: Any, *rest: Any, **more: Any) -> Any:
+    def learn_masked(rows: Any, *rest: Any) -> Any:
         nonlocal columns
+        coded, cells = rows.features.coded, rows.features.cells
         coding = (
             [] if coded is None else [np.full(len(t), cell) for cell, t in zip(cells, coded.thresholds, strict=True)]
         )
         columns = np.concatenate([cells, *coding]).astype(np.intp)
-        return learn(recipe, estimator, base, coded, cells, *rest, **more)
+        return learn(rows, *rest)
 
     def start_masked(rng: np.random.Generator, count: int, sizes: tuple[int, ...]) -> tuple[BAM, ...]:
         members, present = [], np.unique(columns)
@@ -69,7 +70,7 @@ def masks() -> Iterator[None]:
         return tuple(members)
 
     with (
-        patch.object(mixture_fit, "learn_prior_members", learn_masked),
+        patch.object(mixture_learning, "_prior_members", learn_masked),
         patch.object(training_members, "random_members", start_masked),
         patch.object(posterior_learner, "PosteriorLearner", MaskedLearner),
     ):

@@ -83,12 +83,11 @@ def command(*arguments: object) -> tuple[float, float, str]:
 
 
 TRAINING = (
-    "import sys, time\nfrom abnet.estimators import mixture_fit\n"
-    "from abnet.estimators.aggregated import AggregatedClassifier as A\n"
+    "import sys, time\nfrom abnet.estimators import fit\n"
     "spent = []\n"
     "def timed(train):\n    def run(*given):\n        begin = time.perf_counter()\n        done = train(*given)\n"
     "        spent.append(time.perf_counter() - begin)\n        return done\n    return run\n"
-    "A._train, mixture_fit.learn_prior_members = timed(A._train), timed(mixture_fit.learn_prior_members)\n"
+    "fit.learn_network, fit.learn_mixture = timed(fit.learn_network), timed(fit.learn_mixture)\n"
     "from abnet.cli import main\n"
     "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
     "print('training', sum(spent), file=sys.stderr)\n"

@@ -14,7 +14,7 @@ import numpy as np
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import Evidence, observe
-from abnet.labels import losses_of, winners, with_unknown
+from abnet.labels import losses_of, with_unknown
 from abnet.model.model import Model
 
 __all__ = ["certify_frame", "certify_parts", "partition_evidence", "score_frame"]
@@ -46,7 +46,7 @@ def partition_evidence(model: Model, X: Any, y: Any) -> Evidence:
         return observe(none, none, labels.names, losses=np.zeros(0) if exact else None)
     codes, _ = with_unknown(labels.encode(given), K)
     scores = model.decision_function(X)
-    return observe(winners(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None)
+    return observe(model.decision(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None)
 
 
 def certify_parts(parts: Iterable[Evidence], *, delta: float = 0.05, n_candidates: int = 1) -> Certificate:
@@ -104,7 +104,7 @@ def _scored(part: Any, model: Model) -> Any:
 
     names = model.labels.names
     scores = model.decision_function(part) if len(part) else np.empty((0, len(names)) if len(names) > 2 else 0)
-    columns = {"label": model.labels.from_scores(scores)}
+    columns = {"label": model.answers_from_scores(scores)}
     if model.predictor.shares:
         shares = model.probabilities_from_scores(scores)
         columns |= {f"probability_{name}": shares[:, k] for k, name in enumerate(names)}

@@ -6,7 +6,7 @@ from scipy.stats import binom, binomtest
 
 from abnet.bounds.counted import cost_bound
 from abnet.certificates.certify import Terms
-from abnet.certificates.decision import Decision, cuts_between, decided
+from abnet.certificates.decision import Decision, cuts_between
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.split import bet_keys, row_hashes, row_order
@@ -238,14 +238,3 @@ def test_candidates_are_paid_for() -> None:
     assert found[0] is not None
     assert found[0].threshold is not None
     assert found[1] is None or (found[1].threshold or 0.0) > found[0].threshold
-
-
-def test_a_stored_decision_is_applied_in_one_place() -> None:
-    stored = {"abstention": Decision(kind="abstain", threshold=0.6), "decision": None}
-    shares = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
-    assert decided(stored, "abstention", shares).tolist() == [3, 1]
-    assert decided({"abstention": None}, "abstention", shares).tolist() == [3, 3]  # nothing certified: no answers
-    with pytest.raises(ValueError, match="could not be certified"):
-        decided(stored, "decision", shares)
-    with pytest.raises(ValueError, match="without a target error"):
-        decided({}, "abstention", shares)

@@ -34,7 +34,7 @@ def test_the_preparation_is_learned_from_the_first_part_only(model: Path, table:
     assert isinstance(preparation, TableMap)
     X, y, _ = split_target(read_table(table), "mood today")
     clf = abnet.CertifiedClassifier((2,), max_iter=1, preprocessor=TablePreparation(), random_state=1).fit(X, y)
-    column = pd.to_numeric(read_table(table).to_pandas()["size, cm"].drop(index=clf.bound_rows_))
+    column = pd.to_numeric(read_table(table).to_pandas()["size, cm"].drop(index=clf.bound_rows_.tolist()))
     assert len(column) == ROWS // 2
     stored = preparation.to_dict()["columns"][0]
     assert stored["fill"] == pytest.approx(column.median(), rel=1e-12)

@@ -150,7 +150,7 @@ def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Ge
     clf = abnet.CertifiedClassifier((2,), max_iter=2, random_state=0, decision=Costs(costs))
     rows = clf.fit(X, y).bound_rows_
     before = paid(clf)
-    decided = clf.predict_decided(X[rows])
+    decided = clf.predict(X[rows])
     right = rows[np.flatnonzero((decided == "no") & (y[rows] == "no"))[0]]
     y[right] = "perhaps"
     with pytest.warns(UserWarning, match="occurs in no row of the first part"):

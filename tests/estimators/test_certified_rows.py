@@ -14,11 +14,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 import abnet
 from abnet.certificates.statement import Estimate
 from abnet.errors import TrainingRowsError
-from abnet.estimators import certification
-from abnet.estimators.classifier import allows_certificate
+from abnet.estimators import posterior_losses
+from abnet.estimators.preparing import allows_certificate
 from abnet.predictors.paths import path_outputs
 from abnet.preparation.transformers import TablePreparation, ThermometerCodes
-from estimators.worlds import certified, classifier
+from estimators.worlds import classifier
 
 RNG = np.random.default_rng(4)
 Y = RNG.integers(0, 2, 80)
@@ -157,8 +157,8 @@ def test_an_interrupted_certificate_is_none(
             raise KeyboardInterrupt
         return np.zeros((len(rows), n_paths))
 
-    monkeypatch.setattr("abnet.estimators.certification.block_rows", lambda layers, n_paths: 10)
-    monkeypatch.setattr("abnet.estimators.certification.path_outputs", outputs)
+    monkeypatch.setattr("abnet.estimators.posterior_losses.block_rows", lambda layers, n_paths: 10)
+    monkeypatch.setattr("abnet.estimators.posterior_losses.path_outputs", outputs)
     with pytest.warns(UserWarning, match="Interrupted while the certificate was computed"):
         clf.fit(X, Y)
     assert clf.certificate_ is None
@@ -169,7 +169,8 @@ def test_an_interrupted_certificate_is_none(
 
 def test_an_interrupted_certificate_of_a_mixture_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """The same for a mixture of sampled networks: the model is kept, with no certificate of an earlier fit."""
-    clf = certified(0, hidden_layer_sizes=(30,), n_estimators=2, max_iter=1).fit(X, Y)
+    three = RNG.integers(0, 3, 80)
+    clf = abnet.ABNetClassifier((30,), max_iter=1, random_state=0).fit(X, three)
     assert clf.aggregation_ == "ancestral"
     outputs, blocks = path_outputs, iter([True, False])
 
@@ -178,9 +179,9 @@ def test_an_interrupted_certificate_of_a_mixture_is_none(monkeypatch: pytest.Mon
             raise KeyboardInterrupt
         return outputs(*given)
 
-    monkeypatch.setattr(certification, "path_outputs", interrupted)
+    monkeypatch.setattr(posterior_losses, "path_outputs", interrupted)
     with pytest.warns(UserWarning, match="Interrupted while the certificate was computed"):
-        clf.fit(X, Y)
+        clf.fit(X, three)
     assert clf.certificate_ is None
     clf.save(tmp_path / "model.abnet")
     assert abnet.load(tmp_path / "model.abnet").certificate_ is None

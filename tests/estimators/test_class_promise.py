@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from abnet import ABNetClassifier, CertifiedClassifier
+from abnet.aggregation import Ancestral, Exact
 from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify
 from abnet.codebook import code_words
-from abnet.estimators.mixture_fit import observe_mixture
+from abnet.estimators.learned import BoundRows
+from abnet.estimators.observing import observe_posterior
+from abnet.posterior import Posterior
 from abnet.predictors.paths import Paths
 from abnet.predictors.table import Table
 from estimators.worlds import FOUR, POINTS, FourClasses
@@ -42,18 +45,11 @@ def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: 
     for seed in range(SAMPLES if kind != "paths" else SAMPLES // 3):
         X, y = world.draw(np.random.default_rng([seed, 9]))
         terms = Terms(delta=DELTA, trained=kind == "exact, bound of all posteriors")
-        certificate = certify(
-            *observe_mixture(
-                scorer,
-                NETWORKS,
-                NETWORKS,
-                X.astype(np.float32),
-                y,
-                np.random.default_rng([seed, 2]),
-                terms,
-                tuple("abcd"[: truth.shape[1]]),
-            )
-        )
+        posterior = Posterior.from_networks(NETWORKS, NETWORKS, Ancestral() if kind == "paths" else Exact())
+        rows, names = BoundRows(X.astype(np.float32), y), tuple("abcd"[: truth.shape[1]])
+        seen = observe_posterior(posterior, scorer, rows, names, terms, np.random.default_rng([seed, 2]))
+        assert seen.evidence is not None
+        certificate = certify(seen.evidence, seen.terms)
         failures += broken(world, certificate, truth, voted)
     for count in failures.tolist():
         assert not breaks(count, SAMPLES if kind != "paths" else SAMPLES // 3, DELTA)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.certificates.decision import ARGMAX, stored_decision
+from abnet.certificates.decision import ARGMAX
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from estimators.worlds import certified
 
@@ -28,27 +28,33 @@ def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
     clf = fit((TargetRecall if kind == "recall" else TargetPrecision)(0.8, positive=positive))
     made = clf.certificate_.find(kind, "class", positive)
     assert made.value == 0.8
-    assert made.rule == {"threshold": clf.decision_.threshold, "called": positive}
-    answers, bound = clf.predict_decided(X), clf.bound_rows_
+    assert made.rule == {"threshold": clf.model_.decision.threshold, "called": positive}
+    answers, bound = clf.predict(X), clf.bound_rows_
     called, true = answers[bound] == positive, Y[bound] == positive
     counted = true if kind == "recall" else called
     assert made.counted["trials"] == counted.sum()
     assert made.counted["failures"] == (counted & ~(true & called)).sum()
     clf.save(tmp_path / "m.abnet")
     loaded = abnet.load(tmp_path / "m.abnet")
-    assert stored_decision(loaded.card.decisions, "decision") == clf.decision_
+    assert loaded.decision == clf.model_.decision
+    np.testing.assert_array_equal(loaded.predict(X), answers)
     assert loaded.certificate_ == clf.certificate_
 
 
 def test_costs() -> None:
     clf = fit(Costs(COSTS))
     bound, made = clf.bound_rows_, clf.certificate_.find("cost", "predict")
-    answers = clf.predict_decided(X[bound])
+    answers = clf.predict(X[bound])
     each = [COSTS.get(pair, 0.0) for pair in zip(Y[bound], answers, strict=True)]
     assert 10.0 * made.counted["mean"] == pytest.approx(np.mean(each))
     assert made.counted["largest"] == 10.0
-    # Missing an ill row is dear, so that more rows are called ill than by `predict`.
-    assert np.mean(answers == "ill") > np.mean(clf.predict(X[bound]) == "ill")
+    # Missing an ill row is dear, so that more rows are called ill than by the vote.
+    votes = clf.vote(X[bound])
+    assert np.mean(answers == "ill") > np.mean(votes == "ill")
+    error = clf.certificate_.find("error", "vote")  # what is said about all rows is about the vote
+    assert error.counted["errors"] == np.sum(votes != Y[bound])
+    assert clf.certificate_.vote_error_bound == error.value
+    assert clf.certificate_.find("error", "predict") is None
 
 
 def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
@@ -57,7 +63,7 @@ def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
     turned = Y.copy()
     turned[one.bound_rows_] = np.where(Y[one.bound_rows_] == "ill", "well", "ill")
     other = fit(Costs(COSTS), turned)
-    assert one.decision_.threshold == other.decision_.threshold
+    assert one.model_.decision == other.model_.decision
     assert one.certificate_.find("cost", "predict").value < other.certificate_.find("cost", "predict").value
 
 
@@ -67,20 +73,22 @@ def test_several_classes_have_costs_but_no_threshold() -> None:
     bound = clf.bound_rows_
     made = clf.certificate_.find("cost", "predict")
     assert made.counted["mean"] == pytest.approx(np.mean(clf.predict(X[bound]) != labels[bound]))
-    assert clf.decision_ == ARGMAX
-    np.testing.assert_array_equal(clf.predict_decided(X), clf.predict(X))
+    assert clf.model_.decision == ARGMAX
+    np.testing.assert_array_equal(clf.vote(X), clf.predict(X))
     with pytest.raises(ValueError, match="one of two classes"):
         fit(TargetRecall(0.9, positive="a"), labels, max_iter=1)
 
 
 def test_what_was_not_certified_decides_nothing() -> None:
-    clf = certified(0, max_iter=1, decision=TargetRecall(0.99, positive="ill")).fit(X[:40], Y[:40])
-    assert clf.decision_ is None
+    clf = certified(0, max_iter=1, decision=TargetRecall(0.99, positive="ill"))
+    with pytest.warns(UserWarning, match="could not be certified"):
+        clf.fit(X[:40], Y[:40])
+    assert clf.model_.decision == ARGMAX
     made = clf.certificate_.find("recall", "class", "ill")
     assert made.value is None
     assert made.rows_needed is None or made.rows_needed > 20
-    with pytest.raises(ValueError, match="could not be certified"):
-        clf.predict_decided(X)
+    assert clf.certificate_.find("error", "predict") is not None
+    np.testing.assert_array_equal(clf.predict(X), clf.vote(X))
 
 
 @pytest.mark.parametrize(
@@ -98,13 +106,16 @@ def test_targets_that_make_no_sense(decision: Goal, message: str) -> None:
 
 
 def test_abstaining() -> None:
-    clf = fit(TargetError(0.2))
-    assert clf.abstention_.threshold is not None
-    answers, bound = clf.predict_or_abstain(X), clf.bound_rows_
+    clf = fit(TargetError(0.08))
+    assert clf.model_.decision.kind == "abstain"
+    answers, bound = clf.predict(X), clf.bound_rows_
     answered = np.array([answer is not None for answer in answers[bound]])
     made = clf.certificate_.find("error", "answered rows")
-    assert (made.value, made.counted["trials"]) == (0.2, answered.sum())
+    assert (made.value, made.counted["trials"]) == (0.08, answered.sum())
     assert made.counted["failures"] == np.sum(answers[bound][answered] != Y[bound][answered])
-    assert not hasattr(clf, "decision_")
-    with pytest.raises(ValueError, match="fitted without a target recall"):
-        clf.predict_decided(X)
+    assert not answered.all()
+    np.testing.assert_array_equal(answers[bound][answered], clf.vote(X[bound])[answered])
+    certificate = clf.certify(X + 0.01, Y)  # what predict answers is counted, and no answer is an error
+    assert sum(certificate.facts.class_errors) == np.sum(clf.predict(X + 0.01) != Y)
+    matrix = clf.confusion(X + 0.01, Y)
+    assert {made.rule["answer"] for made in matrix.statements} == {"ill", "well", "other or none"}

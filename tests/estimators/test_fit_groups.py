@@ -13,7 +13,7 @@ import abnet
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.goals import Costs, TargetError
-from abnet.estimators.mixture_fit import _last_groups
+from abnet.estimators.mixture_learning import _last_groups
 from abnet.groups import held_rows
 from abnet.training.stages import prior_spans
 from estimators.worlds import SIGNAL, certified, classifier
@@ -86,8 +86,9 @@ def test_validation_rows_of_the_first_part_are_whole_groups() -> None:
     clf = classifier(0, posterior="frozen").fit(X, Y, groups=GROUPS)
     from abnet.training.loop import Span
 
-    train, watch = prior_spans(Span(0, len(clf.other_rows_)), clf.validation_fraction, clf._n_held)
     rows = GROUPS[clf.other_rows_]
+    kept = len(clf.held_.codes)
+    train, watch = prior_spans(Span(0, len(clf.other_rows_)), clf.validation_fraction, kept)
     assert not set(rows[train.first : train.first + train.size]) & set(rows[watch.first : watch.first + watch.size])
     assert watch.size == held_rows(rows, 0.2) > 0
 

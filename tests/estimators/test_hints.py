@@ -12,7 +12,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from abnet import ABNetClassifier, CertifiedClassifier
 from abnet.errors import ParameterError
-from abnet.estimators.recipe import warn_of_unfinished
+from abnet.estimators.unfinished import warn_of_unfinished
 
 X, y = load_breast_cancer(return_X_y=True)
 

@@ -19,7 +19,7 @@ from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.goals import TargetError
 from abnet.errors import ParameterError
 from abnet.estimators import large_tables
-from abnet.estimators.mixture_classifier import fit_and_hold
+from abnet.estimators.large_tables import fit_and_hold
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.tables import TableError
 from abnet.tables.reading import learning_part
@@ -200,7 +200,7 @@ def test_wrong_use(frame: pl.DataFrame) -> None:
 def test_paths_claim_nothing_about_the_gibbs_risk(frame: pl.DataFrame) -> None:
     wide = ABNetClassifier(**SMALL, aggregation="ancestral", n_samples=10)
     certificate = fit_table(frame.head(900), "y", estimator=wide, max_learn_rows=MOST).certificate_
-    assert certificate.gibbs_risk_bound == 1.0
+    assert certificate.gibbs_risk_bound is None
     assert certificate.vote_error_bound < 0.5
 
 
@@ -213,19 +213,19 @@ def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_e
     whole = part.X.clone()
     goal = None if target_error is None else TargetError(target_error)
     classifier = CertifiedClassifier(decision=goal, **MIXTURE)
-    held = fit_and_hold(classifier, part)
-    assert held is not None
-    for rows, prepared in zip((classifier.other_rows_, classifier.bound_rows_), held, strict=True):
+    features = fit_and_hold(classifier, part)
+    parts = (classifier.other_rows_, features.first), (classifier.bound_rows_, features.bound)
+    for rows, prepared in parts:
         np.testing.assert_array_equal(prepared, classifier.preprocessor_.transform(whole[rows]))
-    assert part.X.width == (0 if target_error is None else whole.width)  # thresholds are decided by the rows' scores
+    assert part.X.width == 0
     assert frame.width == 4
-    assert not {"_held_rows", "_holds_rows"} & vars(classifier).keys()
 
 
-def test_one_network_leaves_the_frame_as_it_is(frame: pl.DataFrame) -> None:
+def test_one_network_takes_the_place_of_the_frame_too(frame: pl.DataFrame) -> None:
     part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
-    assert fit_and_hold(ABNetClassifier(**SMALL, preprocessor=TablePreparation()), part) is None
-    assert part.X.width == 3
+    features = fit_and_hold(ABNetClassifier(**SMALL, preprocessor=TablePreparation()), part)
+    assert len(features.first) + len(features.bound) == N
+    assert part.X.width == 0
 
 
 @pytest.mark.parametrize("most", [MOST, N])

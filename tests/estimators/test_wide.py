@@ -8,7 +8,7 @@ import pytest
 
 import abnet
 from abnet import ABNetClassifier, PBGNetClassifier
-from abnet.estimators.certification import fresh_path_count, sampled_losses
+from abnet.estimators.posterior_losses import fresh_path_count, sampled_losses
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "n_samples": 30, "random_state": 0}
 

@@ -10,7 +10,7 @@ from abnet.aggregation import exact
 from abnet.bam import BAM
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
-from abnet.estimators.certification import sampled_losses
+from abnet.estimators.posterior_losses import sampled_losses
 from abnet.predictors.paths import Paths
 from abnet.predictors.uniform import Uniform
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from abnet.bounds import clopper_pearson_bound
-from abnet.estimators.classifier import seeds
+from abnet.estimators.streams import seeds
 from abnet.paper import multiclass, ten_digits
 from abnet.paper.ten_digits import (
     RECIPES,

@@ -6,15 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from abnet.aggregation import Exact
 from abnet.bam import BAM
 from abnet.certificates.certify import Terms, certify
 from abnet.codebook import code_words
 from abnet.cube import multilinear, summed_multilinear
 from abnet.estimators.large_tables import count_rows
-from abnet.estimators.mixture_fit import observe_mixture
+from abnet.estimators.learned import BoundRows
+from abnet.estimators.observing import observe_posterior
 from abnet.features import MANY_CODED, CodedLayer, CodedRows
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.posterior import Posterior
 from abnet.predictors.layers import Layers
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
@@ -176,10 +179,15 @@ def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: Coded
     nets = tuple(networks(5, 1, signs.shape[1]))
     scorer = Table.from_networks(nets)
     codes = (features[:, 0] > 0).astype(np.intp)
-    written, looked_up = (
-        certify(*observe_mixture(scorer, nets, nets, X, codes, np.random.default_rng(0), Terms(), ("no", "yes")))
-        for X in (signs, coded.rows(features))
-    )
+    posterior = Posterior.from_networks(nets, nets, Exact())
+
+    def certified(X: Any) -> Any:
+        rows, rng = BoundRows(X, codes), np.random.default_rng(0)
+        seen = observe_posterior(posterior, scorer, rows, ("no", "yes"), Terms(), rng)
+        assert seen.evidence is not None
+        return certify(seen.evidence, seen.terms)
+
+    written, looked_up = certified(signs), certified(coded.rows(features))
     assert (looked_up.facts, looked_up.vote_error_bound) == (written.facts, written.vote_error_bound)
     for name in ("empirical_gibbs_risk", "gibbs_risk_bound"):
         assert getattr(looked_up, name) == pytest.approx(getattr(written, name), rel=1e-12)

@@ -171,8 +171,7 @@ def test_abstaining_is_told() -> None:
         TargetError(0.05), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
     )
     assert decision is not None
-    card = Card(decisions={"abstention": decision})
-    model = models.model("mixture", 4, card=card, certificate=certificate().adding(made))
+    model = replace(models.model("mixture", 4, certificate=certificate().adding(made)), decision=decision)
     page = report_page(model)
     assert "among answered rows of new data is at most 5%" in read(page).text
     assert f'"threshold": {decision.threshold}' in page

@@ -109,9 +109,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def vote_error_bound(self) -> float | None:
-        """Upper bound on the error rate of ``predict`` on new data; None where no theorem covers it."""
-        drawn = self._value("error", "drawn network")  # one network, which is what predicts
-        return self._value("error", "predict") if drawn is None else drawn
+        """Upper bound on the error rate of the vote on new data; None where no theorem covers it.
+
+        The vote is what ``predict`` answers, unless a decision was certified for it.
+        """
+        found = (self._value("error", of) for of in ("drawn network", "predict", "vote"))
+        return next((value for value in found if value is not None), None)
 
     @property
     def gibbs_risk_bound(self) -> float | None:

@@ -22,7 +22,17 @@ from abnet.certificates.certificate import Certificate, Facts, Source
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.statement import Statement, state
 
-__all__ = ["BETTING_ROWS", "Expected", "Terms", "certify", "certify_drawn", "facts_of", "for_candidates", "rates"]
+__all__ = [
+    "BETTING_ROWS",
+    "Expected",
+    "Terms",
+    "about_the_vote",
+    "certify",
+    "certify_drawn",
+    "facts_of",
+    "for_candidates",
+    "rates",
+]
 
 BETTING_ROWS = 1000
 """From so many rows on, betting bounds the Gibbs risk of a finished model. For losses of 0 and 1, its worst case, it is
@@ -179,6 +189,20 @@ def for_candidates(certificate: Certificate, n_candidates: int) -> Certificate:
     )  # fmt: skip
     facts = msgspec.structs.replace(certificate.facts, n_candidates=n_candidates)
     return Certificate(statements=made, facts=facts)
+
+
+def about_the_vote(certificate: Certificate) -> Certificate:
+    """The certificate of a model whose answers follow another decision: its error rates are the plain vote's.
+
+    Which decision is taken may depend on the counted rows, so that their errors under it promise nothing by themselves.
+    """
+    made = [
+        msgspec.structs.replace(s, of="vote") if (s.quantity, s.of) == ("error", "predict")
+        else msgspec.structs.replace(s, rule={**s.rule, "answers": "vote"}) if (s.quantity, s.of) == ("error", "class")
+        else s
+        for s in certificate.statements
+    ]  # fmt: skip
+    return msgspec.structs.replace(certificate, statements=tuple(made))
 
 
 NO_ANSWER = "other or none"

@@ -1,13 +1,12 @@
 """`Decision`: from scores to answers, the same for the model, exporters, partitions and pages."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ARGMAX", "Decision", "cuts_between", "decided", "room_of", "stored_decision", "sureness"]
+__all__ = ["ARGMAX", "Decision", "cuts_between", "room_of", "sureness"]
 
 Floats = NDArray[np.float64]
 
@@ -68,40 +67,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 ARGMAX = Decision()
 """The plain vote."""
-
-
-_ASKED = {"abstention": "a target error", "decision": "a target recall, a target precision or costs"}
-
-
-def stored_decision(
-    decisions: Mapping[str, "Decision | None"], name: Literal["abstention", "decision"]
-) -> "Decision | None":
-    """One of a model's decisions; None if nothing could be certified, ValueError if it was not asked for.
-
-    Examples
-    --------
-    >>> stored_decision({}, "abstention")
-    Traceback (most recent call last):
-    ValueError: the model was fitted without a target error, so it has no certified threshold.
-    """
-    if name not in decisions:
-        raise ValueError(f"the model was fitted without {_ASKED[name]}, so it has no certified threshold.")
-    return decisions[name]
-
-
-def decided(
-    decisions: Mapping[str, "Decision | None"], name: Literal["abstention", "decision"], scores: ArrayLike
-) -> NDArray[np.intp]:
-    """Codes of the answers by one of a model's decisions; K, or 2, for no answer.
-
-    Where no abstention could be certified, no row is answered; without another decision there are no answers.
-    """
-    decision, values = stored_decision(decisions, name), np.asarray(scores, np.float64)
-    if decision is None and name == "decision":
-        raise ValueError("the target could not be certified when the model was fitted: there is no threshold.")
-    if decision is None:
-        return np.full(len(values), 2 if values.ndim == 1 else values.shape[1], np.intp)
-    return decision(values)
 
 
 def sureness(scores: ArrayLike) -> Floats:

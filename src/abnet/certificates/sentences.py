@@ -34,7 +34,8 @@ def _bound(s: Statement) -> str:
 def _error(s: Statement) -> str:
     subject = {
         "predict": "the error rate on {new}",
-        "class": f"the error rate on new rows of class {s.name}",
+        "vote": "the error rate of the plain vote on {new}",
+        "class": f"the error rate{' of the plain vote' * ('answers' in s.rule)} on new rows of class {s.name}",
         "population": f"the error rate on new rows with {s.name}",
         "answered rows": "the error rate among answered rows of {new}",
         "drawn network": "the error rate of this drawn network on {new}",
@@ -294,7 +295,7 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
     """
     c = certificate
     rates = [s for s in c.statements if s.quantity == "rate"]
-    of_model = ("predict", "draw", "class", "drawn network")
+    of_model = ("predict", "vote", "draw", "class", "drawn network")
     whole = any(s.quantity in ("error", "Gibbs risk") and s.of in of_model for s in c.statements)
     tables = [table(c, details=details)] if whole else []
     tables += [_confusion(rates)] if rates else []

@@ -246,7 +246,7 @@ def classifier(given: Mapping[str, Any], *, verbose: bool = False) -> Any:
             max_categories=given["max_categories"], decimal=given["decimal"], **named
         )
     made = CertifiedClassifier(**chosen, verbose=int(verbose))
-    made._check_parameters()
+    made.settings()
     return made
 
 

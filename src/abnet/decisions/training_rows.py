@@ -72,7 +72,7 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
     fitted = getattr(model, "model_", model)
     if not isinstance(fitted, Model) or (seen := filter_of(fitted)) is None:
         return None
-    checked = model._check_rows if hasattr(model, "_check_rows") else lambda rows: rows
+    checked = model._checked if hasattr(model, "_checked") else lambda rows: rows
     marks = label_marks(fitted.labels.encode(np.asarray(y)), fitted.labels.n_classes)
     _add_readable(seen, lambda rows: fitted.prepare(checked(rows)), X, marks)
     return seen

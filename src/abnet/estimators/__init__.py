@@ -1,9 +1,9 @@
-"""scikit-learn classifiers: check input, call training, hold results.
+"""scikit-learn classifiers: check input, resolve settings, call `fit`, hold results.
 
-`classifier` has what all of them share: checks, labels, prediction through one predictor. A certified fit reads from
-top to bottom in `aggregated` (parts, preparation, learning, certificate); `abnet` and `pbgnet` say what differs between
-the two models, and `certification` which theorem applies. The comparison methods are in `baseline_classifiers`, the
-choice by certificates in `search`.
+`abnet.estimators.fit` is a certified fit from top to bottom, as a function of values. `certified` and `abnet` have the
+two kinds of classifiers that call it, `prediction` and `promises` what they do once they are fitted. The comparison
+methods are in `baseline_classifiers`, the choice by certificates in `search`, tables larger than memory in
+`large_tables`.
 
 What a fitted classifier tells about its rows is public: ``bound_rows_`` are the rows of X that its certificate was
 computed on, ``other_rows_`` the rest, ``preprocessor_`` the transformer that was fitted on the rest alone.

@@ -1,15 +1,27 @@
 """`ABNetClassifier`, and `PBGNetClassifier`, its mean-field counterpart of Letarte et al. (2019)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.mixture_classifier import MixtureClassifier
-from abnet.estimators.recipe import AGGREGATIONS, MEAN_FIELD
+from abnet.errors import Parameter, ParameterError
+from abnet.estimators.fit_card import settings_of
+from abnet.estimators.promises import CertificateMixin
+from abnet.estimators.recipe import PRIOR_SHARE_ALONE
+from abnet.estimators.settings import (
+    AGGREGATIONS,
+    MEAN_FIELD,
+    Aggregations,
+    Settings,
+    TrainingSettings,
+    is_auto,
+    whole_or_none,
+)
+from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive
+from abnet.preparation.transformers import check_preprocessor
 
 __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
 
-class ABNetClassifier(MixtureClassifier):
+class ABNetClassifier(CertificateMixin):
     """Aggregated binary activated network, trained for and delivered with a certificate on its error.
 
     The network's neurons output ±1 and its weights are Gaussian; the classifier predicts by the vote of all networks,
@@ -113,10 +125,6 @@ class ABNetClassifier(MixtureClassifier):
     True
     """
 
-    _by_name = AGGREGATIONS
-    # One network, untaught: what `CertifiedClassifier` lets one choose is settled here.
-    n_estimators, teacher, codes, class_weight, decision = 1, None, "none", None, None
-
     def __init__(
         self,
         hidden_layer_sizes: Any = (4, 4),
@@ -141,18 +149,55 @@ class ABNetClassifier(MixtureClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            hidden_layer_sizes, objective=objective, prior=prior, posterior=posterior, prior_fraction=prior_fraction,
-            aggregation=aggregation, n_samples=n_samples, preprocessor=preprocessor, delta=delta,
-            n_candidates=n_candidates, batch_size=batch_size, learning_rate_init=learning_rate_init, max_iter=max_iter,
-            n_iter_no_change=n_iter_no_change, tol=tol, validation_fraction=validation_fraction,
-            random_state=random_state, verbose=verbose,
-        )  # fmt: skip
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.objective = objective
+        self.prior = prior
+        self.posterior = posterior
+        self.prior_fraction = prior_fraction
+        self.aggregation = aggregation
+        self.n_samples = n_samples
+        self.preprocessor = preprocessor
+        self.delta = delta
+        self.n_candidates = n_candidates
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
         self.code_length = code_length
         self.classes = classes
 
+    def settings(self) -> Settings:
+        """The parameters, checked, with every "auto" resolved that needs no rows."""
+        length = whole_or_none("code_length", self.code_length)
+        return _settings(self, AGGREGATIONS, code_length=length, classes=self.classes)
 
-class PBGNetClassifier(AggregatedClassifier):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "ABNetClassifier":
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, two classes or more.
+        sample_weight : array (n,), optional
+            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
+            feature then. Whole groups learn or certify, and the certificate is about a new group.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, groups)
+        return self
+
+
+class PBGNetClassifier(CertificateMixin):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
     With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
@@ -179,5 +224,107 @@ class PBGNetClassifier(AggregatedClassifier):
     True
     """
 
-    _by_name = MEAN_FIELD
-    _mean_field = True
+    _several: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (4, 4),
+        *,
+        objective: str = "bound",
+        prior: str = "auto",
+        posterior: str = "auto",
+        prior_fraction: Any = "auto",
+        aggregation: str = "exact",
+        n_samples: int = 100,
+        preprocessor: Any = None,
+        delta: float = 0.05,
+        n_candidates: int = 1,
+        batch_size: Any = "auto",
+        learning_rate_init: Any = "auto",
+        max_iter: int = 100,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.objective = objective
+        self.prior = prior
+        self.posterior = posterior
+        self.prior_fraction = prior_fraction
+        self.aggregation = aggregation
+        self.n_samples = n_samples
+        self.preprocessor = preprocessor
+        self.delta = delta
+        self.n_candidates = n_candidates
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def settings(self) -> Settings:
+        """The parameters, checked, with every "auto" resolved that needs no rows."""
+        if self.preprocessor is not None:
+            check_preprocessor(self.preprocessor)
+        return _settings(self, MEAN_FIELD, several=False)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "PBGNetClassifier":
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, exactly two classes.
+        sample_weight : array (n,), optional
+            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
+            feature then. Whole groups learn or certify, and the certificate is about a new group.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, groups)
+        return self
+
+
+def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Aggregations, **further: Any) -> Settings:
+    """The settings of either classifier, from the parameters that both have."""
+    check_choice("objective", estimator.objective, ("bound", "loss"))
+    check_choice("prior", estimator.prior, ("auto", "init", "split"))
+    check_choice("posterior", estimator.posterior, ("auto", "train", "frozen"))
+    if not is_auto(estimator.prior_fraction):
+        check_fraction("prior_fraction", estimator.prior_fraction)
+    bound, loss = (Parameter("objective", value) for value in ("bound", "loss"))
+    init, split = (Parameter("prior", value) for value in ("init", "split"))
+    has_split = estimator.objective == "bound" and estimator.prior != "init"
+    if estimator.objective == "loss" and estimator.prior == "split":
+        raise ParameterError("{} has no first part: use {}, or {}.", loss, init, bound)
+    if estimator.posterior == "frozen" and not has_split:
+        frozen = Parameter("posterior", "frozen")
+        raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
+    if not is_auto(estimator.learning_rate_init):
+        check_positive("learning_rate_init", estimator.learning_rate_init)
+    training = TrainingSettings(
+        estimator.max_iter, estimator.n_iter_no_change, estimator.tol, estimator.validation_fraction,
+        whole_or_none("batch_size", estimator.batch_size),
+        None if is_auto(estimator.learning_rate_init) else float(estimator.learning_rate_init),
+    )  # fmt: skip
+    share = PRIOR_SHARE_ALONE if is_auto(estimator.prior_fraction) else float(estimator.prior_fraction)
+    return Settings(
+        estimator=type(estimator).__name__, given=settings_of(estimator),
+        hidden=check_hidden(estimator.hidden_layer_sizes),
+        aggregation=estimator.aggregation, aggregations=aggregations, n_samples=estimator.n_samples,
+        share=share if estimator.objective == "bound" else estimator.validation_fraction,
+        objective=estimator.objective, split=has_split,
+        frozen=estimator.posterior == "frozen" or (estimator.posterior == "auto" and has_split),
+        preprocessor=estimator.preprocessor, delta=estimator.delta, n_candidates=estimator.n_candidates,
+        training=training, verbose=estimator.verbose, **further,
+    )  # fmt: skip

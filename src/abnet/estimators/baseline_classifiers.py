@@ -5,11 +5,15 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.split import Split, drawn_seed, row_hashes
-from abnet.estimators.classifier import BinaryClassifier, seeds, training_bar
+from abnet.estimators.labelled_rows import LabelledRows, checked_rows
+from abnet.estimators.prediction import PredictionMixin
+from abnet.estimators.preparing import prepare
+from abnet.estimators.progress import training_bar
+from abnet.estimators.refit import fitting_anew
+from abnet.estimators.streams import seeds
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
@@ -18,14 +22,12 @@ from abnet.predictors.predictor import Predictor
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 
 
-class BaselineClassifier(BinaryClassifier):
+class BaselineClassifier(PredictionMixin):
     """A network trained with early stopping on the 0-1 error of a validation part; no certificate of its own.
 
     Two classes have one output, whose sign is the label; several have one for each, trained against the rest, of which
     the largest is the label.
     """
-
-    _several: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -64,22 +66,46 @@ class BaselineClassifier(BinaryClassifier):
     def _auto_batch(self, n: int) -> int:
         """The batch size of "auto" for n training rows."""
 
-    def _learn(self, X: Any, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Model:
-        hidden = self._check_parameters()
-        seed = drawn_seed(self.random_state)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaselineClassifier":
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type.
+        sample_weight : array (n,), optional
+            Shapes training.
+
+        Returns
+        -------
+        self
+        """
+        with fitting_anew(self):
+            rows = checked_rows(self, X, y, sample_weight, preprocessor=self.preprocessor)
+            self.classes_ = rows.labels.classes
+            self.model_ = self._learn(rows)
+        return self
+
+    def _learn(self, rows: LabelledRows) -> Model:
+        hidden, seed = self._check_parameters(), drawn_seed(self.random_state)
         _, init_rng, train_rng = seeds(seed, 3)
-        split = Split.of(row_hashes(X, y), self.validation_fraction, seed)
+        split = Split.of(row_hashes(rows.X, rows.marks), self.validation_fraction, seed)
         watched, trained = split.first, split.counted
-        preparation, prepared = self._prepare(X, y, trained)
-        order, K = np.concatenate([watched, trained]), len(self.classes_)
-        sizes = (prepared.shape[1], *hidden, 1 if K == 2 else K)
-        targets = y if K == 2 else 2 * np.eye(K)[y.astype(np.intp)] - 1
-        rows = prepared[order], targets[order], None if weights is None else weights[order]
-        state, learner = self._train(sizes, rows, len(watched), init_rng, train_rng)
-        seen = row_filter(prepared[order], y[order])
-        card = Card(estimator=type(self).__name__, sizes=sizes, n_training_rows=len(y), row_filter=seen)
+        features = prepare(rows, self.preprocessor, rows.marks, (watched, trained), trained)
+        self.preprocessor_ = features.transformer
+        order, K = np.concatenate([watched, trained]), rows.labels.n_classes
+        sizes = (features.base.shape[1], *hidden, 1 if K == 2 else K)
+        marks = rows.marks[order]
+        targets = marks if K == 2 else 2 * np.eye(K)[rows.codes[order]] - 1
+        given = features.base, targets, None if rows.weights is None else rows.weights[order]
+        state, learner = self._train(sizes, given, len(watched), init_rng, train_rng)
+        card = Card(
+            estimator=type(self).__name__, sizes=sizes, n_training_rows=len(marks),
+            row_filter=row_filter(features.base, marks),
+        )  # fmt: skip
         predictor = self._deploy(learner, state)
-        return Model(predictor, self._labels, preparation, self._feature_names(), card=card)
+        return Model(predictor, rows.labels, features.preparation, rows.feature_names, card=card)
 
     def _check_parameters(self) -> tuple[int, ...]:
         check_fraction("validation_fraction", self.validation_fraction)

@@ -2,16 +2,27 @@
 
 from typing import Any
 
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from sklearn.utils import Tags
+
+from abnet.certificates.goals import Goal
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.mixture_classifier import MixtureClassifier
-from abnet.estimators.recipe import AGGREGATIONS
-from abnet.parameters import check_fraction
+from abnet.estimators.fit_card import settings_of
+from abnet.estimators.promises import CertificateMixin
+from abnet.estimators.recipe import PRIOR_SHARE, PRIOR_SHARE_ALONE
+from abnet.estimators.settings import (
+    CLOSED_FORM,
+    Settings,
+    TrainingSettings,
+    checked_goal,
+    checked_members,
+    is_auto,
+)
+from abnet.parameters import check_fraction, check_hidden
 
 __all__ = ["CertifiedClassifier"]
 
 
-class CertifiedClassifier(MixtureClassifier):
+class CertifiedClassifier(CertificateMixin):
     """Classifier for tables whose error rate on new data is certified on held-out rows.
 
     It takes arrays, sparse matrices and frames (pandas, Polars) with mixed columns and missing values, and two classes
@@ -22,9 +33,9 @@ class CertifiedClassifier(MixtureClassifier):
     ----------
     hidden_layer_sizes : tuple of int or "auto"
         Widths of the hidden layers. "auto" follows fixed rules (`abnet.estimators.recipe`): with two classes 8 exact
-        networks of 8 neurons, with several, or above 400 features, 4 sampled ones of 100, and of 300 from six classes
-        on. With explicit widths there is one network, without teachers and codes unless they are set, and its inputs
-        are left unscaled.
+        networks of 8 neurons; with several, or above 400 features, 4 wide ones of 100, and of 300 from six classes on,
+        in closed form (`abnet.predictors.moments`). With explicit widths there is one network, without teachers and
+        codes unless they are set, and its inputs are left unscaled.
     n_estimators : int or "auto"
         Number of networks in the mixture.
     teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel" or a classifier
@@ -35,7 +46,7 @@ class CertifiedClassifier(MixtureClassifier):
         Whether numeric columns come with thermometer codes, the answers to "is it above?".
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the training rows only, so that the certificate stays valid. "auto": frames by
-        `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise").
+        `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"); NaN is a missing value.
     classes : array, optional
         All labels there may be. By default those of the training rows; another label among the held-out rows counts as
         an error.
@@ -48,9 +59,10 @@ class CertifiedClassifier(MixtureClassifier):
     n_candidates : int
         Number of models among which this one is chosen by looking at its held-out rows; fixed in advance.
     decision : goal, optional
-        What the answers have to achieve: ``TargetError(0.02)`` (answer only where sure enough),
+        What the answers of `predict` have to achieve: ``TargetError(0.02)`` (answer only where sure enough),
         ``TargetRecall(0.95, positive="ill")``, ``TargetPrecision(0.9, positive="ill")`` or
         ``Costs({("ill", "well"): 10, ("well", "ill"): 1})``.
+        Where the held-out rows do not certify it, `predict` gives the plain vote, with a warning; `vote` always does.
     max_iter : int
         Maximum epochs of a training stage.
     random_state : int, RandomState or None
@@ -82,12 +94,6 @@ class CertifiedClassifier(MixtureClassifier):
     >>> clf.certificate_.vote_error_bound < 0.15
     True
     """
-
-    _by_name = AGGREGATIONS
-    # What the paper's classifiers let one choose is settled here: a prior learned on the training rows and kept.
-    objective, prior, posterior, aggregation = "bound", "split", "frozen", "auto"
-    n_samples, batch_size, learning_rate_init, code_length = 100, "auto", "auto", "auto"
-    validation_fraction = 0.2
 
     def __init__(
         self,
@@ -122,24 +128,44 @@ class CertifiedClassifier(MixtureClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def prior_fraction(self) -> Any:
-        """`learn_fraction`, by the paper's name."""
-        return self.learn_fraction
+    def settings(self) -> Settings:
+        """The parameters, checked, with every "auto" resolved that needs no rows."""
+        hidden = None if is_auto(self.hidden_layer_sizes) else check_hidden(self.hidden_layer_sizes)
+        share = PRIOR_SHARE if hidden is None else PRIOR_SHARE_ALONE
+        if not is_auto(self.learn_fraction):
+            share = check_fraction("learn_fraction", self.learn_fraction)
+        return Settings(
+            estimator=type(self).__name__, given=settings_of(self), hidden=hidden, aggregation="auto",
+            aggregations=CLOSED_FORM, share=share, preprocessor=self.preprocessor, delta=self.delta,
+            n_candidates=self.n_candidates, classes=self.classes, training=TrainingSettings(self.max_iter),
+            members=checked_members(self.n_estimators, self.teacher, self.codes, self.class_weight),
+            goal=checked_goal(self.decision), gaps=is_auto(self.preprocessor), verbose=self.verbose,
+        )  # fmt: skip
 
-    def _limits(self) -> Any:
-        from abnet.training.loop import Limits
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "CertifiedClassifier":
+        """Learn from labelled rows.
 
-        return Limits(1e-4, 20, max_epochs=self.max_iter)
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, two classes or more.
+        sample_weight : array (n,), optional
+            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
+            feature then. Whole groups learn or certify, and the certificate is about a new group.
 
-    def _check_parameters(self) -> tuple[int, ...]:
-        if self.decision is not None and not isinstance(
-            self.decision, (TargetError, TargetRecall, TargetPrecision, Costs)
-        ):
-            raise ParameterError(
-                "{} must be TargetError, TargetRecall, TargetPrecision or Costs; got {!r}.",
-                Parameter("decision"), self.decision,
-            )  # fmt: skip
-        if not self._is_auto("learn_fraction"):
-            check_fraction("learn_fraction", self.learn_fraction)
-        return super()._check_parameters()
+        Returns
+        -------
+        self
+        """
+        if groups is not None and self.decision is not None:
+            raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter("decision"))
+        self._fit(X, y, sample_weight, groups)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = is_auto(self.preprocessor)
+        return tags

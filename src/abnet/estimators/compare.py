@@ -23,7 +23,6 @@ from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.decisions.outside import judge_answers
 from abnet.estimators.certified import CertifiedClassifier
-from abnet.estimators.recipe import prior_share
 from abnet.estimators.table_parts import Labelled, read_labelled, take, take_groups, two_random_parts
 from abnet.parameters import check_fraction
 from abnet.preparation import TablePreparation
@@ -298,7 +297,7 @@ class _Contest:
 
     def own_parts(self) -> Parts:
         """Two parts for the scikit-learn models, where no network has any."""
-        first, second = two_random_parts(self.learn, prior_share(self.estimator), self.estimator.random_state)
+        first, second = two_random_parts(self.learn, self.estimator.settings().share, self.estimator.random_state)
         return Parts(first, second, clone(self.estimator.preprocessor).fit(take(self.learn, first).X))
 
     def entries(self) -> dict[str, Callable[[str], Contender]]:
@@ -347,7 +346,7 @@ def compare(
     made.set_params(random_state=drawn_seed(made.random_state))
     if made.preprocessor is None or isinstance(made.preprocessor, str):
         made.set_params(preprocessor=TablePreparation())
-    made._check_parameters()
+    made.settings()
     with temporary_folder() as folder:
         part = read_labelled(
             TableSource(table, folder), target, drop=drop, use=made.preprocessor.use, at_least=LEAST_ROWS,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify_drawn
 from abnet.certificates.evidence import observe
+from abnet.features import CodedRows
 from abnet.labels import Labels
 from abnet.posterior import Posterior
 from abnet.predictors.layers import Layers
@@ -17,7 +18,7 @@ __all__ = ["draw_network"]
 
 def draw_network(
     posterior: Posterior,
-    X: NDArray[np.float32],
+    X: NDArray[np.float32] | CodedRows,
     codes: NDArray[Any],
     rng: np.random.Generator,
     labels: Labels,
@@ -32,7 +33,7 @@ def draw_network(
     ----------
     posterior : Posterior
         Fixed before `rng` was used; the ratio is that of the member that is drawn.
-    X : array (n, d_0)
+    X : array or CodedRows (n, d_0)
         Prepared bound rows.
     codes : array (n,)
         Their classes, 0 to K - 1; for two classes -1 may stand for 0.

@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from abnet import CertifiedClassifier
 from abnet.certificates.certify import certify
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.split import drawn_seed
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.classifier import is_our_own
-from abnet.estimators.mixture_classifier import fit_and_hold
-from abnet.estimators.mixture_fit import warn_of_unknown
-from abnet.estimators.recipe import learning_share, prior_share, settings_of
+from abnet.estimators.certified import CertifiedClassifier
+from abnet.estimators.fit import Fitted
+from abnet.estimators.known_classes import warn_of_unknown
+from abnet.estimators.preparing import Features, is_our_own
+from abnet.estimators.promises import CertificateMixin
+from abnet.estimators.recipe import learning_share
+from abnet.estimators.refit import fitting_anew
+from abnet.estimators.settings import Settings
 from abnet.features import CodedRows
 from abnet.labels import losses_of, winners
 from abnet.model.model import Model
@@ -67,7 +70,7 @@ def count_rows(
     target: str,
     learns: NDArray[np.bool_],
     *,
-    exact: bool = True,
+    losses: bool = True,
     others: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.intp]]] | None = None,
 ) -> CountedRows:
     """Stream the rows that did not learn through a finished model, and count.
@@ -81,8 +84,8 @@ def count_rows(
     target : str
     learns : array of bool (n,)
         Which rows learned, as `learning_part` says.
-    exact : bool
-        Whether the scores are the expected output; if not, nothing is claimed about the Gibbs risk (a loss of 1).
+    losses : bool
+        Whether the scores are the expected output; if not, nothing is claimed about the Gibbs risk.
     others : mapping, optional
         Further models, as functions from prepared rows to codes of classes.
     """
@@ -91,7 +94,11 @@ def count_rows(
     read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
     classes, names = model.classes_.tolist(), model.labels.names
     nothing = np.zeros(0, np.intp)
-    found, stream, start = CountedRows(observe(nothing, nothing, names, losses=np.zeros(0))), CopiesInStream(), 0
+    found, stream, start = (
+        CountedRows(observe(nothing, nothing, names, losses=np.zeros(0) if losses else None)),
+        CopiesInStream(),
+        0,
+    )
     for frame in frames:
         counted = ~learns[start : start + frame.height]
         table = as_table(frame, before=start)
@@ -104,8 +111,7 @@ def count_rows(
         if not len(codes):
             continue
         scores = model.predictor.scores(rows, threads=cores())
-        risks = losses_of(scores, codes) if exact else np.ones(len(codes))
-        found.seen += observe(winners(scores), codes, names, losses=risks)
+        found.seen += observe(winners(scores), codes, names, losses=losses_of(scores, codes) if losses else None)
         for name, other in (others or {}).items():
             answers = other(rows.features if isinstance(rows, CodedRows) else rows)
             found.other_errors[name] = found.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
@@ -113,24 +119,26 @@ def count_rows(
     return found
 
 
-def check_streamable(estimator: Any) -> None:
+def check_streamable(settings: Settings) -> None:
     """Refuse settings under which the bound rows would have to be in memory, or the count would prove nothing."""
-    if not is_our_own(estimator.preprocessor):
+    if not is_our_own(settings.preprocessor):
         raise ParameterError(
             "{} must be 'auto', 'table' or a TablePreparation where a table has more than {} rows: another may not map "
             "each row by itself, and the rows that are counted come in blocks.",
             Parameter("preprocessor"), Parameter("max_learn_rows"),
         )  # fmt: skip
     wrong = {
-        "objective": ("loss", "bound"), "prior": ("init", "split"), "posterior": ("train", "frozen"),
-    }  # fmt: skip
-    for name, (value, instead) in wrong.items():
-        if getattr(estimator, name) == value:
+        ("objective", "loss", "bound"): settings.objective == "loss",
+        ("prior", "init", "split"): not settings.split,
+        ("posterior", "train", "frozen"): not settings.frozen,
+    }
+    for (name, value, instead), given in wrong.items():
+        if given:
             raise ParameterError(
                 "{} takes all rows into memory, and the table has more than {}: use {}, or a larger number.",
                 Parameter(name, value), Parameter("max_learn_rows"), Parameter(name, instead),
             )  # fmt: skip
-    if getattr(estimator, "decision", None) is not None:
+    if settings.goal is not None:
         raise ParameterError(
             "{} takes all rows into memory, and the table has more than {}: use a larger number, or "
             "certify the threshold afterwards on rows of its own (`abnet certify`).",
@@ -200,68 +208,60 @@ def fit_table(
         source = TableSource(table, folder)
         part = learning_part(
             lambda: without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
-            share=prior_share(classifier), seed=classifier.random_state,
+            share=classifier.settings().share, seed=classifier.random_state,
         )  # fmt: skip
         for note in part.notes:
             warnings.warn(str(note), stacklevel=2)
         if part.learns is None:
             return classifier.fit(part.X, part.y)
-        learn_all(classifier, part)
+        fitted = learn_all(classifier, part)
         frames = without(source.frames(), drop)
-        found = count_rows(
-            classifier.model_, frames, target, part.learns, exact=scores_are_exact(classifier)
-        )  # fmt: skip
-    settle(classifier, found)
+        found = count_rows(fitted.model, frames, target, part.learns, losses=scores_are_expected(fitted))
+    settle(classifier, fitted, found)
     return classifier
 
 
-def learn_all(classifier: Any, part: Learning) -> None:
-    """Fit a classifier to all rows of a learning part (but for one in a thousand), and keep it as it is.
+def fit_and_hold(classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None = None) -> Features:
+    """Fit a classifier to a part, whose frame is then empty if it could be; the rows as they were prepared."""
+    return classifier._fit(part.X, part.y, groups=groups, emptied=True).rows.features
 
-    A mixture empties the frame of the part.
-    """
-    check_streamable(classifier)
-    name = "learn_fraction" if "learn_fraction" in classifier.get_params() else "prior_fraction"
-    share = getattr(classifier, name)
-    classifier.set_params(**{name: ALL_LEARN})
+
+def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:
+    """Fit a classifier to all rows of a learning part (but for one in a thousand), and empty the frame of the part."""
+    settings = classifier.settings()
+    check_streamable(settings)
     try:
-        fit_and_hold(classifier, part)
+        return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
     except CellError as error:  # it counts the rows that learn
         raise (error if part.learns is None else error.taken_from(np.flatnonzero(part.learns))) from None
-    finally:
-        classifier.set_params(**{name: share})
 
 
-def scores_are_exact(classifier: Any) -> bool:
-    """Whether the classifier's scores are the expected output of its posterior."""
-    return bool(getattr(classifier, "aggregation_", "") == "exact")
+def scores_are_expected(fitted: Fitted) -> bool:
+    """Whether the scores are the expected output of the posterior."""
+    aggregation = fitted.learned.posterior.aggregation
+    return aggregation.certified and not aggregation.sampled
 
 
-def settle(classifier: Any, found: CountedRows) -> None:
+def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
     for report in found.unseen:
         warnings.warn(str(report), UnseenWarning, stacklevel=3)
     if found.copies:
         warnings.warn(found.copies, stacklevel=3)
-    warn_of_unknown(int(found.seen.class_rows[-1]), classifier._labels)
-    classifier.certificate_ = certify(found.seen, classifier._terms())
-    model, n_rows = classifier.model_, found.seen.n_rows
-    card = msgspec.structs.replace(model.card, n_counted_rows=n_rows, **_as_asked(classifier, n_rows))
-    classifier.model_ = replace(model, certificate=classifier.certificate_, card=card)
-    del classifier.bound_rows_, classifier.other_rows_
+    warn_of_unknown(int(found.seen.class_rows[-1]), fitted.model.labels)
+    with fitting_anew(classifier, keep=("n_features_in_", "feature_names_in_")):
+        classifier._keep(counted(fitted, found.seen))
 
 
-def _as_asked(classifier: Any, n_counted: int) -> dict[str, Any]:
-    """Settings and recipe as they were asked for, with the share of the whole table that has learned.
-
-    The fit was told `ALL_LEARN`, which is of the rows that it got.
-    """
-    record: dict[str, Any] = {"settings": settings_of(classifier)}
-    card = classifier.model_.card
-    if card.parameters is not None:
-        share = card.n_training_rows / (card.n_training_rows + n_counted)
-        classifier.recipe_ = {**classifier.recipe_, "learn_fraction": share}
-        whole, _, _ = classifier.recipe_text_.rpartition("; ")
-        classifier.recipe_text_ = f"{whole}; {learning_share(share)}"
-        record |= {"parameters": classifier.recipe_, "recipe": classifier.recipe_text_}
-    return record
+def counted(fitted: Fitted, seen: Evidence) -> Fitted:
+    """The fit with the certificate of other rows, and with the share of the whole table that has learned."""
+    model = fitted.model
+    card = msgspec.structs.replace(model.card, n_counted_rows=seen.n_rows)
+    if card.parameters is not None and card.recipe is not None:
+        share = len(fitted.rows.codes) / (len(fitted.rows.codes) + seen.n_rows)
+        whole, _, _ = card.recipe.rpartition("; ")
+        card = msgspec.structs.replace(
+            card, parameters={**card.parameters, "learn_fraction": share}, recipe=f"{whole}; {learning_share(share)}"
+        )
+    made = replace(model, certificate=certify(seen, fitted.terms), card=card)
+    return replace(fitted, model=made, split=None)

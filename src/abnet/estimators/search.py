@@ -17,14 +17,12 @@ from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import for_candidates
 from abnet.certificates.split import drawn_seed
-from abnet.estimators.aggregated import AggregatedClassifier
-from abnet.estimators.certification import without_groups
-from abnet.estimators.mixture_classifier import MixtureClassifier
-from abnet.estimators.recipe import prior_share
+from abnet.estimators.labelled_rows import without_groups
+from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.parameters import check_choice, check_hidden
+from abnet.parameters import check_choice
 
 __all__ = ["ABNetSearch", "chooses_apart", "count_events", "event_of", "free_parameters", "validation_figures"]
 
@@ -34,7 +32,7 @@ _STAGE = frozenset({"learning_rate_init", "batch_size", "max_iter", "n_iter_no_c
 _UNUSED = frozenset({"prior_fraction", "n_samples"})
 
 
-def free_parameters(classifier: AggregatedClassifier, n_classes: int = 2) -> frozenset[str]:
+def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozenset[str]:
     """Names of the parameters that change neither the prior, nor the bound rows, nor anything sampled.
 
     - A frozen posterior has no union over posteriors: nothing is free. The same for a sampled aggregation, whose
@@ -55,27 +53,18 @@ def free_parameters(classifier: AggregatedClassifier, n_classes: int = 2) -> fro
     """
     # As one of two classes too: the first part may have fewer labels than all rows, and it alone decides. As one of
     # those that are declared: y may have fewer.
-    declared = getattr(classifier, "classes", None)
-    sizes = {2, n_classes, 2 if declared is None else len(declared)}
-    if classifier._is_frozen() or not all(_is_computed(classifier, k) for k in sizes):
+    settings = classifier.settings()
+    sizes = {2, n_classes, 2 if settings.classes is None else len(settings.classes)}
+    if settings.frozen or not all(map(settings.computes_risk, sizes)):
         return frozenset()
-    if classifier.objective == "loss":
+    if settings.objective == "loss":
         return _STAGE | _UNUSED
-    if classifier.prior != "init":
+    if settings.split:
         return frozenset({"learning_rate_init"})
     return _STAGE | _UNUSED | {"validation_fraction"}
 
 
-def _is_computed(classifier: AggregatedClassifier, n_classes: int) -> bool:
-    """Whether the risk of the posterior will be computed, not sampled; False where that cannot be told beforehand."""
-    if not (isinstance(classifier, MixtureClassifier) and classifier._is_mixture(n_classes)):
-        return classifier._certifies_exactly()
-    if classifier.aggregation != "auto":
-        return bool(classifier.aggregation == "exact")
-    return not classifier._is_auto("hidden_layer_sizes") and max(check_hidden(classifier.hidden_layer_sizes)) <= 10
-
-
-def event_of(classifier: AggregatedClassifier, params: Mapping[str, Any], n_classes: int = 2) -> str:
+def event_of(classifier: CertificateMixin, params: Mapping[str, Any], n_classes: int = 2) -> str:
     """A mark of the prior and the bound rows of a candidate: `params` of the grid without those that are free."""
     free = free_parameters(classifier, n_classes)
     return " ".join(f"{name}={_mark(params[name])}" for name in sorted(params) if name not in free)
@@ -96,7 +85,7 @@ def count_events(events: Sequence[str]) -> int:
     return len(set(events))
 
 
-def chooses_apart(candidates: Sequence[AggregatedClassifier]) -> bool:
+def chooses_apart(candidates: Sequence[CertificateMixin]) -> bool:
     """Whether a choice needs no bound row: all posteriors frozen, one bound part and one set of validation rows.
 
     Then the settings are compared on validation rows of the first part, and the winner alone is certified: K = 1.
@@ -109,12 +98,14 @@ def chooses_apart(candidates: Sequence[AggregatedClassifier]) -> bool:
     >>> chooses_apart([ABNetClassifier((2,), random_state=0), ABNetClassifier((2,), random_state=1)])
     False
     """
-    shared = {(prior_share(one), one.validation_fraction, one.random_state) for one in candidates}
-    return len(shared) == 1 and all(one._is_frozen() and one._has_split() for one in candidates)
+    each = [one.settings() for one in candidates]
+    shared = {(one.share, one.training.validation_fraction) for one in each}
+    seeds = {one.random_state for one in candidates}
+    return len(shared) == len(seeds) == 1 and all(one.frozen and one.split for one in each)
 
 
 def validation_figures(
-    fitted: AggregatedClassifier, X: Any, y: Any, weights: Any = None, groups: Any = None
+    fitted: CertificateMixin, X: Any, y: Any, weights: Any = None, groups: Any = None
 ) -> tuple[float, float]:
     """Error and mean linear loss of a frozen classifier on rows of its first part that it did not learn from.
 
@@ -123,7 +114,7 @@ def validation_figures(
     """
     from sklearn.utils import _safe_indexing
 
-    if hasattr(fitted, "networks_"):
+    if fitted.model_.card.parameters is not None:  # a mixture
         first = fitted.other_rows_
         again = clone(fitted).set_params(classes=fitted.classes_, n_candidates=1)
         own, mine = (None if part is None else np.asarray(part)[first] for part in (weights, groups))
@@ -215,7 +206,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         given = {"sample_weight": sample_weight, "groups": groups}
         fits = [_fit(candidate.set_params(n_candidates=counted), X, y, given) for candidate in candidates]
         certificates = [_certificate(fitted, params) for (fitted, _), params in zip(fits, settings, strict=True)]
-        _check_priors([getattr(fitted, "priors_", (fitted.prior_,)) for fitted, _ in fits], events)
+        _check_priors([fitted.priors_ for fitted, _ in fits], events)
         self.cv_results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
         if apart:
             self._choose_apart([fitted for fitted, _ in fits], X, y, given)
@@ -223,7 +214,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
         self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
 
-    def _choose_apart(self, fits: Sequence[AggregatedClassifier], X: Any, y: Any, given: dict[str, Any]) -> None:
+    def _choose_apart(self, fits: Sequence[CertificateMixin], X: Any, y: Any, given: dict[str, Any]) -> None:
         """Choose on validation rows of the first part; the others' certificates are not shown, nor to be chosen by."""
         first = fits[0].bound_rows_
         if not all(np.array_equal(first, fitted.bound_rows_) for fitted in fits):
@@ -241,7 +232,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
         from sklearn.model_selection import ParameterGrid
 
-        if not isinstance(self.estimator, AggregatedClassifier):
+        if not isinstance(self.estimator, CertificateMixin):
             raise ValueError(
                 f"estimator must be an ABNetClassifier or a PBGNetClassifier, which have certificates; got "
                 f"{self.estimator!r}."
@@ -260,7 +251,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         gibbs = 1.0 if certificate.gibbs_risk_bound is None else certificate.gibbs_risk_bound
         return (vote, gibbs) if self.choose_by == "vote" else (gibbs, vote)
 
-    def _keep(self, best: AggregatedClassifier, params: dict[str, Any], n_settings: int) -> None:
+    def _keep(self, best: CertificateMixin, params: dict[str, Any], n_settings: int) -> None:
         drawn = best.drawn_network_
         if drawn.certificate is not None:
             # A drawn network is not covered for all posteriors at once: every setting counts, shared prior or not.
@@ -306,9 +297,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Write the chosen model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         return self._best().to_onnx(path)
 
-    def _best(self) -> AggregatedClassifier:
+    def _best(self) -> CertificateMixin:
         check_is_fitted(self, "best_estimator_")
-        best: AggregatedClassifier = self.best_estimator_
+        best: CertificateMixin = self.best_estimator_
         return best
 
     def __sklearn_tags__(self) -> Tags:
@@ -333,12 +324,12 @@ def _check_grid(settings: Sequence[Mapping[str, Any]]) -> None:
         )
 
 
-def _fit(candidate: Any, X: Any, y: Any, given: dict[str, Any]) -> tuple[AggregatedClassifier, float]:
+def _fit(candidate: Any, X: Any, y: Any, given: dict[str, Any]) -> tuple[CertificateMixin, float]:
     begin = time.perf_counter()
     return candidate.fit(X, y, **given), time.perf_counter() - begin
 
 
-def _certificate(fitted: AggregatedClassifier, params: Mapping[str, Any]) -> Certificate:
+def _certificate(fitted: CertificateMixin, params: Mapping[str, Any]) -> Certificate:
     if fitted.certificate_ is None:
         raise ValueError(
             f"the setting {dict(params)} has no certificate to choose by, only an estimate: use aggregation='exact' or "

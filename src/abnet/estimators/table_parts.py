@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.classifier import take_rows
+from abnet.estimators.labelled_rows import take_rows
 from abnet.tables import TableError
 from abnet.tables.cells import UnknownColumnError
 from abnet.tables.frames import as_table

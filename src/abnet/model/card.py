@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from abnet.certificates.decision import Decision
 from abnet.certificates.fitted_rows import RowFilter
 
 __all__ = ["Card", "Curve", "Rival"]
@@ -84,8 +83,6 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     bound_estimate : float
         The Gibbs bound where it is only an estimate.
     rivals : tuple of Rival
-    decisions : dict
-        Certified decisions by name, "abstention" and "decision"; None where nothing could be certified.
     """
 
     estimator: str | None = None
@@ -111,7 +108,6 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     background: tuple[tuple[int | float, ...], ...] = ()
     bound_estimate: float | None = None
     rivals: tuple[Rival, ...] = ()
-    decisions: dict[str, Decision | None] = {}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values of what is known, ready for JSON; ValueError for anything that `from_dict` would refuse.

@@ -123,13 +123,18 @@ class Model:
 
         None for a row that a decision to abstain leaves without an answer.
         """
-        features = self.features(X)
-        if self.decision == ARGMAX:
-            return self.labels.decode(self.predictor.votes(features))
-        codes = self.decision(self.predictor.scores(features))
+        return self.vote(X) if self.decision == ARGMAX else self.answers_from_scores(self.scores(X))
+
+    def answers_from_scores(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """`predict` of rows with these scores."""
+        codes = self.decision(scores)
         if self.decision.kind != "abstain":
             return self.labels.decode(codes)
         return np.array([*self.classes_.tolist(), None], object)[codes]
+
+    def vote(self, X: Any) -> NDArray[Any]:
+        """The label with the largest share of the vote, whatever the decision."""
+        return self.labels.decode(self.predictor.votes(self.features(X)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, shape (n, K): the shares of the vote, calibrated if the model knows how."""

@@ -150,7 +150,7 @@ def predict_table(
     if isinstance(keep, str):
         keep = (keep,)
     job = _Job(
-        loaded, proba, tuple(keep), ARGMAX if vote else decision_of(loaded), unseen == "error", on_error == "skip"
+        loaded, proba, tuple(keep), ARGMAX if vote else loaded.decision, unseen == "error", on_error == "skip"
     )
     if output is None:
         import polars as pl
@@ -277,12 +277,6 @@ class _Job:
                 f"{first.reason}"
             )
         return notes
-
-
-def decision_of(model: Model) -> Decision:
-    """The model's certified decision, or the vote."""
-    stored = getattr(model.card, "decisions", {}).values()
-    return next((found for found in stored if found is not None), model.decision)
 
 
 def _lacks_columns(model: Model, batch: "polars.DataFrame") -> bool:

@@ -11,7 +11,6 @@ from abnet.certificates.statement import Estimate
 from abnet.model.card import Card
 from abnet.model.file import load
 from abnet.model.model import Model
-from abnet.model.predict_table import decision_of
 from abnet.predictors.kinds import kind_of
 from abnet.preparation.coded import CodedMap
 from abnet.words import number_of
@@ -159,7 +158,7 @@ def _network(model: Model) -> str:
 
 
 def _decision(model: Model) -> str:
-    decision = decision_of(model)
+    decision = model.decision
     if decision.kind == "abstain":
         return f"no answer unless the model is surer than {decision.threshold:g}"
     if decision.kind == "cut":

@@ -130,7 +130,7 @@ def demo(
     """
     network = CertifiedClassifier() if estimator is None else clone(estimator)
     network.set_params(random_state=drawn_seed(network.random_state))
-    network._check_parameters()
+    network.settings()
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     model, picture = check_writable(place / "digits.abnet"), check_writable(place / "learning-curve.png")

@@ -374,7 +374,7 @@ def multiclass(
     data_dir, output_dir, verbose
         As for `table1`.
     """
-    from abnet.estimators.classifier import training_bar
+    from abnet.estimators.progress import training_bar
     from abnet.paper.datasets import mnist_digits
     from abnet.paper.ten_digits import RECIPES, measure_digits, read_digits, results_to_csv
 

@@ -120,23 +120,28 @@ def measure_digits(
     report : callable, optional
         Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
     """
+    from abnet.aggregation import Ancestral
     from abnet.certificates.certify import Terms, certify
-    from abnet.estimators import mixture_fit
-    from abnet.estimators.certification import mean_risks
-    from abnet.estimators.classifier import seeds
-    from abnet.estimators.recipe import Recipe
+    from abnet.codebook import code_words
+    from abnet.estimators.deployment import deploy
+    from abnet.estimators.learned import BoundRows
+    from abnet.estimators.observing import observe_posterior
+    from abnet.estimators.posterior_losses import mean_risks
+    from abnet.estimators.streams import seeds
+    from abnet.posterior import Posterior
 
     begin = time.perf_counter()
     split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)
     first, bound = np.split(split_rng.permutation(n_learn), [round(recipe.prior_fraction * n_learn)])
     networks = _learned(recipe, images[first], digits[first], train_rng, report)
-    plain = Recipe((recipe.hidden,), recipe.members, "ancestral", "none", None, recipe.code_length, recipe.prior_fraction, None)  # fmt: skip # noqa: E501
-    scorer = mixture_fit.deploy(plain, networks, 10, draw_rng, recipe.paths)
+    posterior = Posterior.from_networks(networks, networks, Ancestral(recipe.paths))
+    scorer = deploy(posterior.aggregation, networks, draw_rng, code_words(10, recipe.code_length))
     X, seen = features_of(images[bound], recipe.features), features_of(images[n_learn:], recipe.features)
     terms = Terms(delta=recipe.delta, n_candidates=recipe.n_candidates)
-    counted, terms = mixture_fit.observe_mixture(
-        scorer, networks, networks, X, digits[bound], path_rng, terms, tuple("0123456789"), report=report
-    )
+    names = tuple("0123456789")
+    counted = observe_posterior(posterior, scorer, BoundRows(X, digits[bound]), names, terms, path_rng, report).evidence
+    if counted is None:
+        raise KeyboardInterrupt
     certificate = certify(counted, terms)
     vote, gibbs, risk = certificate.vote_error_bound, certificate.gibbs_risk_bound, certificate.empirical_gibbs_risk
     if vote is None or gibbs is None or risk is None:

@@ -190,15 +190,33 @@ class PlainNumbers(TablePreparation):
     --------
     >>> PlainNumbers().fit({"a": [1.0, 3.0, 8.0]}).transform({"a": [2.0, float("nan")]}).tolist()
     [[2.0], [3.0]]
+
+    Parameters
+    ----------
+    scaled : bool
+        Whether columns are scaled as by scikit-learn's StandardScaler.
     """
+
+    def __init__(self, *, scaled: bool = False) -> None:
+        super().__init__()
+        self.scaled = scaled
 
     def fit(self, X: Any, y: Any = None) -> "PlainNumbers":
         """Learn the medians."""
+        from sklearn.preprocessing import StandardScaler
+
         table = as_table(X)
         found = {name: read_numbers(table.cells(name)).x for name in table.columns}
         known = {name: x[~np.isnan(x)] for name, x in found.items()}
         fills = {name: float(np.median(x)) if len(x) else 0.0 for name, x in known.items()}
-        self.map_ = TableMap(tuple(NumericColumn(name, fill, 0.0, 1.0, False) for name, fill in fills.items()), {})
+        scales = dict.fromkeys(table.columns, (0.0, 1.0))
+        if self.scaled:
+            scaler = StandardScaler().fit(np.column_stack(list(found.values())))
+            pairs = zip(
+                np.nan_to_num(scaler.mean_).tolist(), np.nan_to_num(scaler.scale_, nan=1.0).tolist(), strict=True
+            )
+            scales = dict(zip(table.columns, pairs, strict=True))
+        self.map_ = TableMap(tuple(NumericColumn(name, fills[name], *scales[name], False) for name in fills), {})
         self.notes_ = ()
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)

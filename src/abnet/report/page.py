@@ -247,8 +247,7 @@ def _form(model: Model, plan: ExplanationPlan | None) -> _Form:
         record = js_record(model)
     except ValueError as error:
         return _Form(f"<p>There is no form for this model: {escape(str(error))}</p>")
-    decision = model.card.decisions.get("abstention")
-    threshold = None if decision is None else decision.threshold
+    threshold = model.decision.threshold if model.decision.kind == "abstain" else None
     page = {
         "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
         "fields": _fields(model), "threshold": threshold, "order": natural_order(model.labels.names),

@@ -15,10 +15,8 @@ from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.statement import Estimate
-from abnet.estimators.classifier import take_rows
-from abnet.estimators.large_tables import count_rows, learn_all, scores_are_exact, settle
-from abnet.estimators.mixture_classifier import fit_and_hold
-from abnet.estimators.recipe import prior_share
+from abnet.estimators.labelled_rows import take_rows
+from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_expected, settle
 from abnet.estimators.table_parts import Labelled, read_labelled, take_groups
 from abnet.groups import number_groups
 from abnet.labels import counted
@@ -144,14 +142,14 @@ def fit_table(
     """
     preprocessor = classifier.preprocessor
     preprocessor._rules()
-    limits = {"max_learn_rows": max_learn_rows, "share": prior_share(classifier), "seed": classifier.random_state}
+    limits = {"max_learn_rows": max_learn_rows, "share": classifier.settings().share, "seed": classifier.random_state}
     with temporary_folder() as folder:
         source = TableSource(table, folder)
         part = read_labelled(source, target, drop=drop, use=preprocessor.use, at_least=LEAST_ROWS, **limits)
         part, groups = take_groups(part, group)
         if part.learns is None:
-            prepared = fit_and_hold(classifier, part, groups)
-            rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), prepared)
+            features = fit_and_hold(classifier, part, groups)
+            rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), (features.first, features.bound))
         else:
             rivals = _counted(classifier, part, without(source.frames(), drop), target)
     made = classifier.compact()
@@ -178,17 +176,17 @@ def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple
     assert part.learns is not None
     first = np.random.default_rng([classifier.random_state, 2]).permutation(len(part.y))[:LOGISTIC_ROWS]
     few = part.X[np.sort(first)]
-    learn_all(classifier, part)
+    fitted = learn_all(classifier, part)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
         prepared = classifier.preprocessor_.transform(few)
-    logistic = _learned_logistic(prepared, classifier._labels.encode(part.y[np.sort(first)]))
+    logistic = _learned_logistic(prepared, fitted.model.labels.encode(part.y[np.sort(first)]))
     name = _logistic_name(len(first), len(part.y))
     counted_rows = count_rows(
-        classifier.model_, frames, target, part.learns, exact=scores_are_exact(classifier),
+        fitted.model, frames, target, part.learns, losses=scores_are_expected(fitted),
         others={name: logistic.predict},
     )  # fmt: skip
-    settle(classifier, counted_rows)
+    settle(classifier, fitted, counted_rows)
     errors, seen, K = counted_rows.other_errors[name], counted_rows.seen, classifier.n_candidates
     base = 1 - float(seen.class_rows[:-1].max() / seen.n_rows)
     bound = clopper_pearson_bound(errors, seen.n_rows, classifier.delta, n_candidates=K)

@@ -1,80 +1,32 @@
-"""The rows of a fit in the order of use, and what a draw of the posterior loses on them, by fresh paths if need be."""
+"""What one network drawn from a posterior loses on each row: computed, or by fresh paths where it cannot be."""
 
-import warnings
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from abnet.aggregation import StochasticMeanField, exact
 from abnet.bam import BAM
-from abnet.bounds import gibbs_bound
-from abnet.certificates.certify import Terms
-from abnet.certificates.evidence import Evidence
-from abnet.certificates.fingerprint import fingerprint
-from abnet.certificates.statement import Estimate
 from abnet.codebook import class_table
-from abnet.errors import Parameter, ParameterError
-from abnet.labels import losses_of, signs_of, with_unknown
+from abnet.estimators.progress import Report
+from abnet.labels import losses_of
+from abnet.posterior import Posterior
+from abnet.predictors.mean_field import MeanField
 from abnet.predictors.paths import block_rows, path_outputs
+from abnet.predictors.predictor import Predictor
 
 __all__ = [
     "Losses",
-    "Streams",
-    "TrainingRows",
-    "check_rows_of_fit",
-    "estimated_bound",
     "fresh_path_count",
     "frozen_losses",
+    "losses_of_draws",
     "mean_risks",
     "means_of_rows",
     "one_thread",
     "sampled_losses",
-    "warn_of_no_certificate",
-    "without_groups",
+    "losses_on_test_set",
 ]
-
-
-class Streams(NamedTuple):
-    """Generators of a fit: start, training, the predictor's draws, the certificates'. None tells of another."""
-
-    start: np.random.Generator
-    train: np.random.Generator
-    deploy: np.random.Generator
-    paths: np.random.Generator
-    certify: np.random.Generator
-    single: np.random.Generator
-
-
-class TrainingRows(NamedTuple):
-    """Prepared rows in the order of use: `n_other` rows that are kept from the bound, then those of the bound."""
-
-    X: NDArray[np.float32]
-    codes: NDArray[np.intp]
-    """Classes, 0 and 1; 2 where a bound row's label is neither, and every answer to it an error."""
-    weights: NDArray[np.float64] | None
-    n_other: int
-    preparation: Any
-    untouched: bool
-    """Whether nothing before the network was fitted on the bound rows."""
-    groups: NDArray[Any] | None = None
-    """Groups of the bound rows, if they come in groups."""
-
-    @property
-    def signs(self) -> NDArray[np.float64]:
-        """Targets of training; what is learned of a label that is not known does not matter."""
-        return signs_of(np.minimum(self.codes, 1))
-
-    @property
-    def n_draws(self) -> int:
-        """Independent draws among the bound rows: rows, or groups of rows."""
-        return len(self.codes) - self.n_other if self.groups is None else len(np.unique(self.groups))
-
-    def of_bound(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-        """Rows and classes of the bound."""
-        return self.X[self.n_other :], self.codes[self.n_other :]
-
 
 # Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
 # machine that is busy twenty times as long.
@@ -97,18 +49,6 @@ class Losses(NamedTuple):
     losses: NDArray[np.float64]
     pairs: NDArray[np.float64] | None = None
     n_paths: int | None = None
-
-
-def estimated_bound(seen: Evidence, terms: Terms) -> Estimate:
-    """The Gibbs bound where no theorem covers what was done."""
-    assert seen.losses is not None
-    n = seen.n_rows if seen.groups is None else len(seen.groups.table)
-    risk = seen.losses.mean() or 0.0
-    return Estimate(
-        quantity="Gibbs risk", of="draw", counted={"risk": risk, "n": n, "kl": terms.kl},
-        value=gibbs_bound(risk, terms.kl, n, terms.delta, n_candidates=terms.n_candidates),
-        why="No theorem covers the way this model was trained, so nothing is promised about new data.",
-    )  # fmt: skip
 
 
 LEAST_PATHS, MOST_PATHS = 20, 1000
@@ -255,48 +195,68 @@ def frozen_losses(
     return Losses(means, pairs, PATHS_OF_MEMBER * len(networks))
 
 
-def warn_of_no_certificate() -> None:
-    """Warn that the sampling of a certificate was interrupted: some of the rows alone would certify nothing."""
-    warnings.warn(
-        "Interrupted while the certificate was computed: the model is kept, without a certificate. `certify` makes one "
-        "from rows that had no part in learning.",
-        stacklevel=3,
-    )
-
-
-def check_rows_of_fit(classifier: Any, X: Any, y: NDArray[Any]) -> None:
-    """ValueError if these are not the rows given to `fit`, in their order."""
-    rows, model = classifier._check_rows(X), classifier.model_
-    base = getattr(model.preparation, "base", model.preparation)  # before codes
-    prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
-    order = np.concatenate([classifier.other_rows_, classifier.bound_rows_])
-    codes = with_unknown(classifier._labels.encode(y), len(classifier.classes_))[0][order]
-    names = [fingerprint(prepared[order], marks) for marks in (codes.astype(np.float64), signs_of(codes))]
-    if model.card.data_fingerprint not in names:
-        raise ValueError("fitted=True asks for the rows given to fit, in their order; X or y differ from them.")
-
-
-def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
-    """Rows without the column that names their groups, and that column; or rows and groups as they were given.
+@one_thread
+def losses_of_draws(
+    posterior: Posterior,
+    predictor: Predictor,
+    X: Any,
+    scores: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    rng: np.random.Generator,
+    *,
+    frozen: bool,
+    report: Report | None = None,
+) -> Losses | None:
+    """What one draw of a posterior loses on the bound rows; None where the predictor says nothing about draws.
 
     Parameters
     ----------
-    X : array, sparse matrix or frame (n, d)
-    groups : None, array (n,) or str
-        A name is that of a column of the frame, which is no feature then.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rows, groups = without_groups(pl.DataFrame({"age": [40, 50], "patient": ["a", "b"]}), "patient")
-    >>> rows.columns, groups.tolist()
-    (['age'], ['a', 'b'])
+    posterior : Posterior
+    predictor : Predictor
+        What is deployed of it.
+    X : array or CodedRows (n, d)
+        Inputs of the networks.
+    scores : array (n,) or (n, K)
+        The predictor's.
+    codes : array (n,)
+        Classes, 0 to K - 1; K for a label that is not known, and then every answer errs.
+    rng : numpy.random.Generator
+        Of fresh paths.
+    frozen : bool
+        Whether the posterior never saw these rows.
+    report : Report, optional
     """
-    if groups is None or not isinstance(groups, str):
-        return X, None if groups is None else np.asarray(groups)
-    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
-    if groups not in names:
-        raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
-    kept = [name for name in names if name != groups]
-    rest = {name: X[name] for name in kept} if isinstance(X, Mapping) else X[kept]
-    return rest, np.asarray(X[groups])
+    aggregation = posterior.aggregation
+    if predictor.vote == "expectation" or not (aggregation.certified and aggregation.sampled):
+        return Losses(losses_of(scores, codes))
+    if predictor.vote is None:  # a closed form: it is judged by its own answers alone
+        return None
+    networks, K = posterior.members, predictor.n_classes
+    if frozen and (K > 2 or len(networks) > 1):
+        return frozen_losses(networks, X, codes, K, rng, report)
+    return sampled_losses(networks, X, codes, K, rng, report=report)
+
+
+@one_thread
+def losses_on_test_set(
+    posterior: Posterior,
+    predictor: Predictor,
+    X: Any,
+    scores: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    rng: np.random.Generator,
+    report: Report | None = None,
+) -> Losses | None:
+    """`losses_of_draws` on rows of a test set, of aggregations too whose bound is an estimate in training.
+
+    Draws of stochastic PBGNet are those of PBGNet; where that is too wide to be computed, a loss of 1 bounds every
+    other.
+    """
+    aggregation, (network, *more) = posterior.aggregation, posterior.members
+    if aggregation.sampled and not aggregation.certified:
+        return sampled_losses((network, *more), X, codes, predictor.n_classes, rng, report=report)
+    if isinstance(aggregation, StochasticMeanField):
+        if max(network.sizes[1:-1]) > exact.MAX_WIDTH:
+            return Losses(np.ones(len(codes)))
+        return Losses(losses_of(MeanField.from_network(network).scores(X), codes))
+    return losses_of_draws(posterior, predictor, X, scores, codes, rng, frozen=True, report=report)

@@ -1,0 +1,235 @@
+"""`fit`: a certified fit from top to bottom, as a function of values.
+
+Arrays, frames, one network and mixtures go through these lines. A large table does too: its counted rows are streamed
+afterwards, and their evidence takes the place of that of the few bound rows (`abnet.estimators.large_tables`).
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bam import BAM
+from abnet.bounds import gibbs_bound
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, about_the_vote, certify
+from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.fingerprint import fingerprint, warn_of_copies
+from abnet.certificates.goals import Goal
+from abnet.certificates.held import Held
+from abnet.certificates.split import Split, row_hashes
+from abnet.certificates.statement import Estimate
+from abnet.errors import Parameter, ParameterError
+from abnet.estimators.drawn_network import draw_network
+from abnet.estimators.fit_card import card_of
+from abnet.estimators.fit_goal import check_goal, decide, with_probabilities
+from abnet.estimators.known_classes import known_classes
+from abnet.estimators.labelled_rows import LabelledRows, marks_of
+from abnet.estimators.learned import Learned, PreparedRows, deployed, words_of
+from abnet.estimators.mixture_learning import learn_mixture
+from abnet.estimators.network_learning import learn_network
+from abnet.estimators.observing import Observed, observe_posterior
+from abnet.estimators.posterior_losses import one_thread
+from abnet.estimators.preparing import allows_certificate, prepare
+from abnet.estimators.progress import training_bar
+from abnet.estimators.recipe import Recipe, recipe_for
+from abnet.estimators.settings import Settings, check_class_weight
+from abnet.estimators.streams import Streams
+from abnet.groups import number_groups
+from abnet.labels import losses_of
+from abnet.model.model import Model
+from abnet.predictors.predictor import Predictor
+from abnet.threads import cores
+
+__all__ = ["Fitted", "fit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit leaves.
+
+    Attributes
+    ----------
+    model : Model
+    split : Split or None
+        Rows that learned, and rows that were counted; None if those were streamed.
+    rows : PreparedRows
+        The rows as they were prepared, in the order of the split.
+    learned : Learned
+        Posterior, held rows, calibration and curves.
+    terms : Terms
+        What the certificate rests on.
+    estimate : Estimate or None
+        The Gibbs bound where it is only an estimate.
+    drawn : Model
+        One network drawn from the posterior, with a certificate of its own.
+    seed : int
+    """
+
+    model: Model
+    split: Split | None
+    rows: PreparedRows
+    learned: Learned
+    terms: Terms
+    estimate: Estimate | None
+    drawn: Model
+    seed: int
+
+    @property
+    def networks(self) -> tuple[BAM, ...]:
+        """The members' centres."""
+        return self.learned.posterior.members
+
+    @property
+    def priors(self) -> tuple[BAM, ...]:
+        """The centres of their priors."""
+        posterior = self.learned.posterior
+        return tuple(BAM.from_layers(tuple(v[m] for v in posterior.prior)) for m in range(posterior.n_members))
+
+
+def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
+    """Split, prepare, learn, observe, certify, and put everything into a model.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    settings : Settings
+    seed : int
+        Of everything that is drawn.
+    """
+    from abnet.training.compilation import compilation_cache
+
+    streams = Streams.of(seed)
+    split = split_rows(rows, settings, seed)
+    prepared, covered = prepare_rows(rows, split, settings)
+    with ThreadPoolExecutor(1) as aside, compilation_cache(), training_bar(settings.verbose) as report:
+        name = aside.submit(fingerprint, prepared.features.base, marks_of(prepared.codes, prepared.labels.n_classes))
+        if rows.groups is None:
+            warn_of_copies(prepared.features.base, prepared.codes, prepared.labels.classes)
+        prepared, recipe = choose_recipe(prepared, settings)
+        learn = learn_network if recipe.alone else learn_mixture
+        learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
+        predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, streams.deploy)
+        seen = observe_posterior(
+            learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),
+            streams.paths, report,
+        )  # fmt: skip
+    certificate, decision, estimate = judge(seen, learned, predictor, prepared, settings.goal, covered=covered)
+    model = Model(
+        predictor, prepared.labels, prepared.features.preparation, rows.feature_names, learned.calibration,
+        certificate, decision,
+        card_of(prepared, learned, settings, seed, name.result(), estimate, certified=certificate is not None),
+    )  # fmt: skip
+    drawn = draw_one(model, learned, prepared, settings, streams.single, covered=covered)
+    return Fitted(model, split, prepared, learned, seen.terms, estimate, drawn, seed)
+
+
+def split_rows(rows: LabelledRows, settings: Settings, seed: int) -> Split:
+    """Who learns and who is counted, by what the rows hold; all are counted if the prior is the random start.
+
+    With ``objective="loss"`` the first part is the validation rows.
+    """
+    if settings.split or settings.objective == "loss":
+        return Split.of(row_hashes(rows.X, rows.marks), settings.share, seed, rows.groups)
+    if rows.groups is not None:
+        number_groups(rows.groups, len(rows.codes))
+    return Split(np.arange(0), np.arange(len(rows.codes)))
+
+
+def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[PreparedRows, bool]:
+    """Features of all rows, by a preparation that is fitted on the first part; whether a certificate covers it."""
+    labels, codes = known_classes(rows, split.first, settings)
+    K = labels.n_classes
+    check_class_weight(settings.members.class_weight, labels.classes.tolist())
+    check_goal(settings.goal, labels.names)
+    if settings.is_mixture(K):
+        settings.check_mixture(K)
+    features = prepare(
+        rows, settings.preprocessor, marks_of(codes, K), (split.first, split.counted),
+        split.first if settings.split else None, scaled=settings.hidden is None,
+    )  # fmt: skip
+    covered = features.stored is None or (
+        settings.split and allows_certificate(settings.preprocessor, features.stored.transform, rows.X)
+    )
+    order = np.concatenate([split.first, split.counted])
+    weights, groups = (None if given is None else given[order] for given in (rows.weights, rows.groups))
+    return PreparedRows(features, codes[order], labels, len(order), weights, groups), covered
+
+
+def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows, Recipe]:
+    """What is learned, by the sizes of the rows; and the rows with codes, if there are to be any."""
+    features, K = rows.features, rows.labels.n_classes
+    wanted = settings.is_mixture(K) and settings.members.codes != "none"
+    coded, d = features.code_map() if wanted else None, features.base.shape[1]
+    n_codes = 0 if coded is None else coded.n_features_out - d
+    recipe = recipe_for(settings, d, K, n_codes, rows.n_rows, features.name)
+    if recipe.codes != "thermometer":
+        return rows, recipe
+    if coded is None:
+        raise ParameterError("{} needs a preprocessor that can be stored.", Parameter("codes", "thermometer"))
+    return replace(rows, features=replace(features, coded=coded)), recipe
+
+
+def terms_of(learned: Learned, settings: Settings) -> Terms:
+    """How the model was made, and what the held rows let one expect of it."""
+    terms = settings.terms(len(learned.posterior.sizes) - 1)
+    if not terms.trained or learned.held is None:
+        return terms
+    return replace(terms, expected=learned.held.expected())
+
+
+def judge(
+    seen: Observed, learned: Learned, predictor: Predictor, rows: PreparedRows, goal: Goal | None, *, covered: bool
+) -> tuple[Certificate | None, Decision, Estimate | None]:
+    """What is promised, and how rows are answered; an estimate where no theorem covers what was done."""
+    if seen.evidence is None:
+        return None, ARGMAX, None
+    if not (covered and learned.posterior.aggregation.certified):
+        return None, ARGMAX, _estimate(seen, rows.bound().codes)
+    certificate = certify(seen.evidence, seen.terms)
+    if goal is None or learned.held is None:
+        return certificate, ARGMAX, None
+    held = learned.held
+    if len(np.unique(held.codes)) < 2:  # of few rows; then of all in the first part, however well they are known
+        first = slice(rows.n_first)
+        held = Held(predictor.scores(rows.features.inputs(first)), rows.codes[first])
+    held = with_probabilities(held, learned.calibration)
+    decision, made = decide(goal, held, seen.scores, rows.bound().codes, rows.labels.names, seen.terms)
+    if decision != ARGMAX:
+        certificate = about_the_vote(certificate)
+    return certificate.adding(made), decision, None
+
+
+def _estimate(seen: Observed, codes: NDArray[np.intp]) -> Estimate:
+    """The Gibbs bound as if a theorem covered it."""
+    evidence, terms = seen.evidence, seen.terms
+    assert evidence is not None
+    n = evidence.n_rows if evidence.groups is None else len(evidence.groups.table)
+    # A closed form says nothing about draws: its own losses stand for theirs.
+    risk = float(losses_of(seen.scores, codes).mean()) if evidence.losses is None else evidence.losses.mean() or 0.0
+    return Estimate(
+        quantity="Gibbs risk", of="draw", counted={"risk": risk, "n": n, "kl": terms.kl},
+        value=gibbs_bound(risk, terms.kl, n, terms.delta, n_candidates=terms.n_candidates),
+        why="No theorem covers the way this model was trained, so nothing is promised about new data.",
+    )  # fmt: skip
+
+
+@one_thread
+def draw_one(
+    model: Model, learned: Learned, rows: PreparedRows, settings: Settings, rng: np.random.Generator, *, covered: bool
+) -> Model:
+    """One network of the posterior, with a certificate of its own, which counts rows and not groups.
+
+    Any posterior may be drawn from, however its own risk was computed.
+    """
+    bound, posterior = rows.bound(), learned.posterior
+    network, certificate = draw_network(
+        posterior, bound.X, bound.codes, rng, rows.labels,
+        words_of(posterior, rows.labels.n_classes), terms=settings.terms(len(posterior.sizes) - 1), threads=cores(),
+    )  # fmt: skip
+    return replace(
+        model, predictor=network, certificate=certificate if covered and rows.groups is None else None,
+        calibration=None, decision=ARGMAX, card=msgspec.structs.replace(model.card, bound_estimate=None),
+    )  # fmt: skip

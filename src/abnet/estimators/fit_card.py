@@ -1,0 +1,129 @@
+"""The card of a fit: how a model was made, and what it keeps of its rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from abnet import __version__
+from abnet.certificates.fingerprint import background_rows
+from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
+from abnet.certificates.statement import Estimate
+from abnet.estimators.labelled_rows import marks_of
+from abnet.estimators.learned import Learned, PreparedRows
+from abnet.estimators.settings import Settings
+from abnet.model.card import Card, Curve
+
+__all__ = ["card_of", "described", "settings_of", "stored_curves"]
+
+
+def card_of(
+    rows: PreparedRows,
+    learned: Learned,
+    settings: Settings,
+    seed: int,
+    fingerprint: str,
+    estimate: Estimate | None,
+    *,
+    certified: bool,
+) -> Card:
+    """How a model was made.
+
+    Parameters
+    ----------
+    rows : PreparedRows
+    learned : Learned
+    settings : Settings
+    seed : int
+    fingerprint : str
+        Of the prepared rows with their labels.
+    estimate : Estimate or None
+        The Gibbs bound where it is only an estimate.
+    certified : bool
+        Whether there is a certificate.
+    """
+    recipe, features = learned.recipe, rows.features
+    marks = marks_of(rows.codes, rows.labels.n_classes)
+    # Bound rows that had no part in learning or choosing may certify again.
+    untouched = settings.frozen and certified and settings.n_candidates == 1
+    n_learned = rows.n_first if untouched else len(rows.codes)
+    some = slice(None) if n_learned <= MOST_ROWS else slice(MOST_ROWS)
+    seen = row_filter(np.asarray(features.inputs(some)), marks[some], min(n_learned, len(marks[some])))
+    return Card(
+        estimator=settings.estimator,
+        version=__version__,
+        settings=dict(settings.given),
+        seed=seed,
+        recipe=described(learned),
+        parameters=None if recipe.alone else recipe.to_dict(),
+        sizes=learned.posterior.sizes,
+        aggregation=recipe.aggregation,
+        objective=settings.objective,
+        prior=settings.prior,
+        posterior="frozen" if settings.frozen else "train",
+        curves=stored_curves(learned.curves),
+        n_training_rows=len(rows.codes),
+        n_training_groups=None if rows.groups is None else len(np.unique(rows.groups)),
+        data_fingerprint=fingerprint,
+        row_filter=seen,
+        background=background_rows(features.first),
+        bound_estimate=None if estimate is None else estimate.value,
+    )
+
+
+def described(learned: Learned) -> str | None:
+    """The recipe of a mixture in one line; without its teacher, if there was one class only or it was interrupted."""
+    recipe = learned.recipe
+    if recipe.alone:
+        return None
+    return (recipe if learned.taught_by else replace(recipe, teacher=None)).describe(learned.taught_by)
+
+
+MOST_POINTS, MOST_TEXT = 150, 300
+"""Points of a stored curve, and characters of a stored setting, at the most."""
+
+
+def settings_of(estimator: BaseEstimator) -> dict[str, str]:
+    """Parameters that were set otherwise than by default, each as the text that sets it again.
+
+    A text that is cut, since it would be very long, ends in "…".
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> settings_of(LogisticRegression(C=2.0, random_state=0))
+    {'C': '2.0', 'random_state': '0'}
+    """
+    usual = {name: parameter.default for name, parameter in signature(type(estimator)).parameters.items()}
+    texts = {name: _text(value) for name, value in estimator.get_params(deep=False).items()}
+    return {name: text for name, text in texts.items() if name != "verbose" and text != _text(usual.get(name))}
+
+
+def _text(value: Any) -> str:
+    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+
+
+def stored_curves(curves: Mapping[str, Sequence[float]]) -> tuple[Curve, ...]:
+    """Learning curves for a model file: of a long one every second or third point, each with five digits.
+
+    Parameters
+    ----------
+    curves : mapping
+        From what was monitored to its value at the start and after every epoch.
+
+    Examples
+    --------
+    >>> stored_curves({"log loss": [0.7, 0.123456789]})
+    (Curve(name='log loss', every=1, values=(0.7, 0.12346)),)
+    """
+    stored = []
+    for name, curve in curves.items():
+        values = [float(f"{value:.5g}") for value in curve]
+        every = max(-(-len(values) // MOST_POINTS), 1)
+        if len(values) > 1 and np.isfinite(values).all():
+            stored.append(Curve(name, every, tuple(values[::every])))
+    return tuple(stored)

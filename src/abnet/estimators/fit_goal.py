@@ -1,0 +1,68 @@
+"""A goal within a fit: thresholds from held rows, a decision certified on the bound rows."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.calibration import Calibration
+from abnet.certificates.certify import Terms
+from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall, meet
+from abnet.certificates.held import Held
+from abnet.certificates.statement import Statement
+from abnet.errors import Parameter, ParameterError
+
+__all__ = ["check_goal", "decide", "with_probabilities"]
+
+
+def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
+    """Refuse a recall or precision of a class that there is not, and costs that do not fit the classes."""
+    if isinstance(goal, (TargetRecall, TargetPrecision)) and (len(names) != 2 or str(goal.positive) not in names):
+        raise ParameterError(
+            "{}: the positive class must be one of two classes; got {!r}, of {}.",
+            Parameter("decision"), goal.positive, ", ".join(names),
+        )  # fmt: skip
+    if isinstance(goal, Costs):
+        goal.table(names)
+
+
+def with_probabilities(held: Held, calibration: Calibration | None) -> Held:
+    """Held rows that know the score at a probability, where two classes have calibrated ones."""
+    if calibration is None or held.scores.ndim > 1:
+        return held
+    return replace(held, score_at=lambda p: 2 * share_at(calibration, p) - 1)
+
+
+def decide(
+    goal: Goal,
+    held: Held,
+    scores: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    names: tuple[str, ...],
+    terms: Terms,
+) -> tuple[Decision, list[Statement]]:
+    """The decision that the bound rows certify, and what is promised of it; the plain vote if they certify none."""
+    decision, made = meet(goal, held, scores, codes, names, terms, keys=np.arange(len(codes)))
+    if decision is None:
+        warnings.warn(
+            f"{goal} could not be certified, so predict gives the plain vote. certificate_ says what was seen, and how "
+            "many held-out rows it would take.",
+            stacklevel=5,
+        )
+    return (ARGMAX if decision is None else decision), made
+
+
+def share_at(calibration: Calibration, probability: float) -> float:
+    """The share of the vote at which one of two classes has this probability; the nearest share if none has.
+
+    Examples
+    --------
+    >>> round(share_at(Calibration(2.0, 0.0), 0.9), 6), share_at(Calibration(2.0, 0.1), 0.9999)
+    (0.75, 1.0)
+    """
+    inside = min(max(probability, 1e-9), 1 - 1e-9)
+    odds = (inside / (1 - inside)) ** (1 / calibration.power)
+    return min(max((odds * (1 + calibration.floor) - calibration.floor) / (1 + odds), 0.0), 1.0)

@@ -1,0 +1,47 @@
+"""Which classes a model knows: those declared, or those of the first part."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.estimators.labelled_rows import LabelledRows
+from abnet.estimators.settings import Settings
+from abnet.labels import Labels, with_unknown
+from abnet.words import number_of
+
+__all__ = ["known_classes", "warn_of_unknown"]
+
+
+def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Settings) -> tuple[Labels, NDArray[np.intp]]:
+    """The classes that the model is to know, and each row's code among them, K for any other.
+
+    The classes are the declared ones, or those of the first part: a label that bound rows alone have must not decide
+    how many there are. Of two labels in all both are known, even if the first part has one of them only.
+    """
+    known = rows.labels
+    if not settings.several:
+        known.check_two()
+    if settings.classes is not None:
+        known = Labels.of(settings.classes)
+    elif known.n_classes > 2 and settings.split:
+        present = np.unique(rows.codes[first])
+        if len(present) < 2:
+            raise ValueError("the first part of the rows holds one class only: give more rows, or classes=.")
+        known = Labels(known.classes[present])
+    codes = with_unknown(known.encode(rows.labels.classes), known.n_classes)[0][rows.codes]
+    unknown = codes == known.n_classes
+    if unknown[first].any():
+        raise ValueError(f"y holds labels that are not among classes: {', '.join(known.names)}.")
+    warn_of_unknown(int(np.sum(unknown)), known)
+    return known, codes
+
+
+def warn_of_unknown(count: int, labels: Labels) -> None:
+    """Say that bound rows have labels that the first part did not have."""
+    if count:
+        warnings.warn(
+            f"The label of {number_of(count, 'bound row')} occurs in no row of the first part, so every answer there "
+            f"counts as an error. The model knows {', '.join(labels.names[:8])}: declare all labels with classes=.",
+            stacklevel=4,
+        )

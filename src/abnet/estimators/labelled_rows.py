@@ -1,0 +1,166 @@
+"""`LabelledRows`: what a classifier was given to learn from, checked once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d, validate_data
+
+from abnet.errors import Parameter, ParameterError
+from abnet.labels import Labels, check_labelled, signs_of
+from abnet.preparation.transformers import as_frame, with_advice
+from abnet.tables.frames import Table
+
+__all__ = ["LabelledRows", "checked_rows", "marks_of", "take_rows", "without_groups"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows to learn from.
+
+    Attributes
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    labels : Labels
+        All that occur.
+    codes : int array (n,)
+        Each row's label.
+    weights : float array (n,) or None
+    groups : array (n,) or None
+        Which rows belong together.
+    feature_names : tuple of str or None
+    is_frame : bool
+        Whether X came as a frame. By its type alone: were it for its cells, one bound row with a gap would decide how
+        all rows are prepared.
+    emptied : bool
+        Whether the frame was made for this fit alone: it is emptied as soon as its rows are prepared, since as text it
+        takes several times their memory.
+    """
+
+    X: Any
+    labels: Labels
+    codes: NDArray[np.intp]
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+    is_frame: bool = False
+    emptied: bool = False
+
+    @property
+    def marks(self) -> NDArray[np.float64]:
+        """`marks_of` the labels."""
+        return marks_of(self.codes, self.labels.n_classes)
+
+
+def marks_of(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    """Labels as numbers, for hashes, fingerprints and preprocessors: signs of two classes, codes of several.
+
+    Examples
+    --------
+    >>> marks_of(np.array([0, 1]), 2), marks_of(np.array([0, 1]), 3)
+    (array([-1.,  1.]), array([0., 1.]))
+    """
+    return signs_of(codes) if n_classes == 2 else codes.astype(np.float64)
+
+
+def checked_rows(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    *,
+    preprocessor: Any,
+    gaps: bool = False,
+    emptied: bool = False,
+) -> LabelledRows:
+    """Rows, labels, weights and groups, if they make sense; sets ``n_features_in_`` and ``feature_names_in_``.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        For scikit-learn's checks.
+    X, y, sample_weight, groups
+        As given to `fit`.
+    preprocessor : transformer, str or None
+        With a transformer of the caller's, and with "table", X may be anything; with "auto" a frame may.
+    gaps : bool
+        Whether an array may have missing values.
+    emptied : bool
+        As in `LabelledRows`.
+    """
+    X, groups = without_groups(as_frame(X), groups)
+    check_labelled(y)
+    is_frame = hasattr(X, "columns")
+    named = preprocessor is None or isinstance(preprocessor, str)
+    if not named or preprocessor == "table" or (preprocessor == "auto" and is_frame):
+        X, y = validate_data(estimator, X, y, skip_check_array=True)
+        y = column_or_1d(np.asarray(y), warn=True)
+        check_consistent_length(X, y)
+    else:
+        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_samples": 2}
+        try:
+            X, y = validate_data(estimator, X, y, ensure_all_finite="allow-nan" if gaps else True, **given)
+        except ValueError as error:
+            raise with_advice(error, preprocessor) from None
+    y = _checked_labels(y)
+    weights = None
+    if sample_weight is not None:
+        numbers = np.empty((X.shape[0], 1))
+        weights = _check_sample_weight(sample_weight, numbers, dtype=np.float64, ensure_non_negative=True)
+    labels = Labels.of(y)
+    names = getattr(estimator, "feature_names_in_", None)
+    return LabelledRows(
+        X, labels, labels.encode(y), weights, groups, None if names is None else tuple(map(str, names)), is_frame,
+        emptied,
+    )  # fmt: skip
+
+
+def _checked_labels(y: Any) -> NDArray[Any]:
+    if y.ndim == 1 and y.dtype.kind == "U":  # text is never a quantity
+        return np.asarray(y)
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
+    return np.asarray(y)
+
+
+def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
+    """Rows of an array, a sparse matrix, a frame or a table."""
+    from sklearn.utils import _safe_indexing
+
+    if rows is None or isinstance(X, Table):
+        return X if rows is None else X.part(rows)
+    # A frame of Polars in one piece: out of many, rows are taken several times as slowly.
+    return _safe_indexing(X.rechunk() if hasattr(X, "rechunk") else X, rows)
+
+
+def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
+    """Rows without the column that names their groups, and that column; or rows and groups as they were given.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    groups : None, array (n,) or str
+        A name is that of a column of the frame, which is no feature then.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows, groups = without_groups(pl.DataFrame({"age": [40, 50], "patient": ["a", "b"]}), "patient")
+    >>> rows.columns, groups.tolist()
+    (['age'], ['a', 'b'])
+    """
+    if groups is None or not isinstance(groups, str):
+        return X, None if groups is None else np.asarray(groups)
+    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
+    if groups not in names:
+        raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
+    kept = [name for name in names if name != groups]
+    rest = {name: X[name] for name in kept} if isinstance(X, Mapping) else X[kept]
+    return rest, np.asarray(X[groups])

@@ -1,0 +1,123 @@
+"""What goes into learning, and what comes out of it: the same for one network and for a mixture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.calibration import Calibration
+from abnet.certificates.held import Held
+from abnet.codebook import code_words
+from abnet.estimators.deployment import deploy
+from abnet.estimators.preparing import Features
+from abnet.estimators.recipe import Recipe
+from abnet.features import CodedRows
+from abnet.labels import Labels
+from abnet.posterior import Posterior
+from abnet.predictors.moments import Moments
+from abnet.predictors.predictor import Predictor
+
+__all__ = ["BoundRows", "Learned", "PreparedRows", "deployed", "words_of"]
+
+
+class BoundRows(NamedTuple):
+    """Rows that are counted, in the order of bets."""
+
+    X: NDArray[np.float32] | CodedRows
+    codes: NDArray[np.intp]
+    """Classes, 0 to K - 1; K where the label is not known, and then every answer errs."""
+    groups: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Prepared rows with their labels, those of the first part first.
+
+    Attributes
+    ----------
+    features : Features
+    codes : int array (n,)
+        Classes, 0 to K - 1; K for a bound row whose label is not known.
+    labels : Labels
+        The classes that the model knows.
+    n_rows : int
+        Rows of the whole fit.
+    weights : float array (n,) or None
+    groups : array (n,) or None
+        Which rows belong together; rows of a group lie together.
+    """
+
+    features: Features
+    codes: NDArray[np.intp]
+    labels: Labels
+    n_rows: int
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+
+    @property
+    def n_first(self) -> int:
+        """Rows of the first part."""
+        return self.features.n_first
+
+    @property
+    def n_draws(self) -> int | None:
+        """Independent draws among the bound rows, if they come in groups: the groups."""
+        return None if self.groups is None else len(np.unique(self.groups[self.n_first :]))
+
+    def bound(self) -> BoundRows:
+        """The rows that are counted."""
+        rows = slice(self.n_first, None)
+        groups = None if self.groups is None else self.groups[rows]
+        return BoundRows(self.features.inputs(rows), self.codes[rows], groups)
+
+    def first_part(self) -> "PreparedRows":
+        """The same without the bound rows: nothing can be learned from rows that are not there."""
+        n = self.n_first
+        return replace(
+            self, features=replace(self.features, base=self.features.base[:n]), codes=self.codes[:n],
+            weights=None if self.weights is None else self.weights[:n],
+            groups=None if self.groups is None else self.groups[:n],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What learning leaves.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    recipe : Recipe
+        What was learned in the end.
+    held : Held or None
+        Scores of rows of the first part that trained nothing; None without a first part.
+    calibration : Calibration or None
+    curves : mapping
+        From what was monitored to its value at the start and after every epoch.
+    interrupted : bool
+    taught_by : str or None
+        The teachers and their weights.
+    """
+
+    posterior: Posterior
+    recipe: Recipe
+    held: Held | None = None
+    calibration: Calibration | None = None
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    interrupted: bool = False
+    taught_by: str | None = None
+
+
+def deployed(recipe: Recipe, posterior: Posterior, n_classes: int, rng: np.random.Generator) -> Predictor:
+    """The predictor of a posterior; what it draws, it draws once."""
+    words = words_of(posterior, n_classes)
+    if recipe.aggregation == "moments":
+        return Moments.from_networks(posterior.members, words)
+    return deploy(posterior.aggregation, posterior.members, rng, words)
+
+
+def words_of(posterior: Posterior, n_classes: int) -> NDArray[np.int8] | None:
+    """The code words of the networks' outputs; None for two classes."""
+    return None if n_classes == 2 else code_words(n_classes, posterior.sizes[-1])

@@ -1,0 +1,319 @@
+"""`learn_mixture`: members that learn a lesson together, which teachers may have made from the first part."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from abnet.aggregation.exact import lift
+from abnet.calibration import Calibration
+from abnet.certificates.held import Held
+from abnet.estimators.learned import Learned, PreparedRows, deployed
+from abnet.estimators.progress import Report
+from abnet.estimators.recipe import CLEARLY_LESS, LESS, MUCH, TRIAL, WIDE_MEMBERS, WIDE_NEURONS, Recipe, may_go_wide
+from abnet.estimators.settings import Settings
+from abnet.estimators.streams import Streams
+from abnet.estimators.unfinished import warn_of_unfinished
+from abnet.memory import return_memory
+from abnet.posterior import Posterior
+from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
+from abnet.weights import scaled
+
+if TYPE_CHECKING:
+    from abnet.training.members import MixtureOutcome, MixturePlan
+
+__all__ = ["learn_mixture", "unlearned"]
+
+MOST_INPUTS = 2**26
+"""Numbers in the rows that teachers make, codes included: a quarter of a gigabyte."""
+MOST_ANSWERS = 2**23
+"""Probabilities that teachers give to the rows they make: fewer rows are made for more than 139 classes."""
+MOST_TAUGHT = 4_000_000
+"""Cells, rows times features, that teachers learn from: of more rows a random part."""
+
+
+def learn_mixture(
+    rows: PreparedRows, recipe: Recipe, settings: Settings, streams: Streams, report: Report | None
+) -> Learned:
+    """Members from the first part; then, unless they are kept as they are, trained on through the bound.
+
+    Parameters
+    ----------
+    rows : PreparedRows
+    recipe : Recipe
+    settings : Settings
+    streams : Streams
+    report : Report or None
+    """
+    learned = _prior_members(rows, recipe, settings, streams.train, report)
+    name = "log loss, then linear loss" if learned.taught_by is None else "log loss"
+    curve = learned.curves[name]
+    if learned.interrupted:
+        warnings.warn(
+            "Training was interrupted: the best networks so far are kept, and what is certified is their vote.",
+            stacklevel=4,
+        )
+    elif learned.taught_by is not None:  # of two halves in one curve neither end can be told
+        warn_of_unfinished({"networks, log loss": curve}, settings.training.max_iter)
+    if settings.frozen or learned.interrupted:
+        return learned
+    posterior, bound = _trained_on(learned.posterior, rows, settings, streams.train)
+    return replace(learned, posterior=posterior, curves={**learned.curves, "bound": bound})
+
+
+def _prior_members(
+    rows: PreparedRows, recipe: Recipe, settings: Settings, rng: np.random.Generator, report: Report | None
+) -> Learned:
+    """The members as the first part makes them."""
+    from abnet.training.members import learn_members
+    from abnet.training.posterior_learner import PosteriorLearner
+
+    first, K, wanted, coded = slice(rows.n_first), rows.labels.n_classes, settings.members, rows.features.coded
+    base, codes = rows.features.base[first], rows.codes[first]
+    weights, groups = (None if given is None else given[first] for given in (rows.weights, rows.groups))
+    teacher = recipe.teacher if isinstance(wanted.teacher, str) else wanted.teacher
+    teaching, chosen = _taught(teacher, base, codes, K, rng, report, groups, weights)
+    base, codes = base[chosen], codes[chosen]
+    watched = None if groups is None else _last_groups(groups[chosen])
+    if watched is None and teaching is None and wanted.class_weight is not None:
+        watched = _some_of_each_class(codes, rng)
+    lesson = Lesson(base, np.eye(K)[codes], len(base))
+    if teaching is not None:
+        width = base.shape[1] if coded is None else coded.n_features_out
+        most = min(MOST_INPUTS // width, MOST_ANSWERS // K)
+        lesson = teach(teaching, base, codes, rows.features.cells, rng, most, watched)
+        teaching = teaching.dismissed()  # a forest takes as much room as a lesson
+        return_memory()
+    own = np.ones(len(base)) if weights is None else scaled(weights[chosen])
+    shares = np.concatenate([own, np.ones(len(lesson.X) - len(base))])
+    per_class = _class_weights(wanted.class_weight, codes, rows.labels.classes)
+    targets, shares = _weighted(lesson.targets, shares, per_class)
+    shares = scaled(shares)
+    inputs = np.asarray(lesson.X, np.float32) if coded is None else coded.rows(lesson.X)
+    lifted, told = _Lifted(inputs), 2 * targets[:, 1] - 1 if K == 2 else targets
+    plan, seed = _plan(settings, len(inputs), taught=teaching is not None), int(rng.integers(2**31))
+
+    def learned(recipe: Recipe, share: float = 1.0) -> "MixtureOutcome":
+        sizes = (inputs.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
+        # A stream of its own for each recipe: one that was tried second is repeated by its parameters alone.
+        own_rng = np.random.default_rng([seed, recipe.n_estimators, *recipe.hidden_layer_sizes])
+        learner = PosteriorLearner(sizes, settings.make(recipe.aggregation), recipe.n_estimators, K)
+        shorter = replace(plan, steps=max(round(share * plan.steps), 1))
+        return learn_members(
+            learner, lifted, told, shorter, own_rng, weights=shares, report=report, watched_rows=watched
+        )
+
+    outcome = learned(recipe)
+    if teaching is not None and may_go_wide(settings, recipe):
+        recipe, outcome = _wider_if_asked(recipe, settings.wide, outcome, targets, learned)
+    posterior = Posterior.from_networks(outcome.networks, outcome.networks, settings.make(recipe.aggregation))
+    held = _held(posterior, recipe, outcome, teaching, inputs, codes, per_class, K)
+    calibration = None
+    if teaching is not None or outcome.watched is not None:
+        counted = np.ones(K) if per_class is None else per_class
+        calibration = Calibration.fitted(held.shares, np.eye(K)[held.codes] * scaled(counted[held.codes])[:, None])
+    taught_by = None if teaching is None else teaching.describe()
+    # An untaught mixture learns in two halves, as a single network does.
+    curves = {"log loss, then linear loss" if teaching is None else "log loss": outcome.curve}
+    return Learned(posterior, recipe, held, calibration, curves, outcome.interrupted, taught_by)
+
+
+def _held(
+    posterior: Posterior,
+    recipe: Recipe,
+    outcome: "MixtureOutcome",
+    teaching: Teaching | None,
+    inputs: Any,
+    codes: NDArray[np.intp],
+    per_class: NDArray[np.float64] | None,
+    n_classes: int,
+) -> Held:
+    """What teachers say of rows that they were not fitted on; without teachers, the members' own scores.
+
+    Those are of rows that only said which epoch to keep, or of all if there are too few.
+    """
+    if teaching is not None:
+        return Held.from_shares(_weighted(teaching.unseen, np.ones(len(codes)), per_class)[0], codes)
+    places = np.arange(len(codes)) if outcome.watched is None else outcome.watched
+    scorer = deployed(recipe, posterior, n_classes, np.random.default_rng(0))
+    return Held(scorer.scores(inputs[places]), codes[places])
+
+
+def _trained_on(
+    prior: Posterior, rows: PreparedRows, settings: Settings, rng: np.random.Generator
+) -> tuple[Posterior, list[float]]:
+    """The posterior that minimises Catoni's bound of the whole mixture on the bound rows, from the prior on."""
+    from abnet.training.loop import Span, open_runs, pad_rows
+    from abnet.training.objective import Objective
+    from abnet.training.posterior_learner import PosteriorLearner, start
+    from abnet.training.runner import best_of, new_keys, run_stage, stack
+    from abnet.training.stages import RATE
+
+    K, first, bound = rows.labels.n_classes, slice(rows.n_first), slice(rows.n_first, None)
+    codes = np.minimum(rows.codes[bound], K - 1)  # what is learned of a label that is not known does not matter
+    X = rows.features.inputs(bound)
+    own = None if rows.weights is None else rows.weights[bound]
+    per_class = _class_weights(settings.members.class_weight, rows.codes[first], rows.labels.classes)
+    if per_class is not None:
+        own = per_class[codes] * (1.0 if own is None else own)
+    learner = PosteriorLearner(prior.sizes, prior.aggregation, prior.n_members, K)
+    targets = 2.0 * codes - 1 if K == 2 else np.eye(K)[codes]
+    padded, every = pad_rows(lift(np.asarray(X)), targets, None if own is None else scaled(own)), Span(0, len(codes))
+    state = start(prior, Objective.BOUND, rows.n_draws or len(codes), settings.delta)
+    rate = RATE if settings.training.rate is None else settings.training.rate
+    outcome = run_stage(
+        (learner,), (open_runs(stack([state]), [rate], new_keys(rng, 1)),), padded, every, every, rng=rng,
+        batch_size=64 if len(codes) >= 20_000 else 32, limits=settings.training.limits,
+    )  # fmt: skip
+    curve = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
+    return learner.posterior(best_of(outcome.runs[0])).astype(np.float32), curve
+
+
+@dataclass(frozen=True, eq=False)
+class _Lifted:
+    """Rows that are written out and lifted where they are asked for: with their codes they take ten times the space."""
+
+    rows: Any
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, some: Any) -> NDArray[np.float32]:
+        return np.asarray(lift(np.asarray(self.rows[some])))
+
+
+def _wider_if_asked(
+    recipe: Recipe,
+    aggregation: str,
+    outcome: "MixtureOutcome",
+    targets: NDArray[np.float64],
+    learned: "Callable[..., MixtureOutcome]",
+) -> "tuple[Recipe, MixtureOutcome]":
+    """Wide members, if the small ones leave much of the lesson unlearned, and wide ones leave clearly less of it.
+
+    A trial of a quarter of the steps comes first, since the training of wide members takes longer than all else in a
+    fit: those that are then hardly ahead of the small ones are not clearly ahead of them in the end.
+    """
+    if outcome.interrupted or outcome.watched is None:
+        return recipe, outcome
+    gap = unlearned(targets[outcome.watched], min(outcome.curve))
+    if gap <= MUCH:
+        return recipe, outcome
+    wide = replace(recipe, hidden_layer_sizes=WIDE_NEURONS, n_estimators=WIDE_MEMBERS, aggregation=aggregation)
+    for share, may_leave in ((TRIAL, LESS), (1.0, CLEARLY_LESS)):
+        return_memory()
+        other = learned(wide, share)
+        if other.watched is None or unlearned(targets[other.watched], min(other.curve)) > may_leave * gap:
+            return recipe, outcome
+    return wide, other
+
+
+def unlearned(targets: NDArray[np.float64], loss: float) -> float:
+    """Share of what the teachers tell about rows that a mixture with this log loss there has not learned.
+
+    The teachers tell ``H(mean target) - mean H(target)`` nats a row, and ``loss - mean H(target)`` of them are missing.
+
+    Examples
+    --------
+    >>> sure = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> round(unlearned(sure, 0.0), 3), round(unlearned(sure, np.log(2)), 3)
+    (0.0, 1.0)
+    """
+    own, mean = entr(targets).sum(axis=1).mean(), entr(targets.mean(axis=0)).sum()
+    return float((loss - own) / max(mean - own, 1e-9))
+
+
+def _taught(
+    teacher: Any,
+    base: NDArray[np.float32],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    rng: np.random.Generator,
+    report: Any,
+    groups: NDArray[Any] | None = None,
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[Teaching | None, NDArray[np.intp]]:
+    """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
+    every = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+    if not len(every):
+        raise ValueError("all rows of the first part have the sample weight 0: give more rows a weight.")
+    if teacher is None or len(np.unique(codes[every])) < 2:
+        return None, every
+    seed = int(rng.integers(2**31))
+    chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])
+    models = teachers_named(teacher, seed, len(chosen), n_classes)
+    told = _teacher_report(report, len(models))
+    known, own = (None if given is None else given[chosen] for given in (groups, weights))
+    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own)
+    return (None, every) if teaching is None else (teaching, chosen)
+
+
+def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Rows of the last groups, about an eighth of all: they say which epoch to keep. None if there is one group."""
+    from abnet.groups import held_rows
+    from abnet.training.members import WATCHED
+
+    held = held_rows(groups, min(1 / 8, WATCHED / len(groups)))
+    held = held or held_rows(groups, 1 / len(np.unique(groups)))
+    return np.arange(len(groups) - held, len(groups)) if held < len(groups) else None
+
+
+def _some_of_each_class(codes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp] | None:
+    """An eighth of the rows of each class, one at least: where classes have weights, those of a heavy one must not be
+    left out of the rows that say which epoch to keep. None if no class has two.
+    """
+    from abnet.training.members import WATCHED
+
+    share = min(1 / 8, WATCHED / len(codes))
+    places = (np.flatnonzero(codes == code) for code in np.unique(codes))
+    held = [rng.permutation(own)[: max(round(share * len(own)), 1)] for own in places if len(own) > 1]
+    return np.concatenate(held) if held else None
+
+
+FEW_ROWS, SMALL_BATCH = 2_000, 32
+"""An epoch of fewer rows has smaller minibatches: with large ones it would be a handful of steps."""
+
+
+def _plan(settings: Settings, n_rows: int, *, taught: bool) -> "MixturePlan":
+    """How long and how fast: by steps for a taught mixture, in two halves of `max_iter` epochs for another."""
+    from abnet.training.members import MixturePlan
+
+    training = settings.training
+    plan = MixturePlan(most_epochs=int(training.max_iter))
+    if not taught:
+        steps = plan.steps if settings.hidden is None else 10**9
+        plan = replace(plan, steps=steps, most_epochs=max(int(training.max_iter) // 2, 1), linear=True)
+        plan = replace(plan, batch_size=SMALL_BATCH) if n_rows < FEW_ROWS else plan
+    # A posterior that is trained further has the rate for itself: its settings then share one prior (`ABNetSearch`).
+    if training.rate is not None and settings.frozen:
+        plan = replace(plan, rate=training.rate)
+    return plan if training.batch_size is None else replace(plan, batch_size=training.batch_size)
+
+
+def _teacher_report(report: Any, count: int) -> Any:
+    return None if report is None else lambda name, number, error: report(name, number, count, error)
+
+
+def _class_weights(wanted: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[np.float64] | None:
+    """A weight for each class, from the rows that learn alone."""
+    if wanted is None:
+        return None
+    if isinstance(wanted, str):
+        counts = np.bincount(codes, minlength=len(classes))
+        return np.asarray(len(codes) / (len(classes) * np.maximum(counts, 1)))
+    return np.array([float(wanted.get(label, 1.0)) for label in classes.tolist()])
+
+
+def _weighted(
+    targets: NDArray[np.float64], shares: NDArray[np.float64], classes: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Targets and weights of rows when every class has a weight: a row counts as its classes do."""
+    if classes is None:
+        return targets, shares
+    moved = targets * classes
+    total = np.maximum(moved.sum(axis=1), np.finfo(float).tiny)
+    return moved / total[:, None], shares * total

@@ -1,0 +1,82 @@
+"""`learn_network`: the paper's single network, in the paper's stages."""
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abnet.bam import BAM
+from abnet.certificates.held import Held
+from abnet.estimators.learned import Learned, PreparedRows, deployed
+from abnet.estimators.progress import Report
+from abnet.estimators.recipe import Recipe
+from abnet.estimators.settings import Settings
+from abnet.estimators.streams import Streams
+from abnet.estimators.unfinished import warn_of_unfinished
+from abnet.groups import held_rows
+from abnet.labels import signs_of
+from abnet.posterior import Posterior
+from abnet.weights import scaled_weights
+
+if TYPE_CHECKING:
+    from abnet.training.stages import Trainer
+
+__all__ = ["learn_network"]
+
+
+def learn_network(
+    rows: PreparedRows, recipe: Recipe, settings: Settings, streams: Streams, report: Report | None
+) -> Learned:
+    """A prior from the first part, or the random start; then a posterior through the bound or by the linear loss.
+
+    Parameters
+    ----------
+    rows : PreparedRows
+    recipe : Recipe
+    settings : Settings
+    streams : Streams
+    report : Report or None
+    """
+    from abnet.training import stages
+    from abnet.training.loop import Span
+    from abnet.training.posterior_learner import PosteriorLearner
+
+    aggregation, training = settings.make(recipe.aggregation), settings.training
+    start = BAM.init(streams.start, (rows.features.base.shape[1], *recipe.hidden_layer_sizes, 1))
+    first, bound = Span(0, rows.n_first), Span(rows.n_first, len(rows.codes) - rows.n_first)
+    # What is learned of a label that is not known does not matter.
+    signs = signs_of(np.minimum(rows.codes, 1))
+    lifted = stages.lifted_rows(rows.features.base, signs, scaled_weights(rows.weights, rows.n_first))
+    trainer = stages.Trainer(
+        PosteriorLearner(start.sizes, aggregation), lifted, training.batch(rows.n_rows), settings.delta,
+        training.limits, streams.train, report, rows.n_draws,
+    )  # fmt: skip
+    posterior, held = Posterior.from_networks([start], [start], aggregation), None
+    rate = stages.RATE if training.rate is None else training.rate
+    if settings.split:
+        # Further training has the rate for itself: its settings then share one prior (`ABNetSearch`).
+        own = stages.PRIOR_RATE if training.rate is None or not settings.frozen else training.rate
+        kept = None if rows.groups is None else held_rows(rows.groups[: rows.n_first], training.validation_fraction)
+        posterior = stages.learn_prior(trainer, posterior, first, training.validation_fraction, own, kept)
+        watch = stages.prior_spans(first, training.validation_fraction, kept)[1]
+        mine = slice(watch.first, watch.first + watch.size)
+        scorer = deployed(recipe, posterior.astype(np.float32), 2, np.random.default_rng(0))
+        held = Held(scorer.scores(rows.features.base[mine]), rows.codes[mine])
+    if settings.objective == "loss":
+        posterior = stages.learn_linear(trainer, posterior, bound, first, rate)
+    elif not settings.frozen:
+        posterior = stages.learn_posterior(trainer, posterior, bound, rate)
+    _warn(trainer, training.max_iter)
+    return Learned(
+        posterior.astype(np.float32), recipe, held, curves=dict(trainer.curves), interrupted=trainer.interrupted
+    )
+
+
+def _warn(trainer: "Trainer", max_iter: int) -> None:
+    if not trainer.interrupted:
+        warn_of_unfinished(trainer.curves, max_iter)
+        return
+    warnings.warn(
+        "Training was interrupted: the best network so far is kept, and what is certified is that network.",
+        stacklevel=5,
+    )

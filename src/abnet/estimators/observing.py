@@ -1,0 +1,78 @@
+"""What counted rows show of a posterior: the answers of its predictor, and the losses of its draws."""
+
+import warnings
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.certificates.certify import Terms
+from abnet.certificates.evidence import Evidence, observe
+from abnet.estimators.learned import BoundRows
+from abnet.estimators.posterior_losses import losses_of_draws, one_thread
+from abnet.estimators.progress import Report
+from abnet.labels import winners
+from abnet.posterior import Posterior
+from abnet.predictors.predictor import Predictor
+from abnet.threads import cores
+
+__all__ = ["Observed", "observe_posterior"]
+
+
+class Observed(NamedTuple):
+    """What the counted rows showed."""
+
+    scores: NDArray[np.float64]
+    evidence: Evidence | None
+    """None where it was interrupted, since some of the rows prove nothing."""
+    terms: Terms
+    """Fixed before the evidence."""
+
+
+@one_thread
+def observe_posterior(
+    posterior: Posterior,
+    predictor: Predictor,
+    rows: BoundRows,
+    names: tuple[str, ...],
+    terms: Terms,
+    rng: np.random.Generator,
+    report: Report | None = None,
+) -> Observed:
+    """Let a finished predictor answer rows in the order of bets, and count.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    predictor : Predictor
+        What is deployed of it.
+    rows : BoundRows
+    names : tuple of K str
+        The classes.
+    terms : Terms
+        How the posterior was made; the divergence and the kept paths of a trained one are put in here.
+    rng : numpy.random.Generator
+        Of fresh paths; independent of everything that the posterior depends on.
+    report : Report, optional
+    """
+    if terms.trained:
+        kl, paths = float(posterior.astype(np.float64).kl()), predictor.n_paths
+        terms = replace(terms, kl=kl, vote="expectation" if paths is None else "kept paths", vote_paths=paths)
+    scores = predictor.scores(rows.X, threads=cores())
+    try:
+        losses = losses_of_draws(
+            posterior, predictor, rows.X, scores, rows.codes, rng, frozen=not terms.trained, report=report
+        )
+    except KeyboardInterrupt:
+        warnings.warn(
+            "Interrupted while the certificate was computed: the model is kept, without a certificate. `certify` makes "
+            "one from rows that had no part in learning.",
+            stacklevel=5,
+        )
+        return Observed(scores, None, terms)
+    seen = observe(
+        winners(scores), rows.codes, names, **({} if losses is None else losses._asdict()), groups=rows.groups,
+        keys=np.arange(len(rows.codes)),
+    )  # fmt: skip
+    return Observed(scores, seen, terms)

@@ -1,0 +1,206 @@
+"""`PredictionMixin`: what every fitted classifier does by means of its ``model_``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms
+from abnet.decisions.certify_model import confusion_of
+from abnet.decisions.outside import judge_answers
+from abnet.decisions.training_rows import find_fitted, refuse_fitted
+from abnet.estimators.labelled_rows import take_rows
+from abnet.estimators.preparing import full
+from abnet.model.model import Model
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.table_map import TableMap
+from abnet.preparation.transformers import as_frame
+
+if TYPE_CHECKING:
+    from abnet.explanation.row_explanation import Explanation
+
+__all__ = ["PredictionMixin"]
+
+
+def _gives_shares(classifier: "PredictionMixin") -> bool:
+    return classifier._shares
+
+
+class PredictionMixin(ClassifierMixin, BaseEstimator):
+    """Predictions, explanations and exports of ``model_``."""
+
+    preprocessor: Any
+    model_: Model
+    classes_: NDArray[Any]
+
+    _shares: ClassVar[bool] = True
+    """Whether a score is a share of votes, and so a probability."""
+    _several: ClassVar[bool] = True
+    """Whether it tells more than two classes apart."""
+
+    def _checked(self, X: Any) -> Any:
+        """Rows as the model takes them."""
+        check_is_fitted(self, "model_")
+        X = as_frame(X)
+        base = self.model_.preparation
+        base = base.base if isinstance(base, CodedMap) else base
+        if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or isinstance(base, TableMap):
+            return validate_data(self, X, reset=False, skip_check_array=True)
+        # The predictor refuses what is not finite: a pass over all rows beforehand would take half its time.
+        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
+        rows = validate_data(self, X, reset=False, **given)
+        return rows if base is None else full(rows)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
+        rows = self._checked(X)
+        return self.model_.decision_function(rows)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The answer to every row: the label with the largest share of the vote, unless a decision was certified.
+
+        None for a row that the decision leaves without an answer.
+        """
+        rows = self._checked(X)
+        return self.model_.predict(rows)
+
+    def vote(self, X: Any) -> NDArray[Any]:
+        """The label with the largest share of the vote, whatever was decided about answers."""
+        rows = self._checked(X)
+        return self.model_.vote(rows)
+
+    @available_if(_gives_shares)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes, shape (n, K): shares of the vote, calibrated where the model knows how."""
+        rows = self._checked(X)
+        return self.model_.predict_proba(rows)
+
+    @available_if(_gives_shares)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`."""
+        rows = self._checked(X)
+        return self.model_.predict_log_proba(rows)
+
+    @available_if(_gives_shares)
+    def vote_share(self, X: Any) -> NDArray[np.float64]:
+        """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
+        rows = self._checked(X)
+        return self.model_.vote_share(rows)
+
+    def confusion(
+        self, X: Any, y: Any, *, delta: float = 0.05, n_candidates: int = 1, fitted: bool = False
+    ) -> Certificate:
+        """How often each class is taken for which, with limits on every rate that hold all at once.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+            Rows that had no part in training nor in choosing this model.
+        y : array (n,)
+            Their labels; one that the model does not know has a row of its own.
+        delta : float
+            Any of the limits may fail with at most this probability.
+        n_candidates : int
+            Number of models among which you choose by means of these rows.
+        fitted : bool
+            X and y are those given to `fit`: the bound rows among them are counted, which a frozen posterior never saw.
+
+        Returns
+        -------
+        Certificate
+            Its statements are limits of rates; ``describe()`` puts them in a table.
+        """
+        check_is_fitted(self, "model_")
+        labels, model = np.asarray(y), self.model_
+        if fitted:
+            rows, n_candidates = self._rows_that_taught_nothing(X, labels, n_candidates)
+            # By the plain vote: a decision was chosen by means of these rows.
+            answers, labels = self.vote(take_rows(X, rows)), labels[rows]
+        else:
+            refuse_fitted(find_fitted(self, X, labels), instead="With fitted=True its bound rows are counted.")
+            answers = self.predict(X)
+        judged = judge_answers(labels.tolist(), answers.tolist(), known=self.classes_.tolist())
+        terms = Terms(delta=delta, n_candidates=n_candidates, source="split" if fitted else "test set")
+        return confusion_of(judged, terms, others=not fitted and model.decision.kind == "abstain")
+
+    def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
+        """Rows given to `fit` that nothing learned from, and among how many models they may be used to choose."""
+        raise ValueError("this model learned from all rows that it was fitted on: a confusion matrix needs others.")
+
+    def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":
+        """The columns that moved what is said of each row, and the regions that it falls in.
+
+        Parameters
+        ----------
+        X : array or frame (n, d)
+        background : array or frame, optional
+            Usual rows to compare with; by default some of the first part of the rows.
+        seed : int
+            Of the draws.
+
+        Returns
+        -------
+        Explanation
+            As of `abnet.explain`; ``clf.explain(X)[0].describe()`` is the first row's in words.
+        """
+        from abnet.explanation.row_explanation import explain
+
+        rows = self._checked(X)
+        usual = None if background is None else self._checked(background)
+        return explain(self.model_, rows, background=usual, seed=seed)
+
+    def save(self, path: str | Path, *, background: bool = True) -> None:
+        """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back.
+
+        Parameters
+        ----------
+        path : path
+        background : bool
+            Whether up to 25 rows of the first part go into the file, for `abnet.explain` to compare with.
+        """
+        check_is_fitted(self, "model_")
+        model = self.model_
+        if not background:
+            from abnet.explanation.row_explanation import without_background
+
+            model = without_background(model)
+        model.save(path)
+
+    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False) -> Any:
+        """Write the fitted predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
+        check_is_fitted(self, "model_")
+        return self.model_.to_c(path, prefix=prefix, example=example, single=single)
+
+    def to_onnx(self, path: str | Path) -> Any:
+        """Write the fitted predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
+        check_is_fitted(self, "model_")
+        return self.model_.to_onnx(path)
+
+    def _fitted_html(self, parameters: str) -> str:
+        """What scikit-learn shows of the estimator and, where it is fitted, recipe and certificate below it."""
+        from abnet.certificates.sentences import fitted_html
+
+        made = vars(self).get("model_")
+        return parameters if made is None else fitted_html(parameters, made.certificate, made.card.recipe or "")
+
+    def _repr_html_inner(self) -> str:
+        return self._fitted_html(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        shown = {"text/html": self._fitted_html(bundle["text/html"])} if "text/html" in bundle else {}
+        return bundle | shown
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._several
+        named = self.preprocessor is None or isinstance(self.preprocessor, str)
+        tags.input_tags.sparse = named and self.preprocessor != "table"
+        tags.non_deterministic = False
+        return tags

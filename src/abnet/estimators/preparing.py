@@ -1,0 +1,276 @@
+"""`Features`: rows prepared for a network, by a preparation that is fitted on some of them."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from abnet.decisions.row_by_row import check_row_by_row, fits_anew
+from abnet.estimators.labelled_rows import LabelledRows, take_rows
+from abnet.features import CodedRows
+from abnet.order import ordered, places_in
+from abnet.preparation.coded import CodedMap, stored_form
+from abnet.preparation.scalers import StandardMap
+from abnet.preparation.transformers import (
+    PlainNumbers,
+    TablePreparation,
+    ThermometerCodes,
+    check_preprocessor,
+    check_size,
+    hint_at_scales,
+)
+from abnet.tables.cells import CellError
+from abnet.tables.frames import Table, as_table
+
+__all__ = ["Features", "allows_certificate", "full", "is_our_own", "prepare", "transformer_for"]
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Prepared rows, those of the first part first.
+
+    Attributes
+    ----------
+    base : float32 array (n, d)
+        Without codes.
+    n_first : int
+        Rows of the first part.
+    transformer : object or None
+        What was fitted, as scikit-learn knows it.
+    stored : object with ``transform``, or None
+        The form of it that a model keeps, without codes.
+    coded : CodedMap or None
+        Thermometer codes to put beside the features.
+    """
+
+    base: NDArray[np.float32]
+    n_first: int
+    transformer: Any = None
+    stored: Any = None
+    coded: CodedMap | None = None
+
+    @property
+    def first(self) -> NDArray[np.float32]:
+        """Rows of the first part, without codes."""
+        return self.base[: self.n_first]
+
+    @property
+    def bound(self) -> NDArray[np.float32]:
+        """The other rows, without codes."""
+        return self.base[self.n_first :]
+
+    def inputs(self, rows: slice) -> NDArray[np.float32] | CodedRows:
+        """Inputs of the network for some of the rows; codes are not written out."""
+        return self.base[rows] if self.coded is None else self.coded.rows(self.base[rows])
+
+    @property
+    def preparation(self) -> Any:
+        """What a model prepares rows by."""
+        return self.stored if self.coded is None else self.coded
+
+    @property
+    def name(self) -> str | None:
+        """What prepares the rows, as the parameter `preprocessor` or the name of its class."""
+        from sklearn.preprocessing import StandardScaler
+
+        known = {TablePreparation: "table", PlainNumbers: "auto", StandardScaler: "standardise", type(None): None}
+        return known.get(type(self.transformer), type(self.transformer).__name__)
+
+    @property
+    def cells(self) -> Places:
+        """Which column of the caller's every prepared feature comes from."""
+        columns, d = getattr(self.stored, "columns", None), self.base.shape[1]
+        if columns is None:
+            return np.arange(d)
+        counts = [len(column.features) for column in columns]
+        return np.repeat(np.arange(len(counts)), counts) if sum(counts) == d else np.arange(d)
+
+    def code_map(self) -> CodedMap | None:
+        """Codes whose thresholds suit the first part; None for a preparation that cannot be stored."""
+        d = self.base.shape[1]
+        base = StandardMap((0.0,) * d, (1.0,) * d) if self.stored is None else self.stored
+        return CodedMap.of(base, self.first) if hasattr(base, "n_features_out") else None
+
+
+def prepare(
+    rows: LabelledRows,
+    preprocessor: Any,
+    marks: NDArray[np.float64],
+    parts: tuple[Places, Places],
+    fit_on: Places | None,
+    *,
+    scaled: bool = True,
+) -> Features:
+    """Fit a preparation on some rows and prepare all of them, the first part first.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    preprocessor : transformer, str or None
+        As it was given.
+    marks : array (n,)
+        Labels as numbers.
+    parts : two arrays of places
+        The first part, and the others.
+    fit_on : array of places or None
+        Rows that it is fitted on; None for all.
+    scaled : bool
+        Whether "auto" scales numbers.
+    """
+    X, order = rows.X, np.concatenate(parts)
+    wanted = transformer_for(rows, preprocessor, fit_on, scaled=scaled)
+    if wanted is None:
+        dense = _dense(X)
+        hint_at_scales(dense)
+        return Features(ordered(dense, order), len(parts[0]))
+    if isinstance(preprocessor, str) and not hasattr(X, "columns"):
+        # In the caller's precision, as at prediction: what is rounded before scaling is another map.
+        X = check_size(full(X))
+    fresh = _fresh(wanted)
+    if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
+        X = as_table(X).shared()
+    try:
+        fitted = fresh.fit(take_rows(X, fit_on), take_rows(marks, fit_on))
+    except CellError as error:  # it counts the rows of the part
+        raise error if fit_on is None else error.taken_from(fit_on) from None
+    preparation = _stored(fitted)
+    if isinstance(X, Table):
+        base = preparation.transform(X, places=places_in(order))
+    else:
+        base = ordered(_dense(preparation.transform(X)), order)
+    if rows.emptied and is_our_own(preprocessor) and hasattr(rows.X, "drop_in_place"):
+        for name in rows.X.columns:
+            rows.X.drop_in_place(name)
+    return Features(base, len(parts[0]), fitted, preparation)
+
+
+def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None, *, scaled: bool) -> Any:
+    """The preprocessor that "auto" and "table" stand for; any other as it is.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    preprocessor : transformer, str or None
+    fit_on : array of places or None
+        Rows that it is fitted on, None for all: the cells of others decide nothing.
+    scaled : bool
+        Whether numbers are scaled; with explicit widths, inputs are left unscaled.
+    """
+    if not (isinstance(preprocessor, str) and preprocessor in ("auto", "table")):
+        return preprocessor
+    if preprocessor == "table":
+        return TablePreparation()
+    if rows.is_frame:
+        # A column of pandas is of no type of numbers because of one cell, in whatever row.
+        return PlainNumbers() if not scaled and _typed_numbers(take_rows(rows.X, fit_on)) else TablePreparation()
+    if isinstance(rows.X, np.ndarray) and np.isnan(rows.X.sum()) and (gaps := np.isnan(rows.X).any(axis=1)).any():
+        # Rows without a gap are mapped alike, whether or not a row outside the first part has one.
+        return TablePreparation() if scaled and take_rows(gaps, fit_on).any() else PlainNumbers(scaled=scaled)
+    if not scaled:
+        return None
+    from sklearn.preprocessing import StandardScaler
+
+    return StandardScaler(with_mean=not hasattr(rows.X, "tocsr"))
+
+
+def _fresh(preprocessor: Any) -> Any:
+    """A fresh transformer to fit; "standardise" names the usual one."""
+    check_preprocessor(preprocessor)
+    if not isinstance(preprocessor, str):
+        return clone(preprocessor)
+    from sklearn.preprocessing import StandardScaler
+
+    return StandardScaler()
+
+
+def _stored(fitted: Any) -> Any:
+    """The form in which a model file keeps the transformer, so that a loaded model computes with the same bits."""
+    try:
+        return stored_form(fitted)
+    except ValueError as error:  # a transformer that cannot be stored: predictions work, `save` refuses it
+        warnings.warn(f"{error} Predictions work, but `save` will refuse this model.", stacklevel=6)
+        return fitted
+
+
+def full(X: Any) -> Any:
+    """A sparse matrix as an array; anything else as it is."""
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
+def _dense(X: Any) -> NDArray[np.float32]:
+    """Rows as a finite dense float32 matrix."""
+    from sklearn.utils import check_array
+
+    matrix = check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1)
+    return np.asarray(full(matrix))
+
+
+def _typed_numbers(frame: Any) -> bool:
+    """Whether all columns of a frame are of a type of numbers, or of Python's objects that are numbers or gaps."""
+    columns = list(as_table(frame).columns.values())
+    return bool(columns) and all(map(_is_typed_number, columns))
+
+
+def _is_typed_number(column: Any) -> bool:
+    name = str(column.dtype).lower()
+    if name != "object" or not hasattr(column, "isna"):
+        return name.startswith(("int", "uint", "float"))
+    return all(
+        isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+        for value, gap in zip(column.to_list(), column.isna(), strict=True)
+        if not gap
+    )
+
+
+def is_our_own(preprocessor: Any) -> bool:
+    """Whether rows are prepared by a map of our own: it works row by row, as tests show. A subclass may not.
+
+    Examples
+    --------
+    >>> is_our_own("auto"), is_our_own(TablePreparation()), is_our_own(np.asarray)
+    (True, True, False)
+    """
+    return type(preprocessor) in (type(None), str, TablePreparation, ThermometerCodes)
+
+
+def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: Any) -> bool:
+    """Whether a preprocessor leaves a certificate; a warning says why it does not.
+
+    It must be fitted anew on the first part of the rows, and map each row by itself. Otherwise what was certified is
+    not what `predict` does, and there is an estimate instead of a certificate.
+
+    Parameters
+    ----------
+    preprocessor : transformer, str or None
+        As it was given.
+    transform : callable
+        The fitted map from raw rows to inputs of the network.
+    X : array, sparse matrix or frame
+        Raw rows.
+
+    Examples
+    --------
+    >>> allows_certificate(None, np.asarray, np.eye(3))
+    True
+    """
+    if is_our_own(preprocessor):
+        return True
+    from abnet.preparation.unseen import UnseenWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)  # the fit has told of them
+        reason = fits_anew(preprocessor) or check_row_by_row(transform, X)
+    if reason:
+        warnings.warn(
+            f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It has "
+            "to be fitted anew on the first part of the rows, and to map each row by itself.",
+            stacklevel=3,
+        )
+    return reason is None

@@ -1,0 +1,245 @@
+"""`CertificateMixin`: what a classifier with a certificate keeps of its fit, and what it promises later."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from abnet.bam import BAM
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.evidence import observe
+from abnet.certificates.fingerprint import fingerprint
+from abnet.certificates.held import Held
+from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
+from abnet.certificates.statement import Estimate
+from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
+from abnet.estimators.fit import Fitted, fit
+from abnet.estimators.labelled_rows import checked_rows, marks_of, without_groups
+from abnet.estimators.posterior_losses import losses_on_test_set, one_thread
+from abnet.estimators.prediction import PredictionMixin
+from abnet.estimators.refit import fitting_anew
+from abnet.estimators.settings import Settings
+from abnet.estimators.streams import Streams
+from abnet.labels import Labels, with_unknown
+from abnet.model.model import Model
+from abnet.posterior import Posterior
+
+__all__ = ["CertificateMixin", "certify_test_set"]
+
+
+class CertificateMixin(PredictionMixin):
+    """The fitted attributes of a certified classifier, and certificates from further rows."""
+
+    delta: float
+    n_candidates: int
+    random_state: Any
+    certificate_: Any
+    """Certificate or None; not declared so, since readers of a fitted attribute would have to rule out None."""
+    bound_estimate_: Any
+    recipe_: dict[str, Any]
+    recipe_text_: str
+    bound_rows_: NDArray[np.intp]
+    other_rows_: NDArray[np.intp]
+    network_: BAM
+    prior_: BAM
+    networks_: tuple[BAM, ...]
+    priors_: tuple[BAM, ...]
+    held_: Held
+    drawn_network_: Model
+    posterior_: Posterior
+    seed_: int
+
+    @abstractmethod
+    def settings(self) -> Settings:
+        """The parameters, checked, with every "auto" resolved that needs no rows."""
+
+    def _keep(self, fitted: Fitted) -> None:
+        """Set the fitted attributes."""
+        learned, curves = fitted.learned, fitted.learned.curves
+        self.model_, self.seed_ = fitted.model, fitted.seed
+        self.classes_ = fitted.model.classes_
+        self.certificate_, self.bound_estimate_ = fitted.model.certificate, fitted.estimate
+        self.preprocessor_ = fitted.rows.features.transformer
+        self.posterior_, self.aggregation_ = learned.posterior, learned.recipe.aggregation
+        self.networks_, self.priors_ = fitted.networks, fitted.priors
+        self.network_, self.prior_ = self.networks_[0], self.priors_[0]
+        self.drawn_network_ = fitted.drawn
+        if fitted.split is not None:
+            self.other_rows_, self.bound_rows_ = fitted.split.first, fitted.split.counted
+        if learned.held is not None:
+            self.held_ = learned.held
+        if fitted.model.card.parameters is not None:
+            self.recipe_, self.recipe_text_ = fitted.model.card.parameters, fitted.model.card.recipe or ""
+        self.bound_curve_ = list(curves.get("bound", ()))
+        self.loss_curve_ = [value for name, curve in curves.items() if name != "bound" for value in curve]
+        self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in curves.values())
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,
+        emptied: bool = False,
+    ) -> Fitted:  # fmt: skip
+        """Check, resolve, call the six lines, keep what they give.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As for `fit`.
+        settings : Settings, optional
+            Others than those of the parameters.
+        emptied : bool
+            As in `LabelledRows`.
+        """
+        with fitting_anew(self):
+            settings = self.settings() if settings is None else settings
+            rows = checked_rows(
+                self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied
+            )
+            fitted = fit(rows, settings, drawn_seed(self.random_state))
+            self._keep(fitted)
+        return fitted
+
+    def certify(
+        self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None,
+        allow_training_rows: bool = False, random_state: Any = None,
+    ) -> Any:  # fmt: skip
+        """A certificate from a test set: rows that the model never saw.
+
+        What is counted are the answers of `predict`; a row without an answer counts as an error.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+            Rows that had no part in training nor in choosing this model.
+        y : array (n,)
+            Their labels; one that the model does not know counts as an error.
+        n_candidates : int
+            Number of models among which you choose by means of these rows.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the frame's column that says so: the error on a
+            new group, averaged over its rows. No row of these groups may have had a part in learning.
+        by : array (n,) or str, optional
+            Each row's population, or the frame's column that names it: the errors of all of them at once.
+        allow_training_rows : bool
+            Rows that the model learned from are refused otherwise; with True the result is an estimate, no promise.
+        random_state : int, optional
+            Seed of the order of bets; drawn afresh by default. Trying several is choosing among candidates.
+
+        Returns
+        -------
+        Certificate
+            `Estimate` with `allow_training_rows`.
+        """
+        check_is_fitted(self, "model_")
+        if groups is not None and by is not None:
+            raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
+        X, groups = without_groups(X, groups)
+        if isinstance(by, str):
+            without, column = without_groups(X, by)
+            # A population may be a feature as well.
+            X, by = (X if by in (self.model_.feature_names or ()) else without), column
+        if allow_training_rows and (groups is not None or by is not None):
+            raise ValueError("an estimate is made of all rows alike: leave out groups and by.")
+        if groups is None and self.model_.card.n_training_groups is not None:
+            warnings.warn(
+                "The classifier was fitted on groups of rows, and this certificate counts rows: it holds only if no "
+                "two of them belong together. With groups= it is about a new group, as that of the fit.",
+                stacklevel=2,
+            )
+        of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
+        terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=of_fit.drawn)
+        return certify_test_set(
+            self.model_, self.posterior_, self._checked(X), y, terms, groups=groups,
+            by=None if by is None else np.asarray(by), allow_training_rows=allow_training_rows,
+            order_seed=drawn_seed(random_state), paths=Streams.of(self.seed_).certify,
+        )  # fmt: skip
+
+    def draw_network(self) -> Model:
+        """One deterministic network drawn from the posterior, with a certificate of its own.
+
+        It was drawn once, when the model was fitted, with random numbers that nothing else used: every call returns the
+        same network, because a choice among several would weaken the certificate.
+        """
+        check_is_fitted(self, "drawn_network_")
+        return self.drawn_network_
+
+    def compact(self) -> Model:
+        """The fitted model in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
+        card, split = self.model_.card, hasattr(self, "bound_rows_")
+        if card.posterior != "frozen" or not split:
+            return super()._rows_that_taught_nothing(X, y, n_candidates)
+        if card.n_training_rows != len(y):
+            raise ValueError(f"fitted=True asks for the {card.n_training_rows} rows given to fit; got {len(y)}.")
+        if card.n_training_groups is not None or self.certificate_ is None:
+            raise ValueError("the bound rows come in groups, or have no certificate: a confusion matrix needs others.")
+        base, rows = self.model_.preparation, self._checked(X)
+        base = getattr(base, "base", base)  # before codes
+        prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
+        order, labels = np.concatenate([self.other_rows_, self.bound_rows_]), Labels(self.classes_)
+        codes = with_unknown(labels.encode(y), labels.n_classes)[0][order]
+        if card.data_fingerprint != fingerprint(prepared[order], marks_of(codes, labels.n_classes)):
+            raise ValueError("fitted=True asks for the rows given to fit, in their order; X or y differ from them.")
+        return np.asarray(self.bound_rows_), max(n_candidates, self.n_candidates)
+
+
+@one_thread
+def certify_test_set(
+    model: Model,
+    posterior: Posterior,
+    X: Any,
+    y: Any,
+    terms: Terms,
+    *,
+    groups: NDArray[Any] | None,
+    by: NDArray[Any] | None,
+    allow_training_rows: bool,
+    order_seed: int,
+    paths: np.random.Generator,
+) -> Certificate | Estimate:
+    """The certificate of a finished model from a test set.
+
+    The test-set bound for the answers, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it
+    cannot be computed, which the bound allows for).
+
+    Parameters
+    ----------
+    model : Model
+    posterior : Posterior
+        What draws are taken from.
+    X : array or frame (n, d)
+    y : array (n,)
+    terms : Terms
+    groups, by : arrays (n,) or None
+        Which rows belong together; each row's population.
+    allow_training_rows : bool
+        Make an estimate of rows that the model may have learned from.
+    order_seed : int
+        Of the order of bets.
+    paths : numpy.random.Generator
+        Of fresh paths.
+    """
+    prepared, K = model.prepare(X), model.n_classes
+    codes, _ = with_unknown(model.labels.encode(y), K)
+    seen = filter_of(model)
+    if seen is not None:
+        seen.add(prepared, marks_of(codes, K))
+    if not allow_training_rows:
+        refuse_fitted(seen)
+    scores = model.predictor.scores(prepared)
+    answers = model.decision(scores)
+    if allow_training_rows:
+        return estimate_error(answers != codes, seen)
+    rng = np.random.default_rng(int(paths.integers(2**63)))
+    losses = losses_on_test_set(posterior, model.predictor, prepared, scores, codes, rng)
+    found = observe(
+        answers, codes, model.labels.names, **({} if losses is None else losses._asdict()), groups=groups,
+        populations=by, keys=bet_keys(row_order(row_hashes(X, y), order_seed, groups)),
+    )  # fmt: skip
+    return certify(found, terms)

@@ -1,0 +1,41 @@
+"""A warning where training ended at its last epoch, while it still improved."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = ["warn_of_unfinished"]
+
+STILL = 0.02
+"""Share of the monitored value by which the last tenth of the epochs improves it, if more epochs are worth trying."""
+
+
+def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> None:
+    """Warn if a stage of training ended at its last epoch while what it monitored still improved.
+
+    Parameters
+    ----------
+    curves : mapping
+        From the names of the stages to the monitored value at the start and after every epoch; smaller is better.
+    max_iter : int
+        Epochs of a stage, at the most; the two halves of the prior's have half of them each.
+
+    Examples
+    --------
+    >>> warn_of_unfinished({"bound": [0.5, 0.2, 0.2, 0.2]}, 3)
+    """
+    for name, curve in curves.items():
+        most = max(max_iter // 2, 1) if name.startswith("prior") else max_iter
+        if len(curve) - 1 < most or len(curve) < 2:
+            continue
+        late = max(most // 10, 1)
+        before, after = min(curve[:-late]), min(curve)
+        if before - after > STILL * abs(before):
+            warnings.warn(
+                f"Training ({name}) ended at its last epoch, while it still improved ({before:.3g} to {after:.3g} in "
+                f"the last {late}): a larger max_iter than {max_iter} may give a better model.",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
+            return
