@@ -17,6 +17,7 @@ from abnet.explanation.shapley import (
     LeadingGame,
     exact_values,
     game_of,
+    ordered_coalitions,
     ordered_values,
     shapley_values,
 )
@@ -139,7 +140,9 @@ def test_both_games_give_the_same_values(kind: str, rng: np.random.Generator) ->
     member = corners(3, np.int8) > 0
     assert fast.differing(fast.parts(x), fast.parts(z)).tolist() == slow.differing(x, z).tolist() == players.tolist()
     np.testing.assert_allclose(
-        fast.values(fast.parts(x), fast.parts(z), players, member), slow.values(x, z, players, member), atol=1e-13
+        fast.scores(fast.states(fast.parts(x), fast.parts(z), players, member)),
+        slow.scores(slow.states(x, z, players, member)),
+        atol=1e-13,
     )
     X = rows(rng, 7)
     orders = np.array([[rng.permutation(7) for _ in range(2)] for _ in range(4)])
@@ -229,8 +232,14 @@ def test_a_score_that_is_a_sum_over_columns_is_taken_apart(rng: np.random.Genera
 # Orders
 
 
-def values_of(table: dict[frozenset[int], float]) -> Any:
-    return lambda member: np.array([[table[frozenset(np.nonzero(row)[0].tolist())]] for row in member])
+def entered(
+    table: dict[frozenset[int], float], players: np.ndarray, orders: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What the players of a game add in these orders, and its variance."""
+    member = ordered_coalitions(players, orders)
+    return ordered_values(
+        np.array([[table[frozenset(np.nonzero(row)[0].tolist())]] for row in member]), players, orders
+    )
 
 
 def test_all_orders_give_what_all_coalitions_give(rng: np.random.Generator) -> None:
@@ -238,7 +247,7 @@ def test_all_orders_give_what_all_coalitions_give(rng: np.random.Generator) -> N
     table = random_game(rng, J)
     every = np.array(sorted({tuple(np.argsort(order)) for order in rng.random((5000, J))}))
     assert len(every) == math.factorial(J)
-    mean, _ = ordered_values(values_of(table), np.arange(J), every)
+    mean, _ = entered(table, np.arange(J), every)
     np.testing.assert_allclose(mean, exact_values(game(table, J)), atol=1e-13)
 
 
@@ -246,14 +255,14 @@ def test_a_pair_of_orders_is_exact_where_columns_act_alone_or_in_pairs(rng: np.r
     J, alone, pairs = 6, rng.normal(size=6), rng.normal(size=(6, 6))
     table = {S: sum(alone[j] for j in S) + sum(pairs[i, j] for i in S for j in S if i < j) for S in random_game(rng, J)}
     orders = np.array([rng.permutation(J) for _ in range(2)])
-    mean, variance = ordered_values(values_of(table), np.arange(J), orders)
+    mean, variance = entered(table, np.arange(J), orders)
     np.testing.assert_allclose(mean, exact_values(game(table, J)), atol=1e-12)
     assert variance.max() < 1e-20
 
 
 def test_columns_that_are_no_players_are_passed_over() -> None:
     table = {frozenset(): 0.0, frozenset({0}): 1.0, frozenset({1}): 2.0, frozenset({0, 1}): 7.0}
-    mean, _ = ordered_values(values_of(table), np.array([1, 4]), np.array([[4, 3, 0, 1, 2], [0, 1, 2, 3, 4]]))
+    mean, _ = entered(table, np.array([1, 4]), np.array([[4, 3, 0, 1, 2], [0, 1, 2, 3, 4]]))
     np.testing.assert_allclose(mean[:, 0], [3.0, 4.0])
 
 

@@ -3,28 +3,35 @@
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import abnet
-from abnet.certificates.certify import Terms
+from abnet.certificates.certify import Terms, certify
+from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import row_filter
-from abnet.certificates.goals import TargetError, meet
+from abnet.certificates.goals import TargetError, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.sentences import said
 from abnet.labels import Labels
 from abnet.model import Card, Model, load, save
+from abnet.preparation.columns import NumericColumn
+from abnet.preparation.unseen import UnseenWarning
+from abnet.report.columns import form_fields, medoid
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
-from abnet.report.promise import peers_of
+from abnet.report.promise import Peer, peers_of, weak_classes
+from abnet.report.summary import About
 from abnet.report.svg import Series, chart, nice_ticks
-from abnet.words import percent_up
+from abnet.words import percent, percent_up
 from export import models
 from model.every_kind import ALL, certificate
 from model.every_kind import model as stored
@@ -76,22 +83,28 @@ OURS = {
     "html", "head", "meta", "title", "style", "body", "header", "p", "h1", "nav", "ul", "li", "a", "main", "section",
     "h2", "h3", "span", "code", "pre", "strong", "figure", "figcaption", "svg", "rect", "line", "text", "desc",
     "polyline", "circle", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "small", "details", "summary",
-    "div", "form", "noscript", "footer", "script",
+    "div", "form", "noscript", "footer", "script", "dl", "dt", "dd", "ol",
 }  # fmt: skip
+
+
+ABOUT = About(
+    title="</title><script>alert(5)</script>", owner="<b>me</b>", purpose="</p><img src=x onerror=alert(6)>",
+    date="2026-11-18", data="<i>rows</i>",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["mixture", "classes"])
 @pytest.mark.parametrize("with_rows", [True, False])
 def test_whatever_things_are_called_the_page_is_ours(kind: str, with_rows: bool) -> None:
     model = pages.hostile(kind)
-    page = report_page(model, pages.given(model) if with_rows else None, title="</title><script>alert(5)</script>")
+    page = report_page(model, pages.given(model) if with_rows else None, about=ABOUT)
     found = read(page)
     assert found.tags <= OURS
     assert not {name for name in found.attributes if name.startswith("on") or name in ("style", "src", "srcset")}
     assert re.findall(r"<script[^>]*>", page) == ['<script type="application/json" id="abnet-data">', "<script>"]
     assert re.findall(r'href="(?!#)', page) == []
     assert "default-src 'none'" in page
-    for name in (*models.HOSTILE[:3], "n" * 100):
+    for name in (*models.HOSTILE[:3], "n" * 100, *filter(None, msgspec.structs.astuple(ABOUT))):
         assert " ".join(name.split()) in found.text
 
 
@@ -113,8 +126,8 @@ def test_rows_bring_estimates_called_estimates() -> None:
     found = read(report_page(model, pages.given(model))).text
     for words in ("estimates from the rows", "Calibration", "Risk and coverage", "Confusion matrix", "Importance"):
         assert words in found
-    assert "this model: error on the rows given 15%, an estimate" in found
-    assert "does not tell which rows the model was fitted on" in found
+    assert "this model: error on the rows given 15% (estimate)" in found
+    assert "does not say which rows the model was trained on" in found
 
 
 def test_fitted_rows_are_warned_of() -> None:
@@ -123,12 +136,12 @@ def test_fitted_rows_are_warned_of() -> None:
     codes = model.predictor.votes(X)
     model = replace(model, card=Card(row_filter=row_filter(X, 2.0 * codes - 1)))
     assert (
-        "80 of 80 rows have the values and the label of rows that this model learned from"
+        "80 of 80 rows have the values and the label of rows that this model was trained on"
         in read(report_page(model, measure_rows(model, X, codes))).text
     )
     fresh = rng.normal(size=(80, 4))
     page = read(report_page(model, measure_rows(model, fresh, model.predictor.votes(fresh)))).text
-    assert "model learned from" not in page
+    assert "model was trained on" not in page
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -142,14 +155,15 @@ def test_every_kind_of_model_has_a_report(kind: str, tmp_path: Path) -> None:
         assert ("no form for this model" in found) == (kind in WITHOUT_FORM)
 
 
-WITHOUT_FORM = {"uniform", "mean field: drawn", "moments", "moments: e", "layers: units"}
+WITHOUT_FORM = {"uniform", "mean field: drawn", "layers: units"}
 
 
 def test_a_model_that_nobody_fitted_says_what_it_lacks() -> None:
     found = read(report_page(models.model("compact", 3))).text
     assert "does not say how the model was made" in found
     assert "holds no learning curves" in found
-    assert "keeps no rows to compare with" in found
+    assert "keeps no background rows" in found
+    assert found.count("not stated") == 2
 
 
 def test_the_rows_that_a_model_keeps_are_enough_for_importance_and_explanation() -> None:
@@ -157,8 +171,7 @@ def test_the_rows_that_a_model_keeps_are_enough_for_importance_and_explanation()
     model = replace(model, card=Card(background=background_rows(rng.normal(size=(100, 4)).astype(np.float32))))
     page = report_page(model)
     found = read(page).text
-    assert "25 rows that the model keeps of its first part" in found
-    assert "Regions that hold most of the rows that the model keeps" in found
+    assert "25 rows that the model keeps from training" in found
     assert '"permutations"' in page
     assert '"permutations"' not in report_page(model, form=False)
     assert "<script" not in report_page(model, form=False)
@@ -173,15 +186,114 @@ def test_abstaining_is_told() -> None:
     assert decision is not None
     model = replace(models.model("mixture", 4, certificate=certificate().adding(made)), decision=decision)
     page = report_page(model)
-    assert "among answered rows of new data is at most 5%" in read(page).text
+    found = read(page).text
+    assert "among answered rows of new data is at most 5%" in found
+    assert "Decision rule" in found
+    assert repr(decision.threshold) in found
     assert f'"threshold": {decision.threshold}' in page
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    given = measure_rows(model, X, model.predictor.votes(X))
+    answered = int(np.sum(model.decision(model.predictor.scores(X)) < 2))
+    assert 0 < answered < 200
+    assert given.measures.n_answered == answered
+    assert given.measures.confusion[:, 2].sum() == 200 - answered
+    assert f"answered {answered:,}" in read(report_page(model, given)).text
+
+
+def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
+    scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
+    decision, made = meet(
+        TargetRecall(0.9, positive="yes"), Held(scores, truth), scores, truth, ("no", "yes"), Terms(),
+        keys=np.arange(400),
+    )  # fmt: skip
+    assert decision is not None
+    decision = msgspec.structs.replace(decision, threshold=-0.25)
+    model = models.model("mixture", 4, labels=Labels(np.array(["no", "yes"])), certificate=certificate().adding(made))
+    model = replace(model, decision=decision)
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    codes = model.predictor.votes(X)
+    given = measure_rows(model, X, codes)
+    assert given.measures.errors == int(np.sum(model.predict(X) != model.labels.decode(codes))) > 0
+    found = read(report_page(model, given)).text
+    share = model.probabilities_from_scores(np.array([-0.25]))[0, 1]
+    assert f"if the score for yes is above -0.25 (a probability above {percent(share)}), and no otherwise" in found
+    assert "at least 90% of new rows that are yes are called yes" in found
+
+
+def test_a_model_that_is_worse_says_so() -> None:
+    model = pages.hostile()
+    bound = model.certificate_.vote_error_bound  # type: ignore[union-attr]
+    assert bound is not None
+    worse, better = Peer("tree", bound + 0.1, 0.1), Peer("logistic regression", bound - 0.1, 0.1)
+    assert "is better here" not in read(report_page(model, rivals=[worse])).text
+    assert "logistic regression (at most" in read(report_page(model, rivals=[worse, better])).text
+    assert "is better here" in read(report_page(model, rivals=[worse, better])).text
+
+
+def test_classes_with_a_much_worse_bound_are_marked_and_in_natural_order() -> None:
+    names = ("c10", "c2", "c1")
+    truth = np.repeat([0, 1, 2], [200, 200, 20])
+    answers = np.where(np.arange(420) >= 412, 0, truth)  # 8 of 20 rows of c1 are wrong
+    made = certify(observe(answers, truth, names), Terms(source="test set"))
+    assert [part.label for part in weak_classes(made)] == ["c1"]
+    model = models.model("classes", 4, labels=Labels(np.array(["a", *names, "z"])), certificate=made)
+    page = report_page(model)
+    assert page.count('class="marked"') == 1
+    found = read(page).text
+    assert "Class c1 (at most" in found
+    assert found.index("class c1 ") < found.index("class c2 ") < found.index("class c10 ")
+
+
+def test_progress_ends_at_one() -> None:
+    seen = list[float]()
+    model = pages.hostile()
+    report_page(model, pages.given(model), progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_explain_and_report_have_the_same_importance() -> None:
+    rng = np.random.default_rng(0)
+    model = models.model("mixture", 4, feature_names=tuple("abcd"))
+    model = replace(model, card=Card(background=background_rows(rng.normal(size=(100, 4)).astype(np.float32))))
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    y = model.predict(X)
+    found = read(report_page(model, measure_rows(model, X, model.labels.encode(y)))).text
+    for one in abnet.explanation.explain_model(model, X, y).importance:
+        assert f"{one.column} {100 * one.contribution:.1f}% ± {100 * one.contribution_error:.1f}" in found
+
+
+def test_the_form_begins_with_a_typical_row() -> None:
+    """The fields, prepared again, are the features of the medoid."""
+    table = models.columns(models.HOSTILE, hashed=False)
+    made = models.with_dates(models.table(30, [c.name for c in table.columns]), table.columns[5].name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        features = np.asarray(table.transform(made))
+    typical = medoid(features)
+    assert any(np.array_equal(typical, row) for row in features.astype(np.float64))
+    model = models.model("mixture", table.n_features_out, preparation=table)
+    cells = {}
+    for column, field in zip(table.columns, form_fields(model, typical), strict=True):
+        usual = field["usual"]
+        if field["type"] == "choice":
+            usual = None if usual is None else "something else" if usual < 0 else field["choices"][usual]
+        if field["type"] == "date":
+            usual = None if usual is None else str(np.datetime64("1970-01-01") + int(usual))
+        unit = column.form.before if isinstance(column, NumericColumn) else ""
+        cells[column.name] = [None if usual in (None, "") else f"{unit}{usual}"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        again = np.asarray(table.transform(cells))[0]
+    readable = np.concatenate([[c.kind not in ("words", "hashed")] * len(c.features) for c in table.columns])
+    np.testing.assert_allclose(again[readable], typical[readable], rtol=1e-3, atol=1e-3)
 
 
 def test_no_certificate_is_said_so() -> None:
     model = models.model("compact", 3, certificate=None, card=Card(bound_estimate=0.3))
     found = read(report_page(model)).text
     assert "No certificate." in found
-    assert "30%; that is an estimate" in found
+    assert "An estimate of the bound is 30%" in found
 
 
 def test_many_classes_show_what_is_confused_most() -> None:
@@ -194,7 +306,7 @@ def test_many_classes_show_what_is_confused_most() -> None:
     model = Model(Table.from_networks([BAM.init(rng, (3, 4, 6))], code_words(20, 6)), Labels(names))
     X, codes = rng.normal(size=(200, 3)), rng.integers(20, size=200)
     found = read(report_page(model, measure_rows(model, X, codes))).text
-    assert "Confused most" in found
+    assert "Most confused" in found
     assert "and 14 more" in found
 
 
@@ -241,7 +353,7 @@ def test_other_models_may_be_given() -> None:
     )
     found = read(report_page(model, rivals=peers)).text
     assert "forest at most 12.5% (seen: 8%)" in found
-    assert "tree 20%, an estimate" in found
+    assert "tree 20% (estimate)" in found
     assert "svg onload" not in found
 
 

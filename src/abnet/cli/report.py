@@ -28,6 +28,10 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="Other models to show: the output of `abnet compare --json`.")
     ] = DEFAULTS["compared"],
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = DEFAULTS["title"],
+    owner: Annotated[str | None, typer.Option(metavar="TEXT", help="Who answers for the model.")] = DEFAULTS["owner"],
+    purpose: Annotated[str | None, typer.Option(metavar="TEXT", help="Intended use.")] = DEFAULTS["purpose"],
+    date: Annotated[str | None, typer.Option(metavar="TEXT", help="Date to print on the page.")] = DEFAULTS["date"],
+    data: Annotated[str | None, typer.Option(metavar="TEXT", help="Description of the data.")] = DEFAULTS["data"],
     form: Annotated[
         bool,
         typer.Option(
@@ -48,6 +52,7 @@ def report(
 
     abnet report model.abnet
     abnet report model.abnet fresh.csv --output report.html
+    abnet report model.abnet fresh.csv --owner "Risk team" --purpose "Triage"
     abnet compare patients.csv --target diagnosis --json > others.json
     abnet report model.abnet fresh.csv --compared others.json --no-form
     """
@@ -59,8 +64,9 @@ def report(
         from abnet.report.report_table import report_table
 
         made = report_table(
-            model, output, table, truth=truth, compared=compared, title=title, form=form, progress=progress
-        )
+            model, output, table, truth=truth, compared=compared, title=title, owner=owner, purpose=purpose, date=date,
+            data=data, form=form, progress=progress,
+        )  # fmt: skip
     console.say_all(made.notes)
     if json:
         console.as_json({**made.to_dict(), "notes": console.said()})

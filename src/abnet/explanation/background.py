@@ -3,7 +3,7 @@
 All of it is one storable value, so that another program repeats the same computation number by number.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -158,7 +158,7 @@ class ExplanationPlan:
         *,
         seed: int = 0,
         pairs: int | None = None,
-        exact_columns: int = EXACT_COLUMNS,
+        exact_columns: int | None = None,
     ) -> "ExplanationPlan":
         """A plan for a model.
 
@@ -172,8 +172,9 @@ class ExplanationPlan:
         pairs : int, optional
             Orders for each background row, each used in both directions; two or more, so that errors can be told. By
             default as many as make about 15,000 evaluations of the network for a row, 2 to 16.
-        exact_columns : int
-            See the attributes; 0 to 16.
+        exact_columns : int, optional
+            See the attributes; 0 to 16. By default 10, and where `pairs` is given as many as cost no more evaluations
+            than its orders.
         """
         layout = column_layout(model)
         if background is None:
@@ -191,11 +192,13 @@ class ExplanationPlan:
         *,
         seed: int = 0,
         pairs: int | None = None,
-        exact_columns: int = EXACT_COLUMNS,
+        exact_columns: int | None = None,
     ) -> "ExplanationPlan":
         """A plan for background rows that are features already; its orders are drawn."""
         if not len(rows) or not np.isfinite(rows).all():
             raise ValueError("the background needs at least one row, and its numbers must be finite.")
+        if exact_columns is None:
+            exact_columns = EXACT_COLUMNS if pairs is None else _as_cheap_as(pairs)
         if not 0 <= exact_columns <= 16:
             raise ParameterError("{} must be between 0 and 16; got {}.", Parameter("exact_columns"), exact_columns)
         J = len(layout.names)
@@ -234,6 +237,20 @@ class ExplanationPlan:
             raise ValueError(f"{where}: exact_columns must be at most 16.")
         return ExplanationPlan(layout, rows, np.array(orders, np.intp), fields["exact_columns"], fields["seed"])
 
+    def thinned(self, evaluations: int) -> "ExplanationPlan":
+        """The plan with its first background rows only: as many as take about so many evaluations, 8 at least.
+
+        Examples
+        --------
+        >>> layout = ColumnLayout(tuple("abcdef"), tuple(range(6)), (0,) * 6)
+        >>> plan = ExplanationPlan.drawn(layout, np.zeros((25, 6)), pairs=2)
+        >>> len(plan.thinned(336).background), len(plan.thinned(10_000).background)
+        (12, 25)
+        """
+        _, P, J = self.permutations.shape
+        rows = max(evaluations // (2 * P * (J + 1)), 8)
+        return replace(self, background=self.background[:rows], permutations=self.permutations[:rows])
+
     def check_fits(self, model: Model) -> None:
         """ValueError if the plan was made for a model with other columns."""
         if self.columns != column_layout(model):
@@ -244,6 +261,17 @@ class ExplanationPlan:
         preparation: Any = model.preparation
         rows = preparation.code(self.background) if any(self.columns.codes) else self.background
         return np.asarray(rows, np.float32).astype(np.float64)
+
+
+def _as_cheap_as(pairs: int) -> int:
+    """Players up to which all coalitions are no more evaluations than so many pairs of orders.
+
+    Examples
+    --------
+    >>> _as_cheap_as(2), _as_cheap_as(16)
+    (4, 8)
+    """
+    return max(k for k in range(EXACT_COLUMNS + 1) if 2**k <= 2 * pairs * (k + 1))
 
 
 def _stored_rows(model: Model, layout: ColumnLayout) -> NDArray[np.float32]:

@@ -24,9 +24,11 @@ EXPLAINED_ROWS = 100
 """Rows whose contributions are computed."""
 SHUFFLED_ROWS = 2000
 """Rows on which errors are counted again with a column shuffled."""
+ROW_EVALUATIONS = 2000
+"""Network evaluations for one explained row, about: importance averages over rows, so that each needs fewer."""
 REPEATS = 5
 """Shuffles of a column, where the table is small enough."""
-MOST_EVALUATIONS = 300_000
+MOST_EVALUATIONS = 150_000
 """Network evaluations that the shuffles may take, about: of wide tables fewer shuffles of fewer rows."""
 CLEAR = 0.5
 """Rank correlation from which a column has one direction."""
@@ -283,7 +285,7 @@ def explain_model_inputs(
     most = max(min(SHUFFLED_ROWS, MOST_EVALUATIONS // len(plan.columns.names)), 200)
     shuffled, explained_rows = (_some(rng, len(matrix), most) for most in (most, rows))
     share = 1.0 if codes is None else 0.5
-    found = shapley_values(model, matrix[explained_rows], plan, _part(progress, 0.0, share))
+    found = shapley_values(model, matrix[explained_rows], plan.thinned(ROW_EVALUATIONS), _part(progress, 0.0, share))
     contributions = np.stack([values.contributions for values in found])
     growth, error = None, None
     if codes is not None:

@@ -37,6 +37,7 @@ __all__ = [
     "exact_values",
     "explained",
     "game_of",
+    "ordered_coalitions",
     "ordered_values",
     "shapley_values",
 ]
@@ -51,10 +52,13 @@ class Game(Protocol):
         """The columns in which two rows differ."""
 
     def parts(self, row: Floats) -> Any:
-        """A prepared row as `differing` and `values` take it."""
+        """A prepared row as `differing` and `states` take it."""
 
-    def values(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Scores for coalitions of the players, one in each row of `member`: (states,) or (states, K)."""
+    def states(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
+        """Rows put together for coalitions of the players, one for each row of `member`, as `scores` takes them."""
+
+    def scores(self, states: Floats) -> Floats:
+        """Scores of such rows: (states,) or (states, K)."""
 
     def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
         """For each column, scores of all rows with that column taken from other rows; orders (columns, R, rows)."""
@@ -82,12 +86,16 @@ class FeatureGame:
         """The columns with a feature that differs."""
         return np.unique(self.owners[x != z])
 
-    def values(self, x: Floats, z: Floats, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Scores of the coalitions."""
+    def states(self, x: Floats, z: Floats, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
+        """Inputs of x for the members, of z for the others."""
         place = np.full(int(self.owners.max()) + 1, len(players))
         place[players] = np.arange(len(players))
         taken = np.column_stack([member, np.zeros(len(member), bool)])[:, place[self.owners]]
-        return self.predictor.scores(np.where(taken, x, z))
+        return np.where(taken, x, z)
+
+    def scores(self, states: Floats) -> Floats:
+        """Scores of rows."""
+        return self.predictor.scores(states)
 
     def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
         """Scores with a column's inputs taken from other rows."""
@@ -100,6 +108,10 @@ class FeatureGame:
 
 BLOCK = 256
 """Rows whose units are computed at a time: their numbers should stay in the cache."""
+
+
+BATCH = 2048
+"""Coalitions scored in one call, at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,10 +159,10 @@ class LeadingGame:
         """The columns with a feature that differs."""
         return np.unique(self.owners[x[0] != z[0]])
 
-    def values(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Scores of the coalitions."""
+    def states(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
+        """Pre-activations without the biases, and the squared norm behind them."""
         start, changes = z[1].sum(axis=0), (x[1] - z[1])[players]
-        return self._scores(start + member.astype(np.float64) @ changes)
+        return np.asarray(start + member.astype(np.float64) @ changes)
 
     def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
         """Scores with a column's part of the sums taken from other rows."""
@@ -161,11 +173,11 @@ class LeadingGame:
                 ordered[:, start:end] @ self.W[:, start:end].T, np.vecdot(ordered[:, start:end], ordered[:, start:end])
             ])  # fmt: skip
             rest = whole - own
-            yield [self._scores(rest + own[order]) for order in places]
+            yield [self.scores(rest + own[order]) for order in places]
 
-    def _scores(self, sums: Floats) -> Floats:
+    def scores(self, states: Floats) -> Floats:
         """Scores from pre-activations without the biases, and the squared norm behind them."""
-        blocks = [sums[start : start + BLOCK] for start in range(0, len(sums), BLOCK)]
+        blocks = [states[start : start + BLOCK] for start in range(0, len(states), BLOCK)]
         roots = [np.sqrt(2 * (np.maximum(block[:, -1:], 0.0) + 1)) for block in blocks]
         made = [self.above((block[:, :-1] + self.b) / root) for block, root in zip(blocks, roots, strict=True)]
         return np.concatenate(made)
@@ -225,29 +237,50 @@ def exact_values(v: Floats) -> Floats:
     return out
 
 
-def ordered_values(values: Any, players: NDArray[np.intp], permutations: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _ranks(players: NDArray[np.intp], permutations: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rank of every player among the players, for each order forwards, then for each backwards: (2 P, k)."""
+    entered = np.argsort(np.argsort(permutations, axis=1)[:, players], axis=1)
+    rank = np.argsort(entered, axis=1)
+    return np.concatenate([rank, len(players) - 1 - rank])
+
+
+def ordered_coalitions(players: NDArray[np.intp], permutations: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """The coalitions that form when players enter in the given orders, forwards and backwards: (2 P (k + 1), k).
+
+    Parameters
+    ----------
+    players : int array (k,)
+    permutations : int array (P, columns)
+        Orders of all columns; those that are no players are passed over.
+
+    Examples
+    --------
+    >>> ordered_coalitions(np.array([0, 2]), np.array([[2, 1, 0]])).astype(int).tolist()
+    [[0, 0], [0, 1], [1, 1], [0, 0], [1, 0], [1, 1]]
+    """
+    k = len(players)
+    member = _ranks(players, permutations)[:, None, :] < np.arange(k + 1)[:, None]
+    return np.asarray(member.reshape(-1, k))
+
+
+def ordered_values(v: Floats, players: NDArray[np.intp], permutations: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """What each player adds when players enter in the given orders, forwards and backwards.
 
     Parameters
     ----------
-    values : callable
-        From coalitions (states, k) to their values (states, C).
-    players : int array (k,)
-    permutations : int array (P, columns)
-        Orders of all columns; those that are no players are passed over.
+    v : array (2 P (k + 1), C)
+        Values of the `ordered_coalitions` of these players and orders.
+    players, permutations
+        As for `ordered_coalitions`.
 
     Returns
     -------
     mean, variance : arrays (k, C)
         Over the P pairs of orders, the variance that of the mean.
     """
-    (P, _), k = permutations.shape, len(players)
-    entered = np.argsort(np.argsort(permutations, axis=1)[:, players], axis=1)
-    rank = np.argsort(entered, axis=1)  # of every player among the players, forwards
-    ranks = np.concatenate([rank, k - 1 - rank])
-    member = ranks[:, None, :] < np.arange(k + 1)[:, None]
-    gains = np.diff(values(member.reshape(-1, k)).reshape(2 * P, k + 1, -1), axis=1)
-    found = np.take_along_axis(gains, ranks[:, :, None], axis=1)
+    P, k = len(permutations), len(players)
+    gains = np.diff(v.reshape(2 * P, k + 1, -1), axis=1)
+    found = np.take_along_axis(gains, _ranks(players, permutations)[:, :, None], axis=1)
     pairs = (found[:P] + found[P:]) / 2
     return pairs.mean(axis=0), pairs.var(axis=0, ddof=1) / P
 
@@ -312,32 +345,41 @@ def shapley_values(
 
 
 def _explained(model: Model, game: Game, x: Any, background: list[Any], plan: ExplanationPlan) -> Values:
-    base: Any = 0.0
-    total: Any = 0.0
-    variance: Any = 0.0
-    for z, permutations in zip(background, plan.permutations, strict=True):
-        players = game.differing(x, z)
-
-        def values(member: NDArray[np.bool_], z: Any = z, players: NDArray[np.intp] = players) -> Floats:
-            return explained(model, game.values(x, z, players, member))
-
-        start, mean, spread = _against(values, players, permutations, plan.exact_columns)
-        base, total, variance = base + start, total + mean, variance + spread
-    B = len(background)
+    """Coalitions of several background rows are scored together: of few columns, each has few of them."""
+    J, B = plan.permutations.shape[2], len(background)
+    base, total, variance = (np.zeros(0), np.zeros((J, 0)), np.zeros((J, 0)))
+    for places in _batches(game, x, background, plan):
+        v = explained(model, game.scores(np.concatenate([states for _, _, states in places])))
+        if not base.size:
+            base, total, variance = np.zeros(v.shape[1]), np.zeros((J, v.shape[1])), np.zeros((J, v.shape[1]))
+        ends = np.cumsum([len(states) for _, _, states in places])
+        for (z, players, _), values in zip(places, np.split(v, ends[:-1]), strict=True):
+            base += values[0]  # the first coalition is empty
+            if len(players) <= plan.exact_columns:
+                total[players] += exact_values(values)
+            else:
+                mean, spread = ordered_values(values, players, plan.permutations[z])
+                total[players] += mean
+                variance[players] += spread
     return Values(base / B, total / B, np.sqrt(variance) / B)
 
 
-def _against(
-    values: Callable[[NDArray[np.bool_]], Floats], players: NDArray[np.intp], permutations: NDArray[np.intp], limit: int
-) -> tuple[Floats, Floats, Floats]:
-    """Value of the empty coalition, contributions of all columns and their variance, for one background row."""
-    k, J = len(players), permutations.shape[1]
-    if k <= limit:
-        v = values(corners(k, np.int8) > 0)
-        start, found, variance = v[0], exact_values(v), np.zeros((k, v.shape[1]))
-    else:
-        start = values(np.zeros((1, k), bool))[0]
-        found, variance = ordered_values(values, players, permutations)
-    mean, spread = np.zeros((J, len(start))), np.zeros((J, len(start)))
-    mean[players], spread[players] = found, variance
-    return start, mean, spread
+def _batches(
+    game: Game, x: Any, background: list[Any], plan: ExplanationPlan
+) -> Iterator[list[tuple[int, NDArray[np.intp], Floats]]]:
+    """For some background rows at a time: their place, the players and the coalitions' rows."""
+    made: list[tuple[int, NDArray[np.intp], Floats]] = []
+    for place, z in enumerate(background):
+        players = game.differing(x, z)
+        k = len(players)
+        member = (
+            corners(k, np.int8) > 0
+            if k <= plan.exact_columns
+            else ordered_coalitions(players, plan.permutations[place])
+        )
+        made.append((place, players, game.states(x, z, players, member)))
+        if sum(len(states) for _, _, states in made) >= BATCH:
+            yield made
+            made = []
+    if made:
+        yield made

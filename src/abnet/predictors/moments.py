@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from abnet.arrays import check_array
 from abnet.bam import BAM, contiguous
-from abnet.codebook import decode_table, decoded
-from abnet.cube import erf, namespace
+from abnet.codebook import decode_table
+from abnet.cube import erf, mean_corner_probabilities, namespace
 from abnet.features import CodedLayer, CodedRows
 from abnet.predictors.checks import check_words, layered_arrays, stacked_layers
 from abnet.predictors.leading import leading_arguments
@@ -110,19 +111,30 @@ class Moments(Predictor):
     def above(self, arguments: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores from the arguments (rows, members · d_1) of the leading means."""
         members, width = self.biases[0].shape
-        table = None if self.words is None else decode_table(self.words)
         leading: Any = erf(arguments).reshape(-1, members, width)
-        total: Any = 0.0
+        outputs = list[Any]()
         for m in range(members):
             v = leading[:, m]
             for W, b in zip(self.weights[1:], self.biases[1:], strict=True):
                 z = _standardised(W[m], b[m], v, self.e)[1]
                 v = erf(z / math.sqrt(2))
-            if self.n_classes == 2:
-                total = total + v[:, 0]
-            else:
-                total = total + (one_of_several(z) if table is None else decoded(table, v))
-        return np.asarray(total / members)
+            outputs.append(v if self.words is not None else v[:, 0] if self.n_classes == 2 else one_of_several(z))
+        if self.words is not None:
+            return self._decoded(np.stack(outputs, axis=1))
+        return np.asarray(sum(outputs) / members)
+
+    @cached_property
+    def _code_table(self) -> NDArray[np.float64]:
+        """The class of each corner of the outputs; made once, since small batches of rows would wait for it."""
+        assert self.words is not None
+        return decode_table(self.words)
+
+    def _decoded(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Shares of the classes from means (rows, members, c); corners are averaged over the members, then decoded."""
+        table = self._code_table
+        rows = max(2**20 // len(table), 1)
+        parts = [means[start : start + rows] for start in range(0, max(len(means), 1), rows)]
+        return np.concatenate([mean_corner_probabilities(part) @ table for part in parts])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``W_k`` and ``b_k`` by layer, e and the words."""

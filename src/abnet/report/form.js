@@ -48,10 +48,11 @@
   }
 
   function control(field) {
-    if (field.type === "truth") return choice([["true", "yes"], ["false", "no"], [MISSING, "(missing)"]], MISSING);
+    if (field.type === "truth") return choice([["true", "yes"], ["false", "no"], [MISSING, "(missing)"]], field.usual);
     if (field.type === "choice") {
       const known = field.choices.map((text, i) => [`${i}`, text || "(empty)"]);
-      return choice([...known, [ANOTHER, "(another value)"], [MISSING, "(missing)"]], known.length ? "0" : MISSING);
+      const usual = field.usual === null ? MISSING : field.usual < 0 ? ANOTHER : `${field.usual}`;
+      return choice([...known, [ANOTHER, "(another value)"], [MISSING, "(missing)"]], usual);
     }
     if (field.type === "text") return element("textarea");
     const made = element("input");
@@ -64,7 +65,7 @@
       made.value = field.usual;
     } else {
       made.type = field.type === "date" ? "date" : "datetime-local";
-      const text = new Date(Math.round(field.usual * DAY)).toISOString();
+      const text = field.usual === null ? "" : new Date(Math.round(field.usual * DAY)).toISOString();
       made.value = field.type === "date" ? text.slice(0, 10) : text.slice(0, 16);
     }
     return made;
@@ -196,14 +197,7 @@
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
     if (made.others) rows.push([`${made.others} others`, `${percent(made.otherProbability)} of all`, "", signed(made.otherShare[c])]);
-    return [table("Regions that it falls in: network and neurons, probability, expected output, share of the decision", ["region", "probability", "says", "share"], rows)];
-  }
-
-  function abstains(found) {
-    if (found.code === null) return true;
-    if (page.threshold === null) return false;
-    const sure = found.scores.length === 1 ? Math.abs(found.scores[0]) : Math.max(...found.scores);
-    return !(sure > page.threshold);
+    return [table("Regions that it falls in: network and neurons, probability, expected output, share of the score", ["region", "probability", "output", "share"], rows)];
   }
 
   function show() {
@@ -220,8 +214,9 @@
     answer.dataset.label = found.label ?? "";
     answer.dataset.code = found.code ?? "";
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
-    const parts = [element("p", found.label === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
-    if (abstains(found)) parts.push(element("p", "The model is not sure enough of this row to keep the promise it abstains by.", "problem"));
+    const parts = [element("p", found.code === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
+    if (found.code === null) parts.push(element("p", "The model is not certain enough of this row: its decision rule leaves it to a person.", "note"));
+    else if (found.code !== found.vote) parts.push(element("p", "By the decision rule above; the plain vote would be the other class.", "note"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
     if (page.plan) explain(row, found, working, mine);

@@ -16,6 +16,7 @@ from abnet.model.model import Model
 __all__ = [
     "CalibrationBin",
     "GivenRows",
+    "LOCATED",
     "RowMeasures",
     "calibration_bins",
     "interval",
@@ -28,6 +29,8 @@ BINS = 10
 """Bins of a reliability diagram, equally wide."""
 POINTS = 40
 """Points of a risk-coverage curve, at the most."""
+LOCATED = 5_000
+"""Rows that a page is made with: regions and errors are counted on them."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,14 @@ class RowMeasures:
 
     Attributes
     ----------
-    n_rows, errors : int
-        Rows with a label, and those that are answered wrongly; a label that the model does not know is an error.
+    n_rows, n_answered, errors : int
+        Rows with a label, those that the model's decision answers, and those that it answers wrongly; a label that the
+        model does not know is an error.
     low, high : float
-        Limits of the error, with 95% confidence if the rows are new.
-    confusion : int array (K, K) or (K + 1, K)
-        Rows of each true class, by answer; the last row for labels that the model does not know.
+        Limits of the error among answered rows, with 95% confidence if the rows are new.
+    confusion : int array (K or K + 1, K or K + 1)
+        Rows of each true class, by answer; a last row for labels that the model does not know, a last column for rows
+        without an answer.
     log_loss, calibration_error : float or None
         Of the probabilities, where there are any: the mean of ``-ln p(true class)`` over rows with a known label, and
         the mean gap between probability and frequency over the bins.
@@ -80,6 +85,7 @@ class RowMeasures:
     """
 
     n_rows: int
+    n_answered: int
     errors: int
     low: float
     high: float
@@ -95,8 +101,8 @@ class RowMeasures:
 
     @property
     def error(self) -> float:
-        """Share of the rows that are answered wrongly."""
-        return self.errors / self.n_rows
+        """Share of the answered rows that are answered wrongly."""
+        return self.errors / max(self.n_answered, 1)
 
     @property
     def base_rate(self) -> float:
@@ -161,9 +167,10 @@ def measure_scores(
     n, K = len(codes), model.n_classes
     if not n:
         raise ValueError("there is no row with a label: a report needs some, or no table at all.")
-    answers, known = winners(scores), codes >= 0
-    wrong = answers != codes
-    confusion = np.zeros((K + int(not known.all()), K), np.int64)
+    answers, best, known = model.decision(scores), winners(scores), codes >= 0
+    answered, wrong = answers < K, best != codes
+    errors, n_answered = int((answered & (answers != codes)).sum()), int(answered.sum())
+    confusion = np.zeros((K + int(not known.all()), K + int(model.decision.kind == "abstain")), np.int64)
     np.add.at(confusion, (np.where(known, codes, K), answers), 1)
     log_loss, gap = None, None
     bins: tuple[CalibrationBin, ...] = ()
@@ -174,10 +181,10 @@ def measure_scores(
         said = probabilities[:, 1] if K == 2 else probabilities.max(axis=1)
         bins = calibration_bins(said, codes == 1 if K == 2 else ~wrong)
         gap = float(sum(b.n_rows * abs(b.said - b.found) for b in bins) / n)
-    low, high = interval(int(wrong.sum()), n)
+    low, high = interval(errors, n_answered) if n_answered else (0.0, 1.0)
     coverage, risk = risk_by_coverage(sureness(scores), wrong)
     return RowMeasures(
-        n, int(wrong.sum()), low, high, confusion, log_loss, gap, bins, coverage, risk,
+        n, n_answered, errors, low, high, confusion, log_loss, gap, bins, coverage, risk,
         n_fitted=None if seen is None else seen.found, were_fitted=seen is not None and seen.reused,
         n_unlabelled=n_unlabelled,
     )  # fmt: skip

@@ -4,16 +4,15 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet import __version__
@@ -22,14 +21,16 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
-from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.table_map import TableMap
-from abnet.report.evidence import columns_section, curves_section, estimates_section, moves_of, moves_section, page_plan
+from abnet.report.columns import columns_section, form_fields, medoid
+from abnet.report.estimates import estimates_section
+from abnet.report.learning import learning_section
+from abnet.report.markup import rendered, short
 from abnet.report.measures import GivenRows, measure_rows
+from abnet.report.moves import moves_of, moves_section, page_plan
 from abnet.report.order import natural_order
-from abnet.report.promise import Peer, certificate_section, peers_of, repeat_section
+from abnet.report.promise import Peer, peers_of, promise_section
+from abnet.report.repeat import repeat_section
+from abnet.report.summary import About, about_rows, summary_section
 
 __all__ = ["report_page", "write_report"]
 
@@ -41,8 +42,13 @@ def write_report(
     y: Any = None,
     *,
     title: str | None = None,
+    owner: str | None = None,
+    purpose: str | None = None,
+    date: str | None = None,
+    data: str | None = None,
     rivals: Sequence[Any] = (),
     form: bool = True,
+    progress: Callable[[float], None] | None = None,
 ) -> Path:
     """Write one HTML page about a model: its certificate, what moves it, how it learned, how to make it again.
 
@@ -58,14 +64,17 @@ def write_report(
     X, y : table or array, and labels, optional
         Rows that the model was not fitted on: with them the page has estimates of calibration, confusion and risk at
         every coverage. A label that the model does not know is an error.
-    title : str, optional
-        Heading of the page.
+    title, owner, purpose, date, data : str, optional
+        Heading of the page; who answers for the model; what it is for; a date; a description of the data. They stand
+        at the head of the page as they are given.
     rivals : sequence of dict
         Other models, as ``abnet compare --json`` lists them under ``contenders``: ``name``, ``bound``, ``test_error``.
         By default those that `abnet fit` met.
     form : bool
         Whether the page has the form. It then holds the model, and the rows of the training table that the model keeps
         for explanations.
+    progress : callable, optional
+        Takes the share that is done, between 0 and 1.
 
     Returns
     -------
@@ -90,7 +99,8 @@ def write_report(
     if X is not None:
         prepared = _dense(fitted.prepare(X))
         given = measure_rows(fitted, prepared, _codes(fitted.labels, y, len(prepared)))
-    page = report_page(fitted, given, title=title, rivals=peers_of(list(rivals)), form=form)
+    about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
+    page = report_page(fitted, given, about=about, rivals=peers_of(list(rivals)), form=form, progress=progress)
     target = Path(path)
     with atomic_path(target) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
@@ -115,188 +125,72 @@ def report_page(
     model: Model,
     given: GivenRows | None = None,
     *,
-    title: str | None = None,
+    about: About | None = None,
     rivals: Sequence[Peer] = (),
     form: bool = True,
+    progress: Callable[[float], None] | None = None,
 ) -> str:
     """The HTML of a report; parameters as for `write_report`, with rows that are prepared and measured."""
-    measures = None if given is None else given.measures
+    stated, measures = about or About(), None if given is None else given.measures
     plan = page_plan(model, given)
-    moves = moves_of(model, plan, given)
+    moves = moves_of(model, plan, given, progress)
     peers = tuple(rivals) or peers_of([msgspec.structs.asdict(rival) for rival in model.card.rivals])
-    target = model.card.target
-    heading = title or (f"A classifier of “{target}”" if target is not None else "A classifier")
+    body, data, script = _form(model, plan) if form else (Markup(), Markup(), "")
     sections = [
-        _Section("promise", "What is promised", certificate_section(model, peers, measures)),
-        _Section("estimates", "What was measured", estimates_section(model, measures)),
-        _Section("moves", "What moves its answers", moves_section(model, moves, given=given is not None)),
+        ("summary", "Summary", summary_section(model, peers, measures, moves)),
+        ("promise", "What is certified", promise_section(model)),
+        ("estimates", "What was measured", estimates_section(model, measures)),
+        ("moves", "What moves its answers", moves_section(model, moves, given=given is not None)),
+        ("try", "Try a row", body),
+        ("learning", "How it was trained", learning_section(model.card.curves)),
+        ("columns", "What it reads", columns_section(model)),
+        ("repeat", "How to make it again", repeat_section(model)),
     ]
-    embedded = _form(model, plan) if form else _Form("<p>This page was made without the form.</p>")
-    if form:
-        sections.append(_Section("try", "Try a row", embedded.body))
-    sections += [
-        _Section("learning", "How it learned", curves_section(model.card.curves)),
-        _Section("columns", "What it reads", columns_section(model)),
-        _Section("repeat", "How to make it again", repeat_section(model)),
-    ]
-    return _whole(heading, _lead(model), sections, embedded)
-
-
-@dataclass(frozen=True)
-class _Section:
-    ident: str
-    title: str
-    body: str
-
-
-@dataclass(frozen=True)
-class _Form:
-    """HTML of the form, the data that its script reads, and the script."""
-
-    body: str
-    data: str = ""
-    script: str = ""
+    if progress is not None:
+        progress(1.0)
+    style, target = _asset("page.css"), model.card.target
+    heading = stated.title or (f"A classifier of “{target}”" if target is not None else "A classifier")
+    page = rendered(
+        "page.html", heading=short(heading, 200), lead=_lead(model), about=about_rows(stated, model),
+        version=__version__, sections=[{"ident": i, "title": name, "body": text} for i, name, text in sections if text],
+        style=Markup(style), style_hash=_hashed(style), script=Markup(script), script_hash=_hashed(script), data=data,
+    )  # fmt: skip
+    return str(page)
 
 
 def _lead(model: Model) -> str:
-    names = model.labels.names
-    listed = ", ".join(f"“{_cut(name)}”" for name in names[:6]) + (
-        f" and {len(names) - 6} more" if len(names) > 6 else ""
-    )
-    recipe = model.card.recipe
-    made = f" Made as {recipe[:300]}." if isinstance(recipe, str) else ""
-    return f"It tells {len(names)} classes apart: {listed}.{made}"
-
-
-def _cut(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _whole(heading: str, lead: str, sections: Sequence[_Section], form: _Form) -> str:
-    style, scripts = _asset("page.css"), form.script
-    policy = (
-        f"default-src 'none'; style-src '{_hashed(style)}'; script-src {_quoted(scripts)}; base-uri 'none'; "
-        "form-action 'none'"
-    )
-    links = "".join(f'<li><a href="#{section.ident}">{escape(section.title)}</a></li>' for section in sections)
-    body = "\n".join(
-        f'<section id="{section.ident}" aria-labelledby="{section.ident}-h">\n<h2 id="{section.ident}-h">'
-        f"{escape(section.title)}</h2>\n{_unbroken(section.body)}\n</section>"
-        for section in sections
-    )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>{escape(_cut(heading, 120))}</title>
-<style>{style}</style>
-</head>
-<body>
-<header>
-<p class="kind">Model report</p>
-<h1>{escape(_cut(heading, 200))}</h1>
-<p class="lead">{escape(lead)}</p>
-<nav aria-label="Contents"><ul>{links}</ul></nav>
-</header>
-<main>
-{body}
-</main>
-<footer>
-<p>Written by abnet {escape(__version__)}. A certificate is a promise; everything called an estimate is none.</p>
-</footer>
-{form.data}
-{f"<script>{scripts}</script>" if scripts else ""}
-</body>
-</html>
-"""
-
-
-def _unbroken(text: str) -> str:
-    """No line that begins with the sign of a percentage."""
-    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+    names = [model.labels.names[place] for place in natural_order(model.labels.names)]
+    listed = ", ".join(f"“{short(name, 60)}”" for name in names[:6])
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return f"It tells {len(names)} classes apart: {listed}{more}."
 
 
 def _hashed(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
 
 
-def _quoted(script: str) -> str:
-    return f"'{_hashed(script)}'" if script else "'none'"
-
-
 @cache
 def _asset(name: str) -> str:
     """A file of this package, without its comments: a page need not carry them."""
-    text = files("abnet.report").joinpath(name).read_text(encoding="utf-8")
-    return _bare(text)
+    return _bare(files("abnet.report").joinpath(name).read_text(encoding="utf-8"))
 
 
 def _bare(text: str) -> str:
     return re.sub(r"^\s*/\*.*?\*/\n?", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
-# The form
-
-
-def _form(model: Model, plan: ExplanationPlan | None) -> _Form:
+def _form(model: Model, plan: ExplanationPlan | None) -> tuple[Markup, Markup, str]:
+    """The form, the data that its script reads, and the script."""
     try:
         record = js_record(model)
     except ValueError as error:
-        return _Form(f"<p>There is no form for this model: {escape(str(error))}</p>")
-    threshold = model.decision.threshold if model.decision.kind == "abstain" else None
+        return rendered("form.html", refused=str(error)), Markup(), ""
+    typical = None if plan is None else medoid(plan.background)
     page = {
         "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
-        "fields": _fields(model), "threshold": threshold, "order": natural_order(model.labels.names),
+        "fields": form_fields(model, typical), "order": natural_order(model.labels.names),
     }  # fmt: skip
-    body = (
-        '<noscript><p class="note">With JavaScript on, a form here takes a row and computes its label, probabilities '
-        "and explanation. Nothing leaves this page.</p></noscript>\n"
-        '<div id="abnet-form" hidden><p>Fill in a row: its answer is computed in this page, and nothing leaves it. An '
-        'empty field is a missing value.</p><form autocomplete="off"></form>'
-        '<div id="abnet-answer" class="answer" aria-live="polite"></div></div>'
-    )
-    data = f'<script type="application/json" id="abnet-data">{script_json(page)}</script>'
+    start = "" if typical is None else "It begins with a typical row."
+    data = Markup('<script type="application/json" id="abnet-data">{}</script>').format(Markup(script_json(page)))
     parts = [_bare(js_library()), _bare(js_library("explain")), _asset("form.js")]
-    return _Form(body, data, "\n".join(parts))
-
-
-def _fields(model: Model) -> list[dict[str, Any]]:
-    """What the form asks for: a field for each column, with a usual value."""
-    preparation: Any = model.preparation
-    base = preparation.base if isinstance(preparation, CodedMap) else preparation
-    if isinstance(base, TableMap):
-        return [_field(column) for column in base.columns]
-    n = model.n_inputs if base is None else base.n_features_in
-    names = model.feature_names or [f"column {place}" for place in range(1, n + 1)]
-    usual: Sequence[float] = [0.0] * n
-    if isinstance(base, StandardMap):
-        usual = base.mean
-    elif isinstance(base, MinMaxMap):
-        usual = [(0.5 - shift) / scale for scale, shift in zip(base.scale, base.shift, strict=True)]
-    return [
-        {"name": name, "type": "number", "usual": _rounded(value)} for name, value in zip(names, usual, strict=True)
-    ]
-
-
-def _field(column: Any) -> dict[str, Any]:
-    if isinstance(column, NumericColumn):
-        form = column.form
-        unit = "seconds" if form.duration else (form.before or form.after).strip()
-        if form.offset:
-            return {"name": column.name, "type": "whole", "usual": str(form.offset + round(column.fill)), "unit": unit}
-        return {"name": column.name, "type": "number", "usual": _rounded(column.fill), "unit": unit}
-    if isinstance(column, DateColumn):
-        timed = column.fill != round(column.fill)
-        return {"name": column.name, "type": "time" if timed else "date", "usual": column.fill}
-    if isinstance(column, TextColumn):
-        known = [*column.categories, *(column.rare or ())]
-        return {"name": column.name, "type": "choice", "choices": known, "usual": column.categories[0] if known else ""}
-    return {"name": column.name, "type": "truth" if column.kind == "boolean" else "text", "usual": ""}
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.6g}")
+    return rendered("form.html", refused="", start=start), data, "\n".join(parts)

@@ -16,10 +16,10 @@ from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.model.model import Model
 from abnet.model.table_rows import as_model, frames_of, prepared
 from abnet.preparation.unseen import Unseen, merge
-from abnet.report.evidence import LOCATED
-from abnet.report.measures import GivenRows, measure_scores
+from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
 from abnet.report.promise import Peer, peers_of
+from abnet.report.summary import About
 from abnet.tables import TableError
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import cell_texts, check_named, label_text
@@ -69,6 +69,10 @@ def report_table(
     truth: str | None = None,
     compared: str | os.PathLike[str] | None = None,
     title: str | None = None,
+    owner: str | None = None,
+    purpose: str | None = None,
+    date: str | None = None,
+    data: str | None = None,
     form: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> ReportedTable:
@@ -85,8 +89,8 @@ def report_table(
         Column with the labels; by default the one that the model predicts.
     compared : path, optional
         Other models to show: what ``abnet compare --json`` printed.
-    title : str, optional
-        Heading of the page.
+    title, owner, purpose, date, data : str, optional
+        Heading of the page; who answers for the model; what it is for; a date; a description of the data.
     form : bool
         Whether the page has a form to try rows. It then holds the model and the training rows that the model keeps.
     progress : callable, optional
@@ -94,7 +98,9 @@ def report_table(
     """
     loaded, peers = as_model(model), () if compared is None else _peers(Path(compared))
     given, notes = (None, []) if table is None else _gathered(loaded, table, target_of(loaded, truth), progress)
-    page = report_page(loaded, given, title=title, rivals=peers, form=form)
+    about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
+    rest = None if progress is None else lambda share: progress(READ + (1.0 - READ) * share)
+    page = report_page(loaded, given, about=about, rivals=peers, form=form, progress=rest)
     target = Path(output)
     replaced = target.exists()
     with atomic_path(target) as temporary:
@@ -105,8 +111,6 @@ def report_table(
             f"{given.measures.n_fitted:,} of {n_rows:,} rows have the values and the label of training rows; the page "
             "says so"
         )
-    if progress is not None:
-        progress(1.0)
     return ReportedTable(os.fspath(output), target.stat().st_size, replaced, n_rows, error, tuple(notes))
 
 
@@ -121,7 +125,7 @@ def _peers(path: Path) -> tuple[Peer, ...]:
     return found
 
 
-READ = 0.6
+READ = 0.2
 """Share of the work that is done when the table is read; explaining the model and drawing take the rest."""
 
 
@@ -164,7 +168,10 @@ def _codes(frame: Table, target: str, known: dict[str | None, int]) -> NDArray[n
 
 
 def _fewer(kept: tuple[NDArray[Any], ...], *new: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Rows with the smallest of their random numbers, which come first: all have the same chance to stay."""
+    """Rows with the smallest of their random numbers, which come first, in the order of the table.
+
+    All rows have the same chance to stay. A short table stays as it is, so that `explain_table` has the same rows.
+    """
     both = tuple(np.concatenate(pair) for pair in zip(kept, new, strict=True)) if kept else new
-    order = np.argsort(both[0], kind="stable")[:LOCATED]
+    order = np.sort(np.argsort(both[0], kind="stable")[:LOCATED])
     return tuple(part[order] for part in both)

@@ -1,9 +1,13 @@
-"""Charts for a page, written by hand: sharp at every size, coloured by the page's style sheet, described in words."""
+"""Charts for a page: numbers become places in a picture; the templates draw it, and the style sheet colours it."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+from abnet.report.markup import drawn
 
 __all__ = ["Bar", "Series", "bar_chart", "chart", "nice_ticks"]
 
@@ -20,13 +24,15 @@ class Bar:
     name, text : str
         What it is, and its value as it is to be read.
     value : float
-        Its length; negative ones go left from the middle.
+        Its length, 0 or more.
     style : str
         Class of the style sheet.
     mark : float or None
         Where a tick stands across it.
     spread : float
         Half the length of a whisker at its end.
+    note : str
+        A line below it.
     """
 
     name: str
@@ -35,6 +41,7 @@ class Bar:
     style: str = "main"
     mark: float | None = None
     spread: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,49 +86,27 @@ def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [float(f"{number * step:.10g}") for number in range(first, max(last, first + 1) + 1)]
 
 
-def bar_chart(bars: Sequence[Bar], title: str) -> str:
+def bar_chart(bars: Sequence[Bar], title: str) -> Markup:
     """Horizontal bars in a list; their names and figures are text, which wraps and is read aloud, however long it is.
 
     Examples
     --------
-    >>> print(bar_chart([Bar("<a>", "3%", 0.03)], "Errors"))
-    <ul class="bars" aria-label="Errors">
-    <li><p><span>&lt;a&gt;</span> <b>3%</b></p>
-    <svg ...><rect .../><rect .../></svg></li>
-    </ul>
+    >>> made = bar_chart([Bar("<a>", "3%", 0.03), Bar("b", "6%", 0.06)], "Errors")
+    >>> "&lt;a&gt;" in made, made.count('width="49.50%"')
+    (True, 1)
     """
-    largest = max([abs(bar.value) + bar.spread for bar in bars] + [bar.mark or 0.0 for bar in bars] + [1e-12])
-    both = any(bar.value < 0 for bar in bars)
-    zero, unit = (50.0, 49.0 / largest) if both else (0.0, 99.0 / largest)
-    items = "\n".join(
-        f"<li><p><span>{escape(bar.name)}</span> <b>{escape(bar.text)}</b></p>\n{_bar(bar, zero, unit)}</li>"
-        for bar in bars
-    )
-    return f'<ul class="bars" aria-label="{escape(title)}">\n{items}\n</ul>'
+    largest = max([bar.value + bar.spread for bar in bars] + [bar.mark or 0.0 for bar in bars] + [1e-12])
+    return drawn("bars", [_placed(bar, 99.0 / largest) for bar in bars], title)
 
 
-def _bar(bar: Bar, zero: float, unit: float) -> str:
+def _placed(bar: Bar, unit: float) -> dict[str, Any]:
     """One bar, in shares of the width that there is."""
-    length = abs(bar.value) * unit
-    start, end = (zero - length, zero - length) if bar.value < 0 else (zero, zero + length)
-    parts = [
-        '<rect x="0" y="3" width="100%" height="12" class="track"/>',
-        f'<rect x="{start:.2f}%" y="3" width="{max(length, 0.3):.2f}%" height="12" class="bar {bar.style}"/>',
-    ]
-    if bar.mark is not None:
-        x = f"{zero + bar.mark * unit:.2f}%"
-        parts.append(f'<line x1="{x}" x2="{x}" y1="0" y2="18" class="mark"/>')
-    if bar.spread > 0:
-        low, high = (f"{end + side * bar.spread * unit:.2f}%" for side in (-1, 1))
-        parts.append(f'<line x1="{low}" x2="{high}" y1="9" y2="9" class="whisker"/>')
-    return f'<svg aria-hidden="true" width="100%" height="18">{"".join(parts)}</svg>'
-
-
-def _head(ident: str, title: str, description: str, attributes: str) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{ident}-t {ident}-d" {attributes}>\n'
-        f'<title id="{ident}-t">{escape(title)}</title>\n<desc id="{ident}-d">{escape(description)}</desc>'
-    )
+    low, high = (f"{max(bar.value + side * bar.spread, 0.0) * unit:.2f}" for side in (-1, 1))
+    return {
+        "name": bar.name, "text": bar.text, "style": bar.style, "note": bar.note, "start": "0.00",
+        "length": f"{max(bar.value * unit, 0.3):.2f}", "mark": None if bar.mark is None else f"{bar.mark * unit:.2f}",
+        "low": low if bar.spread > 0 else None, "high": high,
+    }  # fmt: skip
 
 
 def chart(
@@ -135,7 +120,7 @@ def chart(
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
     percent: tuple[bool, bool] = (False, False),
-) -> str:
+) -> Markup:
     """Lines and dots in a frame of axes.
 
     Parameters
@@ -162,26 +147,14 @@ def chart(
     x_ticks = nice_ticks(*(x_range or (min(xs), max(xs))))
     y_ticks = nice_ticks(*(y_range or (min(ys), max(ys))))
     frame = _Frame(x_ticks[0], x_ticks[-1], y_ticks[0], y_ticks[-1])
-    parts = [_head(ident, title, description, f'class="chart" viewBox="0 0 {WIDTH} {HEIGHT}"')]
-    for tick in y_ticks:
-        y = frame.y(tick)
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" class="tick end">{_number(tick, percent[1])}</text>')
-    for tick in x_ticks:
-        x = frame.x(tick)
-        parts.append(
-            f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" class="tick middle">{_number(tick, percent[0])}</text>'
-        )
-    parts.append(
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 5}" class="label middle">{escape(x_label)}</text>'
-    )
-    parts.append(
-        f'<text x="12" y="{(TOP + HEIGHT - BOTTOM) / 2}" class="label middle" '
-        f'transform="rotate(-90 12 {(TOP + HEIGHT - BOTTOM) / 2})">{escape(y_label)}</text>'
-    )
-    for one in series:
-        parts += _drawn(one, frame)
-    return "\n".join([*parts, "</svg>"])
+    picture = {
+        "ident": ident, "title": title, "description": description, "x_label": x_label, "y_label": y_label,
+        "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM,
+        "x_ticks": [(frame.x(tick), _number(tick, percent[0])) for tick in x_ticks],
+        "y_ticks": [(frame.y(tick), _number(tick, percent[1])) for tick in y_ticks],
+        "lines": [_drawn(one, frame) for one in series],
+    }  # fmt: skip
+    return drawn("chart", picture)
 
 
 @dataclass(frozen=True)
@@ -194,24 +167,20 @@ class _Frame:
     top: float
 
     def x(self, value: float) -> float:
-        return LEFT + (value - self.left) / (self.right - self.left) * (WIDTH - LEFT - RIGHT)
+        return round(LEFT + (value - self.left) / (self.right - self.left) * (WIDTH - LEFT - RIGHT), 1)
 
     def y(self, value: float) -> float:
-        return HEIGHT - BOTTOM - (value - self.bottom) / (self.top - self.bottom) * (HEIGHT - TOP - BOTTOM)
+        return round(HEIGHT - BOTTOM - (value - self.bottom) / (self.top - self.bottom) * (HEIGHT - TOP - BOTTOM), 1)
 
 
-def _drawn(one: Series, frame: _Frame) -> list[str]:
+def _drawn(one: Series, frame: _Frame) -> dict[str, Any]:
     points = [(frame.x(x), frame.y(y)) for x, y in zip(one.x, one.y, strict=True)]
-    parts = []
-    if one.line:
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        parts.append(f'<polyline points="{path}" class="line {one.style}"/>')
-    for (x, _), low, high in zip(points, one.low, one.high, strict=False):
-        top, bottom = frame.y(high), frame.y(low)
-        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}" class="whisker"/>')
-    if one.dots:
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" class="dot {one.style}"/>' for x, y in points]
-    return parts
+    ends = zip(points, one.low, one.high, strict=False)
+    return {
+        "style": one.style, "points": " ".join(f"{x},{y}" for x, y in points) if one.line else "",
+        "dots": points if one.dots else [],
+        "whiskers": [(x, frame.y(low), frame.y(high)) for (x, _), low, high in ends],
+    }  # fmt: skip
 
 
 def _number(value: float, percent: bool) -> str:

@@ -1,0 +1,161 @@
+"""The columns that a model reads: a table of them, fields for the form, and a typical row to begin with."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from abnet.model.model import Model
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
+from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.preparation.table_map import TableMap
+from abnet.report.markup import rendered, short, table
+from abnet.words import number_of
+
+__all__ = ["columns_section", "form_fields", "medoid"]
+
+
+def _base(model: Model) -> Any:
+    """The preparation without its codes."""
+    return model.preparation.base if isinstance(model.preparation, CodedMap) else model.preparation
+
+
+def columns_section(model: Model) -> Markup:
+    """The columns that the model takes, and what was left out."""
+    base, preparation = _base(model), model.preparation
+    codes = ""
+    if isinstance(preparation, CodedMap):
+        n = sum(map(len, preparation.thresholds))
+        codes = f"{n:,} thermometer codes (is the value above a threshold?) are added to the features."
+    if isinstance(base, TableMap):
+        lines = [[column.name, _kind(column), _features(column)] for column in base.columns]
+        used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
+        notes = [[note.column, note.text] for note in base.notes]
+        remarks = table(["column", "remark"], _first(notes), caption="Remarks", left=2) if notes else ""
+        return rendered("columns.html", used=used, codes=codes, plain="", remarks=remarks)
+    names = model.feature_names
+    if names is None:
+        n = model.n_inputs if base is None or not hasattr(base, "n_features_in") else base.n_features_in
+        return rendered(
+            "columns.html", used="", codes=codes, plain=f"Arrays of {n:,} numbers without names.", remarks=""
+        )
+    used = table(["column"], _first([[name] for name in names]), caption="Columns used, all numeric", left=1)
+    return rendered("columns.html", used=used, codes=codes, plain="", remarks="")
+
+
+def _kind(column: Any) -> str:
+    unit = "" if column.kind != "numeric" else column.form.before or column.form.after
+    return f"{column.kind}, in {unit}" if unit else str(column.kind)
+
+
+def _features(column: Any) -> str:
+    if column.kind == "text":
+        listed = ", ".join(short(name) for name in column.categories[:6])
+        return listed + (f" and {len(column.categories) - 6} more" if len(column.categories) > 6 else "")
+    return number_of(len(column.features), "feature")
+
+
+def _first(lines: Sequence[list[str]], most: int = 100) -> list[list[str]]:
+    cut = [[short(cell, 120) for cell in line] for line in lines[:most]]
+    return cut if len(lines) <= most else [*cut, [f"and {len(lines) - most:,} more", *[""] * (len(lines[0]) - 1)]]
+
+
+# A typical row
+
+
+def medoid(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """The row with the least sum of distances to the others: a typical row that really occurred.
+
+    Examples
+    --------
+    >>> medoid(np.array([[0.0, 0.0], [1.0, 1.0], [9.0, 9.0]]))
+    array([1., 1.])
+    """
+    values = np.asarray(rows, np.float64)
+    gaps = np.sqrt(((values[:, None] - values[None]) ** 2).sum(axis=2))
+    return np.asarray(values[int(np.argmin(gaps.sum(axis=1)))])
+
+
+def form_fields(model: Model, typical: NDArray[np.float64] | None) -> list[dict[str, Any]]:
+    """What the form asks for: a field for each column, filled in from the features of a typical row.
+
+    Parameters
+    ----------
+    model : Model
+    typical : array (features,), optional
+        Before the codes; without it, means and first categories are taken.
+    """
+    base = _base(model)
+    if isinstance(base, TableMap):
+        made, start = [], 0
+        for column in base.columns:
+            width = len(column.features)
+            made.append(_field(column, None if typical is None else typical[start : start + width]))
+            start += width
+        return made
+    n = model.n_inputs if base is None else base.n_features_in
+    names = model.feature_names or [f"column {place}" for place in range(1, n + 1)]
+    usual = _numbers(base, n, typical)
+    return [
+        {"name": name, "type": "number", "usual": _rounded(value)} for name, value in zip(names, usual, strict=True)
+    ]
+
+
+def _numbers(base: Any, n: int, typical: NDArray[np.float64] | None) -> Sequence[float]:
+    """Numbers of an array's columns from scaled features; their means, or the middle of their range, without any."""
+    if isinstance(base, StandardMap):
+        return list(base.mean) if typical is None else list(np.array(base.mean) + typical * np.array(base.scale))
+    if isinstance(base, MinMaxMap):
+        features = np.full(n, 0.5) if typical is None else typical
+        return [(f - shift) / scale for f, scale, shift in zip(features, base.scale, base.shift, strict=True)]
+    return list(typical) if base is None and typical is not None else [0.0] * n
+
+
+def _field(column: Any, features: NDArray[np.float64] | None) -> dict[str, Any]:
+    if isinstance(column, NumericColumn | DateColumn):
+        return {"name": column.name, **_numeric_field(column, _value(column, features))}
+    if isinstance(column, TextColumn):
+        known = [*column.categories, *(column.rare or ())]
+        return {"name": column.name, "type": "choice", "choices": known, "usual": _category(column, features)}
+    if column.kind == "boolean":
+        sign = 0.0 if features is None else float(features[0])
+        return {"name": column.name, "type": "truth", "usual": "" if sign == 0 else "true" if sign > 0 else "false"}
+    return {"name": column.name, "type": "text", "usual": ""}
+
+
+def _value(column: Any, features: NDArray[np.float64] | None) -> float | None:
+    """The number behind a column's features; None where the typical row has none."""
+    if features is None or column.scale is None:
+        return float(column.fill)
+    if column.indicator and features[-1] == 1.0:
+        return None
+    return float(features[0] * column.scale + column.mean)
+
+
+def _numeric_field(column: Any, value: float | None) -> dict[str, Any]:
+    if isinstance(column, DateColumn):
+        timed = column.fill != round(column.fill)
+        whole = value if value is None or timed else float(round(value))
+        return {"type": "time" if timed else "date", "usual": whole}
+    form = column.form
+    unit = "seconds" if form.duration else (form.before or form.after).strip()
+    if form.offset:
+        return {"type": "whole", "usual": "" if value is None else str(form.offset + round(value)), "unit": unit}
+    return {"type": "number", "usual": "" if value is None else _rounded(value), "unit": unit}
+
+
+def _category(column: TextColumn, features: NDArray[np.float64] | None) -> int | None:
+    """The place of the category among the choices; -1 for another one, None for a missing one."""
+    if features is None:
+        return 0 if column.categories else None
+    active = np.flatnonzero(features[: len(column.categories)])
+    if len(active):
+        return int(active[0])
+    return None if column.missing and features[-1] == 1.0 else -1
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -1,0 +1,65 @@
+"""Templates of the report as functions that return escaped markup."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from abnet.templates import templates
+
+__all__ = ["drawn", "rendered", "short", "table", "with_code"]
+
+
+def rendered(template: str, **context: Any) -> Markup:
+    """A template filled in."""
+    return Markup(templates("abnet.report").get_template(template).render(**context))
+
+
+def drawn(macro: str, *arguments: Any) -> Markup:
+    """One of the macros of `macros.html` filled in."""
+    module = templates("abnet.report").get_template("macros.html").module
+    return Markup(getattr(module, macro)(*arguments))
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    caption: str,
+    left: int = 1,
+    marked: Collection[int] = (),
+) -> Markup:
+    """A table of texts; the first `left` columns are flush left, marked rows stand out.
+
+    Examples
+    --------
+    >>> table(["", "n"], [["<b>", "1"]], caption="Rows").count("&lt;b&gt;")
+    1
+    """
+    return drawn("table", list(header), [list(row) for row in rows], caption, left, set(marked))
+
+
+def with_code(text: str) -> Markup:
+    """A sentence whose names of code stand between backticks.
+
+    Examples
+    --------
+    >>> with_code("No certificate for `predict` < 3.")
+    Markup('No certificate for <code>predict</code> &lt; 3.')
+    """
+    parts = [
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(text.split("`"))
+    ]
+    return Markup("").join(parts)
+
+
+def short(text: str, most: int = 24) -> str:
+    """A text cut at so many letters.
+
+    Examples
+    --------
+    >>> short("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"

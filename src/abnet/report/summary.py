@@ -1,0 +1,253 @@
+"""The first page: the promise as one number, the decision rule, what to watch out for, and what moves the answers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from markupsafe import Markup
+
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.sentences import assumptions, sentence
+from abnet.explanation.model_explanation import ModelExplanation
+from abnet.explanation.row_explanation import amount
+from abnet.model.model import Model
+from abnet.report.estimates import fitted_warning
+from abnet.report.markup import rendered, short, with_code
+from abnet.report.measures import RowMeasures
+from abnet.report.moves import direction_text
+from abnet.report.promise import Peer, better_peers, weak_classes
+from abnet.report.svg import Bar, bar_chart
+from abnet.words import confidence, number_of, percent, percent_up
+
+__all__ = ["About", "about_rows", "summary_section"]
+
+DRIVERS = 5
+"""Columns that the first page names."""
+MOST_LISTED = 3
+"""Classes or models that a warning names."""
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What people say about a model, for the head of its report; every field is optional.
+
+    Attributes
+    ----------
+    title, owner, purpose, date, data : str or None
+        Heading; who answers for the model; what it is for; a date; a description of the data.
+    """
+
+    title: str | None = None
+    owner: str | None = None
+    purpose: str | None = None
+    date: str | None = None
+    data: str | None = None
+
+
+def about_rows(about: About, model: Model) -> list[tuple[str, str]]:
+    """Lines for the head of the page; what nobody stated is said to be missing."""
+    card = model.card
+    rows = [("Intended use", about.purpose or "not stated"), ("Owner", about.owner or "not stated")]
+    rows += [("Date", about.date)] if about.date else []
+    known = [] if card.n_training_rows is None else [number_of(card.n_training_rows, "row")]
+    known += [] if card.target is None else [f"predicted column “{short(card.target, 60)}”"]
+    known += [] if card.data_fingerprint is None else [f"fingerprint {card.data_fingerprint[:8]}"]
+    data = ". ".join(filter(None, (about.data, ", ".join(known))))
+    rows += [("Data", data)] if data else []
+    rows += [("Method", card.recipe[:300])] if card.recipe else []
+    return [(name, short(text, 600)) for name, text in rows]
+
+
+def summary_section(
+    model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None, found: ModelExplanation | None
+) -> Markup:
+    """One page for people accountable for the model."""
+    c = model.certificate_
+    bars = _bars(c, peers, measures)
+    return rendered(
+        "summary.html", **_headline(model), decision=_decision(model), warnings=_warnings(model, peers, measures),
+        bars=bar_chart(bars, "Error rates of this model and others") if bars else None,
+        bars_words=_bars_words(bars, peers), drivers=_drivers(model, found),
+        assumptions=None if c is None else with_code(assumptions(c)),
+    )  # fmt: skip
+
+
+def _headline(model: Model) -> dict[str, Any]:
+    c = model.certificate_
+    bound = None if c is None else c.vote_error_bound
+    if c is None:
+        estimate = model.card.bound_estimate
+        figure = "" if estimate is None else f" An estimate of the bound is {percent(estimate)}."
+        words = f"Nothing is promised about its error on new data.{figure}"
+        return {"number": None, "verdict": "No certificate.", "verdict_words": words}
+    if bound is None:
+        words = "No theorem covers the way it votes; the details say what is certified."
+        return {"number": None, "verdict": "No certificate for its answers.", "verdict_words": words}
+    grouped = c.facts.n_groups is not None
+    where = "a new group, averaged over its rows," if grouped else "new data"
+    plain = "" if model.decision.kind == "argmax" else " of the plain vote"
+    majority = c.majority_class_error
+    beside = "" if majority is None else f" Always answering the most common class errs on {percent(majority)}."
+    words = (
+        f"error rate{plain} (upper bound) on {where} from the same source, with {confidence(c.facts.delta)} "
+        f"confidence; {percent(c.empirical_error)} of {number_of(c.facts.n_rows, 'counted row')} were wrong.{beside}"
+    )
+    return {"number": percent_up(bound), "number_words": words}
+
+
+# The decision
+
+
+def _decision(model: Model) -> dict[str, Any] | None:
+    """The rule by which rows are answered, and what is promised of it; None for the plain vote."""
+    if model.decision.kind == "argmax":
+        return None
+    c = model.certificate_
+    promises = [] if c is None else [with_code(sentence(s, c.facts)) for s in c.statements if _about_decision(s)]
+    return {"rule": _rule(model), "promises": promises}
+
+
+def _about_decision(statement: Any) -> bool:
+    return "threshold" in statement.rule or statement.quantity == "coverage"
+
+
+def _rule(model: Model) -> str:
+    """The decision in words, with its threshold as a score and, where it has one, as a probability."""
+    decision, names = model.decision, model.labels.names
+    threshold = float(decision.threshold or 0.0)
+    if decision.kind == "cut":
+        positive = int(decision.positive or 0)
+        share = _probability(model, threshold if positive == 1 else -threshold, positive)
+        return (
+            f"The model answers {short(names[positive], 60)} if the score for {short(names[positive], 60)} is above "
+            f"{threshold!r}{share}, and {short(names[1 - positive], 60)} otherwise."
+        )
+    if model.n_classes == 2:
+        what = f"its score, without the sign, is above {threshold!r}{_probability(model, threshold, 1)}"
+    else:
+        what = f"the largest share of the vote is above {threshold!r}"
+    return f"The model answers a row only if {what}. It gives no answer to other rows: they go to a person."
+
+
+def _probability(model: Model, score: float, code: int) -> str:
+    """The probability that a score stands for, in brackets."""
+    if not model.predictor.shares or abs(score) > 1:
+        return ""
+    return f" (a probability above {percent(float(model.probabilities_from_scores(np.array([score]))[0, code]))})"
+
+
+# Warnings
+
+
+def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:
+    c = model.certificate_
+    made = [*_useless(c), *_better(c, peers), *_weak(c)]
+    if measures is not None and measures.were_fitted:
+        made.append(fitted_warning(measures))
+    return made
+
+
+def _useless(c: Certificate | None) -> list[str]:
+    if c is None or c.vote_error_bound is None or c.majority_class_error is None:
+        return []
+    if c.vote_error_bound <= c.majority_class_error:
+        return []
+    majority = percent(c.majority_class_error)
+    return [
+        f"The bound is no better than always answering the most common class, which errs on {majority} of the rows."
+    ]
+
+
+def _better(c: Certificate | None, peers: tuple[Peer, ...]) -> list[str]:
+    found = better_peers(c, peers)
+    if not found or c is None or c.vote_error_bound is None:
+        return []
+    listed = [f"{short(peer.name, 60)} (at most {percent_up(peer.bound or 0.0)})" for peer in found[:MOST_LISTED]]
+    verb = "is better here: its" if len(found) == 1 else "are better here: their"
+    bounds = "bound is" if len(found) == 1 else "bounds are"
+    own = percent_up(c.vote_error_bound)
+    return [f"{_and(listed, len(found))} {verb} certified {bounds} lower than this model’s {own}."]
+
+
+def _weak(c: Certificate | None) -> list[str]:
+    found = sorted(weak_classes(c), key=lambda part: -(part.vote_error_bound or 0.0))
+    if not found or c is None or c.vote_error_bound is None:
+        return []
+    overall = percent_up(c.vote_error_bound)
+    if len(found) == len(c.per_class):
+        least, most = (percent_up(part.vote_error_bound or 0.0) for part in (found[-1], found[0]))
+        few = "The bounds per class rest on few rows each"
+        return [f"{few}: they range from {least} to {most}, much worse than the {overall} for all classes."]
+    listed = [
+        f"{short(part.label, 60)} (at most {percent_up(part.vote_error_bound or 0.0)}; {part.vote_errors:,} of "
+        f"{part.n_examples:,} wrong)"
+        for part in found[:MOST_LISTED]
+    ]
+    classes = "Class" if len(found) == 1 else "Classes"
+    have = "has a bound" if len(found) == 1 else "have bounds"
+    return [f"{classes} {_and(listed, len(found))} {have} much worse than the {overall} for all classes."]
+
+
+def _and(listed: list[str], count: int) -> str:
+    """Names in a sentence.
+
+    Examples
+    --------
+    >>> _and(["a"], 1), _and(["a", "b"], 2), _and(["a", "b"], 5)
+    ('a', 'a and b', 'a, b and 3 more')
+    """
+    if count > len(listed):
+        return f"{', '.join(listed)} and {count - len(listed)} more"
+    return " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
+
+
+# Other models, and the columns
+
+
+def _bars(c: Certificate | None, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[Bar]:
+    bars, base = [], None if c is None else c.majority_class_error
+    if c is not None and c.vote_error_bound is not None:
+        name = f"this model: upper bound{' for a new group' if c.facts.n_groups is not None else ''}"
+        bars.append(_limit(name, c.vote_error_bound, c.empirical_error, "main"))
+    if measures is not None:
+        text = f"{percent(measures.error)} (estimate)"
+        bars.append(Bar("this model: error on the rows given", text, measures.error, "second"))
+        base = measures.base_rate if base is None else base
+    bars += [_peer(peer) for peer in peers]
+    if base is not None:
+        bars.append(Bar("always the most common class (majority-class error)", percent(base), base, "plain"))
+    return bars
+
+
+def _limit(name: str, bound: float, seen: float | None, style: str) -> Bar:
+    text = f"at most {percent_up(bound)}" + ("" if seen is None else f" (seen: {percent(seen)})")
+    return Bar(name, text, bound, style, mark=seen)
+
+
+def _peer(peer: Peer) -> Bar:
+    if peer.bound is None:
+        return Bar(peer.name, f"{percent(peer.seen or 0.0)} (estimate)", peer.seen or 0.0, "other")
+    return _limit(peer.name, peer.bound, peer.seen, "other")
+
+
+def _bars_words(bars: Sequence[Bar], peers: tuple[Peer, ...]) -> Markup:
+    ticks = " A tick is the error that was seen." if any(bar.mark is not None for bar in bars) else ""
+    others = (
+        Markup("Bounds of other models hold each by itself: choosing the smallest after looking is not covered.")
+        if peers
+        else Markup(
+            "No other model was compared; <code>abnet compare</code> does that, and its results can be shown here."
+        )
+    )
+    return Markup("A bar is a bound or a rate of errors; shorter is better.{} {}").format(ticks, others)
+
+
+def _drivers(model: Model, found: ModelExplanation | None) -> list[tuple[str, str]]:
+    if found is None:
+        return []
+    listed = []
+    for one in found.ranked()[:DRIVERS]:
+        if one.contribution > 0:
+            moved = f"moves {found.quantity} by {amount(one.contribution, found.unit)} on average"
+            listed.append((short(one.column, 60), ", ".join(filter(None, (moved, direction_text(model, one, found))))))
+    return listed
