@@ -135,6 +135,17 @@ def demo(environment: Environment) -> None:
     assert "<script>" in page
 
 
+REPORT = """
+import abnet, polars
+model = abnet.load("tumours.abnet")
+abnet.write_report(model, "<tumours>.html", owner="<b>me</b>")
+page = open("<tumours>.html", encoding="utf-8").read()
+assert "&lt;b&gt;me&lt;/b&gt;" in page and "Summary" in page and "<script>" in page
+table = polars.read_csv("tumours.csv").head(1)
+assert "Row 1" in abnet.explain(model, table)._repr_html_()
+"""
+
+
 def helps(environment: Environment) -> None:
     """Both ways to start the program show its commands."""
     for program in (["abnet"], ["python", "-m", "abnet"]):
@@ -184,6 +195,7 @@ def main() -> None:
         step("abnet demo", lambda: demo(plain))
         step("commands of the README", lambda: readme_commands(plain))
         step("Python of the README", lambda: readme_python(plain))
+        step("a report and an explanation", lambda: plain.python(REPORT))
         for extra, program in (("onnx", ONNX), ("dask", DASK)):
             with_extra = Environment(folder / extra, plain.work)
             step(f"install with {extra} alone", lambda e=with_extra, x=extra: e.install(f"{wheel[0]}[{x}]"))  # type: ignore[misc]
