@@ -35,6 +35,7 @@ CONTENTS = {
         "docs/explanation",
         "docs/report",
         "docs/distributed",
+        "docs/serving",
     ],
     "Concepts": ["docs/certificates", "docs/assumptions", "docs/promises", "docs/glossary"],
     "Reference": ["api/commands", "api/index", "docs/model-format"],
