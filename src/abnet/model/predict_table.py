@@ -149,9 +149,7 @@ def predict_table(
         )
     if isinstance(keep, str):
         keep = (keep,)
-    job = _Job(
-        loaded, proba, tuple(keep), ARGMAX if vote else loaded.decision, unseen == "error", on_error == "skip"
-    )
+    job = _Job(loaded, proba, tuple(keep), ARGMAX if vote else loaded.decision, unseen == "error", on_error == "skip")
     if output is None:
         import polars as pl
 
