@@ -77,7 +77,7 @@ def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: 
 
 def test_the_rival_is_judged_on_the_bound_rows(table: Path) -> None:
     """What the estimator says of its rows is all that the comparison needs: no seed is drawn from again."""
-    from abnet.cli.jobs.fit_table import rivals_of
+    from abnet.estimators.fit_table import rivals_of
     from abnet.estimators.table_parts import Labelled
 
     X, y, _ = split_target(read_table(table), "mood today")

@@ -10,11 +10,13 @@ from abnet.cli.console import guarded
 
 if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate
-    from abnet.cli.jobs.fit_table import FitOutcome, Rival
+    from abnet.estimators.fit_table import FittedTable
+    from abnet.model.card import Rival
 
 __all__ = ["comparison", "fit", "show_fit"]
 
 
+DEFAULTS = options.defaults("estimators.fit_table:fit_table")
 CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier.__init__")
 PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
 
@@ -47,7 +49,7 @@ def fit(
     ] = False,
     decimal: options.Decimal = PREPARATION["decimal"],
     max_categories: options.MaxCategories = PREPARATION["max_categories"],
-    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    max_learn_rows: options.MaxLearnRows = DEFAULTS["max_learn_rows"],
     learn_fraction: options.LearnFraction = CLASSIFIER["learn_fraction"],
     delta: options.Delta = CLASSIFIER["delta"],
     n_candidates: options.NCandidates = CLASSIFIER["n_candidates"],
@@ -84,18 +86,19 @@ def fit(
     check_output(output, "model", inputs=[table], overwrite=overwrite)
     bar = console.bar(f"Training on {table.name} and certifying", quiet=quiet)
     with console.when_interrupted("interrupted; nothing was written."), bar:
-        from abnet.cli.jobs.fit_table import fit_table
+        from abnet.estimators.fit_table import fit_table
 
         classifier = options.classifier(context.params)
         outcome = fit_table(
-            table, target, output, classifier=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
-            background=not no_background, command=options.command_line(context, classifier.random_state),
-        )  # fmt: skip
+            table, target, estimator=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
+            output=output, background=not no_background,
+            command=options.command_line(context, classifier.random_state),
+        ).table_  # fmt: skip
     console.say_all(map(in_options, outcome.notes))
     show_fit(outcome, json, details=details)
 
 
-def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
+def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
     from abnet.words import number_of
 
