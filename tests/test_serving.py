@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the pages are in the 
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
     """A model of a table, in the file that the recipes load."""
     columns = (NumericColumn("age", 40.0, 38.5, 13.25, True), TextColumn("city", ("Oslo", "Lima"), (), True))
-    table = TableMap(columns, {})
+    table = TableMap(columns)
     made = models.model("mixture", table.n_features_out, preparation=table, labels=Labels(np.array(["no", "yes"])))
     made.save(tmp_path / "model.abnet")
     monkeypatch.chdir(tmp_path)

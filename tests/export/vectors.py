@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -73,12 +74,12 @@ def _lively(kind: str, X: Any, preparation: Any, *, width: int = 2, **info: Any)
 def _short(table: TableMap) -> TableMap:
     """Without the category of 5000 letters."""
     kept = [
-        replace(column, categories=tuple(c for c in column.categories if len(c) < 99))
+        msgspec.structs.replace(column, categories=tuple(c for c in column.categories if len(c) < 99))
         if isinstance(column, TextColumn)
         else column
         for column in table.columns
     ]
-    return TableMap(tuple(kept), {})
+    return TableMap(tuple(kept))
 
 
 def _cells(table: TableMap) -> pl.DataFrame:

@@ -34,6 +34,9 @@ def fit(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     dates: options.DateColumn = None,
+    missing_label: options.MissingLabel = "drop",
+    bins: options.Bins = None,
+    notes: options.Notes = "main",
     group: options.GroupColumn = None,
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
@@ -80,7 +83,6 @@ def fit(
     abnet fit visits.csv --target diagnosis --group patient
     zcat visits.csv.gz | abnet fit - --target left --use week
     """
-    from abnet.cli.notes import in_options
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
@@ -91,10 +93,10 @@ def fit(
         classifier = options.classifier(context.params)
         outcome = fit_table(
             table, target, estimator=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
-            output=output, background=not no_background,
+            missing_label=missing_label, bins=options.bins_of(bins), output=output, background=not no_background,
             command=options.command_line(context, classifier.random_state),
         ).table_  # fmt: skip
-    console.say_all(map(in_options, outcome.notes))
+    console.say_all(outcome.notes, every=notes == "all")
     show_fit(outcome, json, details=details)
 
 
@@ -103,7 +105,7 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
     from abnet.words import number_of
 
     if json:
-        console.as_json({**outcome.to_dict(), "notes": console.said()})
+        console.as_json({**outcome.to_dict(), "notes": console.said(), "note_data": console.note_data()})
         return
     if outcome.headline:
         console.paragraph(outcome.headline)

@@ -18,6 +18,7 @@ from abnet.bounds.counted import group_error_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.split import drawn_seed
 from abnet.certificates.statement import Estimate
+from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.labelled_rows import take_rows
 from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_expected, settle
@@ -29,8 +30,8 @@ from abnet.model.file import save
 from abnet.model.model import Model
 from abnet.parameters import check_positive
 from abnet.preparation import TablePreparation, UnseenWarning
-from abnet.tables.cells import Note
-from abnet.tables.reading import Learning, TableSource, without
+from abnet.tables.notes import Note, NoteWarning
+from abnet.tables.reading import Learning, TableSource
 from abnet.words import percent
 
 __all__ = ["FittedTable", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
@@ -144,6 +145,8 @@ def fit_table(
     max_learn_rows: int = 1_000_000,
     drop: Sequence[str] = (),
     group: str | None = None,
+    missing_label: str = "drop",
+    bins: int | Sequence[float] | None = None,
     output: str | os.PathLike[str] | None = None,
     background: bool = True,
     command: str | None = None,
@@ -170,6 +173,10 @@ def fit_table(
         Columns to leave out.
     group : str, optional
         Column that says which rows belong together; it is not a feature.
+    missing_label : {"drop", "error"}
+        Rows without a label: leave them out, with a note that counts them, or stop.
+    bins : int or sequence of float, optional
+        Cut a numeric target into classes: so many quantiles, of rows that are set aside for it, or at these points.
     output : path, optional
         Model file to write. It also holds the bound of logistic regression on the same rows, for comparison.
     background : bool
@@ -199,7 +206,13 @@ def fit_table(
     """
     classifier = _copied(estimator)
     check_positive("max_learn_rows", max_learn_rows, whole=True)
+    if group is not None and isinstance(bins, int):
+        raise ParameterError(
+            "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
+            Parameter("bins"),
+        )
     limits = {"max_learn_rows": max_learn_rows, "share": classifier.settings().share, "seed": classifier.random_state}
+    limits |= {"missing_label": missing_label, "bins": bins}
     rivals: tuple[Rival, ...] = ()
     with temporary_folder() as folder:
         source = TableSource(table, folder)
@@ -211,11 +224,12 @@ def fit_table(
             if output is not None:
                 rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), (features.first, features.bound))
         else:
-            rivals = _counted(classifier, part, without(source.frames(), drop), target, compare=output is not None)
+            assert part.frames is not None
+            rivals = _counted(classifier, part, part.frames(), target, compare=output is not None)
     notes = (*part.notes, *getattr(classifier.preprocessor_, "notes_", ()))
     if output is None:
         for note in part.notes:
-            warnings.warn(str(note), stacklevel=2)
+            warnings.warn(NoteWarning(note), stacklevel=2)
         return classifier
     made = classifier.compact()
     card = msgspec.structs.replace(made.card, target=target, rivals=rivals, command=command, group=group)

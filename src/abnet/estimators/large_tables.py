@@ -25,9 +25,9 @@ from abnet.labels import losses_of, winners
 from abnet.model.model import Model
 from abnet.preparation import Unseen
 from abnet.preparation.unseen import UnseenWarning, merge
-from abnet.tables.cells import CellError
-from abnet.tables.frames import as_table, label_codes
+from abnet.tables.frames import as_table
 from abnet.tables.reading import Learning
+from abnet.tables.target import label_codes
 from abnet.threads import cores
 
 if TYPE_CHECKING:
@@ -153,10 +153,7 @@ def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:
     """Fit a classifier to all rows of a learning part (but for one in a thousand), and empty the frame of the part."""
     settings = classifier.settings()
     check_streamable(settings)
-    try:
-        return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
-    except CellError as error:  # it counts the rows that learn
-        raise (error if part.learns is None else error.taken_from(np.flatnonzero(part.learns))) from None
+    return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
 
 
 def scores_are_expected(fitted: Fitted) -> bool:
@@ -168,7 +165,7 @@ def scores_are_expected(fitted: Fitted) -> bool:
 def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
     for report in found.unseen:
-        warnings.warn(str(report), UnseenWarning, stacklevel=3)
+        warnings.warn(UnseenWarning(report.note), stacklevel=3)
     if found.copies:
         warnings.warn(found.copies, stacklevel=3)
     warn_of_unknown(int(found.seen.class_rows[-1]), fitted.model.labels)

@@ -33,7 +33,7 @@ def columns_section(model: Model) -> Markup:
     if isinstance(base, TableMap):
         lines = [[column.name, _kind(column), _features(column)] for column in base.columns]
         used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
-        notes = [[note.column, note.text] for note in base.notes]
+        notes = [[", ".join(note.columns), str(note)] for note in base.notes]
         remarks = table(["column", "remark"], _first(notes), caption="Remarks", left=2) if notes else ""
         return rendered("columns.html", used=used, codes=codes, plain="", remarks=remarks)
     names = model.feature_names
