@@ -6,16 +6,22 @@ on one core; beside it stand scikit-learn on one core and on all.
 """
 
 import ctypes
+import shutil
 import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnxruntime
+import skl2onnx
 from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
@@ -25,8 +31,11 @@ from abnet.codebook import code_words
 from abnet.export import onnx_program, to_c
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.table import Table
+from abnet.preparation import StandardMap
+from abnet.preparation.coded import CodedMap
 from measure import Row, best_times, stated
 
 N_ROWS, N_PIXELS, N_SLOW = 17_500, 784, 250
@@ -119,7 +128,107 @@ def measured(name: str, model: Model, width: int, X: NDArray[np.float32], what: 
     return [stated(label, ratio, told) for label, ratio in ratios]
 
 
+# A wide model of several classes on coded columns, against a network of equal size on the raw columns, in C too
+
+_MLP = """#include <stddef.h>
+static const float W[] = {%(W)s};
+static const float V[] = {%(V)s};
+void mlp(const float *x, size_t rows, int *codes) {
+    size_t r;
+    for (r = 0; r < rows; r++, x += %(n)d) {
+        float h[%(units)d] = {0}, o[%(classes)d] = {0};
+        int i, u, k, best = 0;
+        for (i = 0; i < %(n)d; i++)
+            for (u = 0; u < %(units)d; u++) h[u] += x[i] * W[i * %(units)d + u];
+        for (u = 0; u < %(units)d; u++) h[u] = h[u] > 0 ? h[u] : 0;
+        for (u = 0; u < %(units)d; u++)
+            for (k = 0; k < %(classes)d; k++) o[k] += h[u] * V[u * %(classes)d + k];
+        for (k = 1; k < %(classes)d; k++) best = o[k] > o[best] ? k : best;
+        codes[r] = best;
+    }
+}
+"""
+
+
+def wide_model() -> Model:
+    """4 members of 300 neurons on 64 columns with 12 codes each: the size of a default model of the digits."""
+    rng, n = np.random.default_rng(1), 64
+    preparation = CodedMap(StandardMap((0.0,) * n, (1.0,) * n), (tuple(np.linspace(-2, 2, 12)),) * n)
+    networks = [BAM.init(rng, (preparation.n_features_out, 300, 12)).astype(np.float64) for _ in range(4)]
+    louder = [BAM(tuple(10 * W for W in network.weights), network.biases) for network in networks]
+    predictor = Moments.from_networks(louder, code_words(10, 12)).rounded()
+    return Model(predictor, Labels(np.arange(10)), preparation)
+
+
+def library(compiler: str, source: str, function: str, folder: Path) -> Callable[[NDArray[np.float32]], Any]:
+    """A function over rows from C, compiled with -O3 for any machine of this kind."""
+    made = folder / f"{function}_{compiler}.so"
+    flags = ("-O3", "-std=c99", "-shared", "-fPIC", "-o", str(made))
+    subprocess.run([compiler, source, *flags, "-lm"], cwd=folder, check=True)
+    called = getattr(ctypes.CDLL(str(made)), function)
+    pointer = ctypes.c_void_p
+
+    def run(X: NDArray[np.float32]) -> NDArray[np.int32]:
+        codes = np.empty(len(X), np.int32)
+        called(X.ctypes.data_as(pointer), ctypes.c_size_t(len(X)), codes.ctypes.data_as(pointer), None)
+        return codes
+
+    return run
+
+
+def repeated(function: Callable[[NDArray[np.float32]], Any], one: NDArray[np.float32]) -> None:
+    """One row, 500 times."""
+    for _ in range(500):
+        function(one)
+
+
+def coded_rows(folder: Path) -> Iterator[Row]:
+    """A row in C against the same units on the raw columns, and against a forest of 300 trees in onnxruntime."""
+    model, rng = wide_model(), np.random.default_rng(3)
+    X = rng.normal(size=(2000, 64)).astype(np.float32)
+    numbers = {
+        name: ", ".join(f"{w:.9e}f" for w in rng.normal(size=size)) for name, size in (("W", 64 * 1200), ("V", 12000))
+    }
+    (folder / "mlp.c").write_text(_MLP % {**numbers, "n": 64, "units": 1200, "classes": 10})
+    to_c(model, folder / "model.c")
+    model.save(folder / "model.abnet")
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        c = library(compiler, "model.c", "abnet_predict_rows", folder)
+        mlp = library(compiler, "mlp.c", "mlp", folder)
+        assert c(X).tolist() == model.predict(X).tolist()
+        one = X[:1].copy()
+        jobs = [partial(c, X), partial(mlp, X), partial(repeated, c, one), partial(repeated, mlp, one)]
+        batch, rival, single, lone = best_times(*jobs)
+        told = f"{1e6 * batch / len(X):.1f} µs a row against {1e6 * rival / len(X):.1f} µs, {compiler} -O3"
+        yield stated(f"4 × 300 neurons on coded columns, {compiler}: C / MLP of 1,200 units in C", batch / rival, told)
+        alone = f"{1e6 * single / 500:.1f} µs against {1e6 * lone / 500:.1f} µs, each with a call from Python"
+        yield stated(f"the same, one row at a time, {compiler}", single / lone, alone)
+    yield stated("the same: model file, MB", (folder / "model.abnet").stat().st_size / 1e6, "weights of 8 bits")
+    yield from peers(X, batch)
+
+
+def peers(X: NDArray[np.float32], ours: float) -> Iterator[Row]:
+    """Other libraries' models of 10 classes, on one core: a forest by onnxruntime, and LightGBM if it is there."""
+    y = np.random.default_rng(4).integers(0, 10, len(X))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    forest = skl2onnx.to_onnx(RandomForestClassifier(300, random_state=0).fit(X, y), X[:1], options={"zipmap": False})
+    session = onnxruntime.InferenceSession(forest.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    time = best_times(lambda: session.run(None, {"X": X}))[0]
+    yield stated(
+        "our C / forest of 300 trees in onnxruntime, one core", ours / time, f"{1e6 * time / len(X):.1f} µs a row"
+    )
+    if find_spec("lightgbm"):
+        lightgbm: Any = import_module("lightgbm")
+
+        boosted = lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(X, y)
+        time = best_times(lambda: boosted.predict(X))[0]
+        yield stated("our C / LightGBM.predict, one core", ours / time, f"{1e6 * time / len(X):.1f} µs a row")
+
+
 def rows() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield from coded_rows(Path(folder))
     X, what = images()
     for name, (model, width) in networks().items():
         with tempfile.TemporaryDirectory() as folder:

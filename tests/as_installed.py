@@ -29,6 +29,17 @@ import abnet
 abnet.load("tumours.abnet").to_onnx("tumours.onnx")
 onnx.checker.check_model(onnx.load("tumours.onnx"))
 """
+SERVING = """
+import sys
+import abnet
+model = abnet.load("tumours.abnet")
+import polars as pl
+rows = pl.read_csv("tumours.csv").drop("label").to_dicts()
+assert len(model.predict(rows)) == 569 and model.predict(rows[0])[0] == model.predict(rows)[0]
+assert not {"jax", "sklearn", "typer", "matplotlib"} & set(sys.modules)
+"""
+FEW = ("numpy", "scipy", "msgspec", "safetensors", "polars")
+"""The packages that prediction needs: docs/serving.md."""
 DASK = """
 import dask.dataframe as dd
 import pandas as pd
@@ -48,10 +59,13 @@ class Environment:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ABNET_"))}
         self.environment = {**kept, "ABNET_CACHE": str(folder.parent / "cache"), "VIRTUAL_ENV": str(folder)}
 
-    def install(self, *packages: str, lowest: bool = False) -> None:
-        """By uv, or by pip where that fails; `lowest` takes the lowest versions that are declared, and needs uv."""
+    def install(self, *packages: str, lowest: bool = False, alone: bool = False) -> None:
+        """By uv, or by pip where that fails.
+
+        `lowest` takes the lowest versions that are declared, and needs uv; `alone` installs no dependencies.
+        """
         constraints = [] if lowest else ["--constraint", str(ROOT / "constraints.txt")]
-        resolution = ["--resolution", "lowest-direct"] if lowest else []
+        resolution = ["--resolution", "lowest-direct"] if lowest else ["--no-deps"] if alone else []
         try:
             if not self.bin.exists():
                 _run([sys.executable, "-m", "uv", "venv", "-q", "--python", sys.executable, str(self.folder)], _index())
@@ -62,7 +76,7 @@ class Environment:
                 raise
             print(f"uv failed, so pip installs: {error.stderr.strip()[-300:]}", flush=True)
             subprocess.run([sys.executable, "-m", "venv", "--clear", str(self.folder)], check=True)
-            _run([str(self.bin / "python"), "-m", "pip", "install", "-q", *constraints, *packages], {})
+            _run([str(self.bin / "python"), "-m", "pip", "install", "-q", *resolution, *constraints, *packages], {})
 
     def run(self, *command: str) -> str:
         """What a program of the environment prints; it must succeed."""
@@ -121,6 +135,17 @@ def demo(environment: Environment) -> None:
     assert "<script>" in page
 
 
+REPORT = """
+import abnet, polars
+model = abnet.load("tumours.abnet")
+abnet.write_report(model, "<tumours>.html", owner="<b>me</b>")
+page = open("<tumours>.html", encoding="utf-8").read()
+assert "&lt;b&gt;me&lt;/b&gt;" in page and "Summary" in page and "<script>" in page
+table = polars.read_csv("tumours.csv").head(1)
+assert "Row 1" in abnet.explain(model, table)._repr_html_()
+"""
+
+
 def helps(environment: Environment) -> None:
     """Both ways to start the program show its commands."""
     for program in (["abnet"], ["python", "-m", "abnet"]):
@@ -170,10 +195,15 @@ def main() -> None:
         step("abnet demo", lambda: demo(plain))
         step("commands of the README", lambda: readme_commands(plain))
         step("Python of the README", lambda: readme_python(plain))
+        step("a report and an explanation", lambda: plain.python(REPORT))
         for extra, program in (("onnx", ONNX), ("dask", DASK)):
             with_extra = Environment(folder / extra, plain.work)
             step(f"install with {extra} alone", lambda e=with_extra, x=extra: e.install(f"{wheel[0]}[{x}]"))  # type: ignore[misc]
             step(f"smoke test of {extra}", lambda e=with_extra, p=program: e.python(p))  # type: ignore[misc]
+        few = Environment(folder / "few", plain.work)
+        step("install what prediction needs", lambda: few.install(*FEW))
+        step("install the wheel without dependencies", lambda: few.install(wheel[0], alone=True))
+        step("load and predict with these alone", lambda: few.python(SERVING))
         step("install the lowest declared versions", lambda: lowest.install(wheel[0], lowest=True))
         step("abnet --help, lowest", lambda: helps(lowest))
         step("abnet demo, lowest", lambda: demo(lowest))

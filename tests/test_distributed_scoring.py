@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 import abnet
 from abnet.certificates.certify import Terms, certify
+from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
 from abnet.model.model import Model
@@ -125,3 +127,35 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
     assert sum(certificate.facts.class_errors) == int((model.predict(X) != y).sum())
     assert scored["label"].tolist() == model.predict(X).tolist()
     np.testing.assert_allclose(scored.to_numpy()[:, 1:].astype(float), model.predict_proba(X), atol=1e-12)
+
+
+def test_labels_of_a_cluster_are_the_decisions() -> None:
+    threshold = 0.05
+    for decision in (Decision(kind="abstain", threshold=threshold), Decision(kind="cut", threshold=0.2, positive=0)):
+        model = replace(models.model("mixture", 3, feature_names=("a", "b", "c")), decision=decision)
+        frame = pd.DataFrame(rows(model)[0], columns=list("abc"))
+        found = score_frame(model, dd.from_pandas(frame, npartitions=3)).compute()
+        expected = model.predict(frame).tolist()
+        assert [None if pd.isna(label) else label for label in found["label"]] == expected
+        assert len(set(expected)) == (3 if decision.kind == "abstain" else 2)
+
+
+def test_refused_rows_are_skipped_and_listed() -> None:
+    model = models.model("classes", 3, feature_names=("a", "b", "c"))
+    frame = pd.DataFrame(rows(model, 50)[0], columns=list("abc"))
+    expected = model.predict(frame)
+    broken = [0, 7, 8, 49]
+    frame.loc[broken, "b"] = np.nan
+    parts = dd.from_pandas(frame, npartitions=3)
+    with pytest.raises(ValueError, match="NaN"):
+        score_frame(model, parts).compute()
+    found = score_frame(model, parts, on_error="skip").compute()
+    assert found.index.tolist() == frame.index.tolist()
+    assert found.index[found["refused"] != ""].tolist() == broken
+    assert found["label"].isna().to_numpy().nonzero()[0].tolist() == broken
+    assert found.filter(like="probability").isna().all(axis=1).to_numpy().nonzero()[0].tolist() == broken
+    kept = found["refused"] == ""
+    assert found["label"][kept].tolist() == expected[kept.to_numpy()].tolist()
+    assert "NaN" in found["refused"][7]
+    with pytest.raises(ValueError, match="on_error"):
+        score_frame(model, parts, on_error="ignore")  # type: ignore[arg-type]

@@ -35,6 +35,7 @@ CONTENTS = {
         "docs/explanation",
         "docs/report",
         "docs/distributed",
+        "docs/serving",
     ],
     "Concepts": ["docs/certificates", "docs/assumptions", "docs/promises", "docs/glossary"],
     "Reference": ["api/commands", "api/index", "docs/model-format"],
@@ -140,9 +141,15 @@ def _summary(value: Any) -> str:
 
 
 def _object_page(full: str, value: Any) -> str:
-    kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
+    from sphinx.pycode import ModuleAnalyzer
+
     package, _, name = full.rpartition(".")
-    return f"# {name}\n\n{{py:mod}}`{package}`\n\n```{{eval-rst}}\n.. auto{kind}:: {full}\n```\n"
+    kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
+    text = f".. auto{kind}:: {full}"
+    if kind == "data" and ("", name) not in ModuleAnalyzer.for_module(package).find_attr_docs():
+        shown = repr(value) if len(repr(value)) < 80 else "…"
+        text = f".. py:data:: {full}\n   :value: {shown}"  # autodata would show the docstring of its type
+    return f"# {name}\n\n{{py:mod}}`{package}`\n\n```{{eval-rst}}\n{text}\n```\n"
 
 
 def commands() -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.estimators.compare import compare
-    from abnet.estimators.large_tables import fit_table
+    from abnet.estimators.fit_table import fit_table
     from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
     from abnet.explanation.explain_table import explain_table
@@ -105,7 +105,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.certified": ["CertifiedClassifier"],
         "abnet.estimators.compare": ["compare"],
-        "abnet.estimators.large_tables": ["fit_table"],
+        "abnet.estimators.fit_table": ["fit_table"],
         "abnet.estimators.onnx_step": ["register_skl2onnx"],
         "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],

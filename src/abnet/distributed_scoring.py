@@ -7,7 +7,7 @@ holds them all.
 import operator
 from collections.abc import Iterable
 from functools import reduce
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -94,9 +94,23 @@ def _evidence(model: Model, part: Any, target: str) -> Evidence:
     return partition_evidence(model, part.drop(columns=[target]), part[target].to_numpy())
 
 
-def score_frame(model: Model, frame: Any) -> Any:
-    """Labels, and probabilities if there are any, of a Dask data frame, as a lazy frame with the same partitions."""
-    return frame.map_partitions(_scored, model, meta=_scored(frame._meta, model))
+def score_frame(model: Model, frame: Any, *, on_error: Literal["stop", "skip"] = "stop") -> Any:
+    """Labels, and probabilities if there are any, of a Dask data frame, as a lazy frame with the same partitions.
+
+    Labels are the model's decisions: None where it abstains.
+
+    Parameters
+    ----------
+    model : Model
+    frame : dask.dataframe.DataFrame
+    on_error : {"stop", "skip"}
+        What to do about a row that the model refuses: raise its error, or leave it without label and probabilities,
+        with the reason in a further column ``refused`` (empty for other rows).
+    """
+    if on_error not in ("stop", "skip"):
+        raise ValueError(f"on_error must be 'stop' or 'skip'; got {on_error!r}.")
+    scored = _scored if on_error == "stop" else _scored_or_refused
+    return frame.map_partitions(scored, model, meta=scored(frame._meta, model))
 
 
 def _scored(part: Any, model: Model) -> Any:
@@ -109,3 +123,18 @@ def _scored(part: Any, model: Model) -> Any:
         shares = model.probabilities_from_scores(scores)
         columns |= {f"probability_{name}": shares[:, k] for k, name in enumerate(names)}
     return pd.DataFrame(columns, index=part.index)
+
+
+def _scored_or_refused(part: Any, model: Model) -> Any:
+    """`_scored` with a column of reasons; rows that are refused are found by halving the part."""
+    import pandas as pd
+
+    try:
+        found = _scored(part, model).astype({"label": object})
+        return found.assign(refused=pd.Series("", index=part.index, dtype=object))
+    except ValueError as error:
+        if len(part) > 1:
+            half = len(part) // 2
+            return pd.concat([_scored_or_refused(part[:half], model), _scored_or_refused(part[half:], model)])
+        empty = _scored(part[:0], model).astype({"label": object}).reindex(part.index)
+        return empty.assign(label=None, refused=pd.Series(str(error), index=part.index, dtype=object))

@@ -47,7 +47,7 @@ def test_what_was_read_is_noted_on_stderr_and_in_json(run: Run, tmp_path: Path) 
     assert [f"note: {note}" for note in notes] == result.stderr.splitlines()
     for told in (
         "column 'left' has the labels 'Yes' and 'yes', which count as different classes",
-        "column 'number' is left out: ",
+        "column 'number' was left out: ",
         "column 'price' has numbers written as '$1,",
     ):
         assert any(note.startswith(told) for note in notes), (told, notes)
@@ -57,7 +57,7 @@ def test_numbers_that_can_be_read_in_two_ways_are_asked_about_once(failure: Fail
     rows = [f"{'1.234' if i % 3 else '857'};{i % 2}\n" for i in range(150)]
     (tmp_path / "t.csv").write_text("x;y\n" + "".join(rows))
     message = failure("compare", tmp_path / "t.csv", "--target", "y", *SMALL)
-    assert message.endswith("say which mark is the decimal one with --decimal comma or --decimal point.")
+    assert message.endswith("--decimal comma or --decimal point.")
 
 
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> N
     assert "{" not in text  # for people, not for Python
     assert max(map(len, text.splitlines())) <= 80
     assert "size, cm: numeric, " in text
-    assert "country: left out, constant (Norway)" in text
+    assert "constant (Norway)" in text
     assert f"fingerprint {fitted['card']['data_fingerprint']}" in flat
     assert "With 95% confidence" in text
     assert "target mood today" in flat

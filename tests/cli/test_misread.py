@@ -59,7 +59,7 @@ def test_the_index_of_a_sorted_table_is_left_out(run: Run, tmp_path: Path) -> No
     assert error_on(run, tmp_path, indexed(seed=1, in_order=False), "y", ",") <= after
     assert 0.35 < after < 0.5
     assert record["notes"] == [
-        "column 'column 1 (unnamed)' is left out: it has no name; --use 'column 1 (unnamed)' takes it in"
+        "column 'column 1 (unnamed)' was left out: it has no name; --use 'column 1 (unnamed)' keeps it"
     ]
 
 
@@ -74,16 +74,16 @@ CELLS = {
     "durations": (["01:30:00", "00:45:00", "02:10:30"], "seconds"),
     "durations by their letters": (["PT1H30M", "PT45M", "PT2H10M30S"], "seconds"),
     "gaps": (["12.5", "3.5", "4.5", "5.5", "6.5", "unknown", "7.5", "8.5", "9.5", "1.5", "2.5", "missing", "n.a."],
-             "taken as missing"),
-    "other gaps": (["12.5", "3.5", "4.5", "5.5", "to come"], "values cannot be read as numbers (such as 'to come')"),
-    "gaps among dates": (["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "unknown"], "taken as missing"),
+             "count as missing"),
+    "other gaps": (["12.5", "3.5", "4.5", "5.5", "to come"], "are not numbers, such as 'to come'"),
+    "gaps among dates": (["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "unknown"], "count as missing"),
     "other gaps among dates": (
         ["2020-05-31", "2020-06-01", "2020-07-01", "2020-08-09", "soon"],
-        "cannot be read as dates",
+        "are not dates",
     ),
     "a long cell": (["a", "b", "a", "b", "z" * 200_000], "'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…' (200,000 characters)"),
-    "nothing": ([""], "is left out: no value"),
-    "one value": (["7"], "is left out: constant (7)"),
+    "nothing": ([""], "was left out: it has no value"),
+    "one value": (["7"], "was left out: constant (7)"),
 }  # fmt: skip
 
 
@@ -120,16 +120,18 @@ def test_names_that_differ_in_every_row_and_counts_of_rows_are_left_out(run: Run
     rows = "".join(f"{i + 1},person-{i},{i % 7},{i % 2}\n" for i in range(80))
     (tmp_path / "t.csv").write_text("number,name,z,y\n" + rows)
     options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
-    notes = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)["notes"]
-    for name, note in zip(("number", "name"), notes, strict=True):
-        assert f"column '{name}' is left out" in note
-        assert f"--use {name} takes it in" in note
-    assert (
-        "name: left out, an identifier: all 40 values differ; --use name" in run("inspect", tmp_path / "m.abnet").stdout
-    )
-    assert json.loads(run("fit", tmp_path / "t.csv", *options, "--json", "--use", "number", "--use", "name").stdout)[
-        "notes"
-    ] == ["column 'name' has 40 different texts; its words and characters are hashed into 64 features"]
+    record = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)
+    (line,) = record["notes"]  # of both columns
+    assert "'number'" in line
+    assert "'name'" in line
+    assert [(note["code"], note["columns"], note["severity"]) for note in record["note_data"]] == [
+        ("identifier", ["number"], "leak"), ("identifier", ["name"], "leak"),
+    ]  # fmt: skip
+    result = run("fit", tmp_path / "t.csv", *options, "--notes", "all")
+    assert ["--use number" in line for line in result.stderr.splitlines()] == [True, False]
+    assert "identifier" in run("inspect", tmp_path / "m.abnet").stdout
+    used = json.loads(run("fit", tmp_path / "t.csv", *options, "--json", "--use", "number", "--use", "name").stdout)
+    assert [note["code"] for note in used["note_data"]] == ["hashed"]
 
 
 @pytest.mark.parametrize("labels", [["1", "0"], ["1.0", "0"], ["1", "0.00"]], ids=str)

@@ -173,3 +173,13 @@ def test_models_are_compared_from_a_frame(run: Run, table: Path) -> None:
         assert {name: ours[name] for name in ("name", "bound", "test_errors", "n_test")} == {
             name: theirs[name] for name in ("name", "bound", "test_errors", "n_test")
         }
+
+
+def test_a_fit_from_python_is_that_of_the_command(model: Path, table: Path, tmp_path: Path) -> None:
+    small = abnet.CertifiedClassifier((2,), max_iter=4, random_state=1)
+    command = abnet.load(model).card.command
+    clf = abnet.fit_table(table, "mood today", estimator=small, output=tmp_path / "m.abnet", command=command)
+    assert (tmp_path / "m.abnet").read_bytes() == model.read_bytes()
+    assert clf.table_.n_columns == 3
+    assert clf.table_.certificate == clf.certificate_
+    assert not hasattr(abnet.fit_table(table, "mood today", estimator=small), "table_")

@@ -103,7 +103,7 @@ def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.ran
 
 
 def test_a_column_without_an_order_has_no_dependence_figure(rng: np.random.Generator) -> None:
-    text = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), TextColumn("b", ("x", "y", "z"), (), False)), {})
+    text = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), TextColumn("b", ("x", "y", "z"), (), False)))
     model = exported("compact", 4, preparation=text)
     table = {"a": ["1", "2", "4"], "b": ["x", "y", "z"]}
     found = explain_model(model, table, background=table)
@@ -185,7 +185,7 @@ def test_mixtures_paths_and_several_classes_are_drawn_too(rng: np.random.Generat
 
 
 def test_a_table_of_two_columns_of_numbers_is_drawn_in_its_units(rng: np.random.Generator) -> None:
-    base = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), NumericColumn("b", 5.0, 5.0, 3.0, True)), {})
+    base = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), NumericColumn("b", 5.0, 5.0, 3.0, True)))
     model = exported("compact", 3, preparation=base)
     rows = {"a": ["1", "-2.5", ""], "b": ["4", "7", "9"]}
     figure = plane_figure(model, rows, resolution=9)
@@ -198,9 +198,9 @@ def test_a_table_of_two_columns_of_numbers_is_drawn_in_its_units(rng: np.random.
 def test_other_models_are_refused(rng: np.random.Generator) -> None:
     with pytest.raises(ValueError, match="this one has 5"):
         plane_figure(hostile("compact", rng), rows(rng))
-    text = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), TextColumn("b", ("x", "y"), (), False)), {})
+    text = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), TextColumn("b", ("x", "y"), (), False)))
     with pytest.raises(ValueError, match="only columns of numbers"):
         plane_figure(exported("compact", 3, preparation=text), {"a": ["1"], "b": ["x"]})
-    base = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), NumericColumn("b", 5.0, 5.0, 3.0, False)), {})
+    base = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), NumericColumn("b", 5.0, 5.0, 3.0, False)))
     with pytest.raises(ValueError, match="no row has a number in both"):
         plane_figure(exported("compact", 2, preparation=base), {"a": ["1", ""], "b": ["", "2"]})

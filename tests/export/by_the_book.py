@@ -195,6 +195,8 @@ def scores(config: dict[str, Any], arrays: dict[str, Any], x: list[float]) -> li
         return [float(k == nearest(words, x)) for k in range(len(words))] or x
     if kind == "paths":
         return mean_of_paths(words, arrays, x)
+    if kind == "moments":
+        return mean_by_moments(words, arrays, x)
     tables = [[value if isinstance(value, list) else [value] for value in H] for H in arrays["H"]]
     members = [expected(W, b, H, x) for W, b, H in zip(arrays["W"], arrays["b"], tables, strict=True)]
     return [sum(column) / len(members) for column in zip(*members, strict=True)]
@@ -212,6 +214,21 @@ def mean_of_paths(words: list[list[int]], arrays: dict[str, Any], x: list[float]
                 s = [1.0 if value + e >= 0 else -1.0 for value, e in zip(z, arrays[f"noise_{k}"][m][t], strict=True)]
             means = [erf(value / sqrt(2)) for value in layer(arrays, depth, m, s)]
             outputs.append(decoded(means, words) if words else means)
+    return [sum(column) / len(outputs) for column in zip(*outputs, strict=True)]
+
+
+def mean_by_moments(words: list[list[int]], arrays: dict[str, Any], x: list[float]) -> list[float]:
+    """Mean over members m of their last layer's means, decoded for several classes."""
+    outputs = []
+    for m in range(len(arrays["W_1"])):
+        v = [erf(z / sqrt(2)) for z in layer(arrays, 1, m, x)]
+        for k in range(2, sum(name.startswith("W_") for name in arrays) + 1):
+            left = [1 - value * value for value in v]
+            spread = [sum(w * w * q for w, q in zip(row, left, strict=True)) for row in arrays[f"W_{k}"][m]]
+            totals = sums(arrays[f"W_{k}"][m], arrays[f"b_{k}"][m], v)
+            least = len(v) + 1 + arrays["e"][0]
+            v = [erf(total / sqrt(2 * (least + s))) for total, s in zip(totals, spread, strict=True)]
+        outputs.append(decoded(v, words) if words else v)
     return [sum(column) / len(outputs) for column in zip(*outputs, strict=True)]
 
 
@@ -255,7 +272,14 @@ def expected(W: Any, b: Any, H: list[list[float]], x: list[float]) -> list[float
 # Labels and probabilities
 
 
-def code(found: list[float]) -> int:
+def code(found: list[float], decision: dict[str, Any]) -> int | None:
+    """The answer by the decision; None for no answer."""
+    if decision["kind"] == "cut":
+        positive: int = decision["positive"]
+        return positive if (found[0] if positive else -found[0]) > decision["threshold"] else 1 - positive
+    sure = abs(found[0]) if len(found) == 1 else max(found)
+    if decision["kind"] == "abstain" and not sure > decision["threshold"]:
+        return None
     return int(found[0] >= 0) if len(found) == 1 else found.index(max(found))
 
 

@@ -20,8 +20,7 @@ from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
 from abnet.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
 from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
-from abnet.preparation.words import HashedColumn, WordsColumn
+from abnet.preparation.columns import BooleanColumn, DateColumn, HashedColumn, NumericColumn, TextColumn, WordsColumn
 from abnet.tables.cells import NumberForm
 from model.every_kind import certificate
 
@@ -103,8 +102,7 @@ def columns(names: tuple[str, ...] | None = None, *, hashed: bool = False) -> Ta
             DateColumn(f, "year-month-day", 10000.0, 9000.0, 4000.0, True, True),
             WordsColumn(g, ("mr", "mrs", "nan", "grösse"), True),
             *[HashedColumn(h, 13, True)] * hashed,
-        ),
-        {},
+        )
     )
 
 
@@ -192,4 +190,4 @@ def lone_columns() -> dict[str, tuple[TableMap, pl.DataFrame]]:
         "gaps only": (TextColumn("x", (), (), True), text),
         "words": (WordsColumn("x", ("oslo",), False), text),
     }
-    return {name: (TableMap((column,), {}), frame) for name, (column, frame) in found.items()}
+    return {name: (TableMap((column,)), frame) for name, (column, frame) in found.items()}

@@ -19,8 +19,7 @@ from abnet.labels import Labels
 from abnet.predictors.single_precision import lead
 from abnet.preparation import TableMap, TablePreparation, stored_form
 from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
-from abnet.preparation.words import WordsColumn
+from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn, WordsColumn
 from abnet.tables.frames import as_table
 from export import models
 from export.compiled import SANITIZED, build, compile_c, needs_compiler, run
@@ -72,7 +71,7 @@ int main(void) {
 
 def test_words_of_all_scripts_are_read_as_python_reads_them(tmp_path: Path) -> None:
     column = WordsColumn("x", WORDS, True)
-    table = TableMap((column,), {})
+    table = TableMap((column,))
     to_c(models.model("drawn", table.n_features_out, preparation=table), tmp_path / "model.c")
     (tmp_path / "main.c").write_text(READ)
     compile_c(tmp_path, "main.c", "-o", "main", *SANITIZED)
@@ -182,7 +181,7 @@ def test_codes_are_looked_up_on_and_beside_their_thresholds(tmp_path: Path) -> N
     """Features on a threshold, and the floats beside it; thresholds that float32 does not hold."""
     thresholds = ((-1.0, 0.1, 0.30000000000000004, 2.0), (), (0.5,))
     model = models.model("classes", 3 + 5, preparation=CodedMap(models.preparations(3)["clipped"], thresholds))
-    table = TableMap(tuple(NumericColumn(name, 0.0, 0.0, 1.0, False) for name in "abc"), {})
+    table = TableMap(tuple(NumericColumn(name, 0.0, 0.0, 1.0, False) for name in "abc"))
     model = replace(model, preparation=CodedMap(table, thresholds))
     cuts = np.array([t for one in thresholds for t in one], np.float32)
     near = np.concatenate([cuts, np.nextafter(cuts, np.float32(-9)), np.nextafter(cuts, np.float32(9))]).astype(float)
@@ -245,8 +244,7 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
             BooleanColumn("member", True),
             DateColumn("born", "year-month-day", 10000.0, 9000.0, 4000.0, False, True),
             TextColumn("city, or town", ("Oslo", 'the "big" one'), (), True),
-        ),
-        {},
+        )
     )
     model = models.model("mixture", table.n_features_out, preparation=table)
     to_c(model, tmp_path / "model.c", example=True)

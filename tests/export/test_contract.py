@@ -21,9 +21,8 @@ from abnet.predictors.moments import Moments
 from abnet.predictors.table import Table
 from abnet.preparation import TableMap
 from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import NumericColumn
+from abnet.preparation.columns import HashedColumn, NumericColumn
 from abnet.preparation.unseen import UnseenWarning
-from abnet.preparation.words import HashedColumn
 from abnet.tables.cells import NumberForm
 from export import models
 from export.compiled import SANITIZED, build, needs_compiler
@@ -259,9 +258,9 @@ def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: 
 
 @tables
 def test_columns_that_cannot_be_exported_are_named(exporter: Exporter) -> None:
-    hashed = TableMap((HashedColumn("diary", 5, False), HashedColumn("letters", 5, False)), {})
+    hashed = TableMap((HashedColumn("diary", 5, False), HashedColumn("letters", 5, False)))
     with pytest.raises(ValueError, match=r"'diary', 'letters'.*--drop"):
         exporter.write(models.model("compact", 10, preparation=hashed))
-    large = TableMap((NumericColumn("id", 0.0, 0.0, 1.0, False, NumberForm(offset=2**60)),), {})
+    large = TableMap((NumericColumn("id", 0.0, 0.0, 1.0, False, NumberForm(offset=2**60)),))
     with pytest.raises(ValueError, match="'id'"):
         exporter.write(models.model("compact", 1, preparation=large))

@@ -17,9 +17,8 @@ from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.preparation.columns import TextColumn
+from abnet.preparation.columns import TextColumn, WordsColumn
 from abnet.preparation.unseen import UnseenWarning
-from abnet.preparation.words import WordsColumn
 from export import models
 
 onnx = pytest.importorskip("onnx")

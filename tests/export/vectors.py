@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
+from abnet.certificates.decision import Decision
 from abnet.export.grammar import cell_grammar
 from abnet.model.file import config_text
 from abnet.model.model import Model
@@ -24,8 +26,15 @@ from export import models
 PATH = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"
 GOLDEN = (
     "compact", "drawn", "mixture", "paths", "mixture of paths", "classes by paths", "a code book of its own",
-    "drawn classes",
+    "drawn classes", "moments", "moments of classes", "rounded moments of classes",
 )  # fmt: skip
+
+
+DECISIONS = {
+    "cut": Decision(kind="cut", threshold=0.05, positive=0),
+    "abstaining": Decision(kind="abstain", threshold=0.1),
+    "abstaining, several classes": Decision(kind="abstain", threshold=0.3),
+}
 
 
 def golden_models() -> dict[str, tuple[Model, Any]]:
@@ -33,6 +42,11 @@ def golden_models() -> dict[str, tuple[Model, Any]]:
     X = np.random.default_rng(11).normal(size=(8, 3)).round(3)
     found: dict[str, tuple[Model, Any]] = {kind: (_lively(kind, X, None, width=3), X) for kind in GOLDEN}
     found["classes, calibrated"] = (_lively("classes", X, None, width=3, calibration=models.calibrated()), X)
+    for name, decision in DECISIONS.items():
+        found[name] = (
+            replace(found["classes, calibrated" if "classes" in name else "mixture"][0], decision=decision),
+            X,
+        )
     for name in ("standard", "clipped", "thermometer", "coded"):
         found[name] = (_lively("compact", X, models.preparations(3)[name]), X)
     table = _short(models.columns(hashed=True))
@@ -60,12 +74,12 @@ def _lively(kind: str, X: Any, preparation: Any, *, width: int = 2, **info: Any)
 def _short(table: TableMap) -> TableMap:
     """Without the category of 5000 letters."""
     kept = [
-        replace(column, categories=tuple(c for c in column.categories if len(c) < 99))
+        msgspec.structs.replace(column, categories=tuple(c for c in column.categories if len(c) < 99))
         if isinstance(column, TextColumn)
         else column
         for column in table.columns
     ]
-    return TableMap(tuple(kept), {})
+    return TableMap(tuple(kept))
 
 
 def _cells(table: TableMap) -> pl.DataFrame:
@@ -103,7 +117,7 @@ def _vector(model: Model, X: Any) -> dict[str, Any]:
         "features": features.astype(np.float64).tolist(),
         "scores": scores.tolist(),
         "probabilities": model.probabilities_from_scores(scores).tolist() if model.predictor.shares else None,
-        "labels": model.labels.from_scores(scores).tolist(),
+        "labels": model.answers_from_scores(scores).tolist(),
     }
 
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
-from abnet.preparation import StandardMap, preparation_from_dict, stored_form
+from abnet.preparation import StandardMap, preparation_from_dict, preparation_to_dict, stored_form
 from abnet.preparation.coded import GROUP, CodedMap, cuts, in_columns, thresholds_of
 from abnet.threads import MANY
 
@@ -41,7 +41,7 @@ def test_thresholds_are_spaced_by_rank_not_by_rows() -> None:
 
 def test_record_comes_back(sample: np.ndarray) -> None:
     fitted = coded(sample)
-    again = preparation_from_dict(fitted.to_dict())
+    again = preparation_from_dict(preparation_to_dict(fitted))
     assert again == fitted
     np.testing.assert_array_equal(again.transform(sample), fitted.transform(sample))
     assert stored_form(fitted) is fitted
@@ -65,11 +65,11 @@ def test_missing_numbers_stay_missing(sample: np.ndarray) -> None:
 @pytest.mark.parametrize("change", [{"thresholds": [[1.0]]}, {"thresholds": [[2.0, 1.0], [], [], []]}, {"extra": 1}])
 def test_other_records_are_refused(sample: np.ndarray, change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="stored preparation"):
-        preparation_from_dict({**coded(sample).to_dict(), **change})
+        preparation_from_dict({**preparation_to_dict(coded(sample)), **change})
 
 
 def test_codes_of_codes_are_refused(sample: np.ndarray) -> None:
-    record = coded(sample).to_dict()
+    record = preparation_to_dict(coded(sample))
     with pytest.raises(ValueError, match="codes of codes"):
         preparation_from_dict({"kind": "coded", "base": record, "thresholds": []})
 

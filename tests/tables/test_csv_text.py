@@ -266,7 +266,7 @@ def test_rows_that_repeat_the_header_are_left_out_with_a_note(
     path = write(tmp_path, part + strange + (mark + part) * 2)
     line = 1 + 60 + 2 + bool(strange) + 1
     for read in (lambda: read_table(path), lambda: pl.concat(batches(path, rows=7))):
-        with pytest.warns(UserWarning, match=f"2 rows, first in line {line},") as caught:
+        with pytest.warns(UserWarning, match=f"2 rows, first in line {line};") as caught:
             frame = read()
         assert len(caught) == 1
         assert str(path) in str(caught[0].message)

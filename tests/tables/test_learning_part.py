@@ -10,6 +10,7 @@ import pytest
 from abnet import ABNetClassifier, fit_table
 from abnet.certificates import row_hashes, row_order
 from abnet.tables import TableError, batches
+from abnet.tables.notes import NoteWarning
 from abnet.tables.reading import learning_part
 
 N = 10_000
@@ -62,14 +63,25 @@ def test_wrong_use() -> None:
 
 
 @pytest.mark.parametrize("bad", range(0, 300, 60))
-@pytest.mark.parametrize(("column", "cell"), [("y", "")])
-def test_errors_name_the_row_of_the_file_whether_it_learns_or_is_counted(
-    tmp_path: Path, bad: int, column: str, cell: str
-) -> None:
+def test_a_row_without_a_label_is_left_out_whether_it_would_learn_or_be_counted(tmp_path: Path, bad: int) -> None:
     rows = [{"x": str(i * 37 % 101), "z": str(i * 11 % 7), "y": "ab"[i % 2]} for i in range(300)]
-    rows[bad][column] = cell
+    rows[bad]["y"] = ""
     lines = ["x,z,y", *(",".join(row.values()) for row in rows)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     small = ABNetClassifier((2,), max_iter=1, random_state=0)
-    with pytest.raises(TableError, match=rf"column '{column}'.*data row {bad + 1}\b"):
-        fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120)
+    with pytest.warns(NoteWarning, match="1 row without a label"):
+        clf = fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120)
+    assert clf.certificate_.facts.n_rows == 299 - 120
+    with pytest.raises(TableError, match=rf"column 'y'.*data row {bad + 1}\b"):
+        fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120, missing_label="error")
+
+
+def test_a_quantity_is_cut_into_classes_of_rows_that_are_not_set_aside() -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.normal(size=400), "price": rng.gamma(2.0, 50.0, 400)})
+    for most in (N, 100):
+        part = learning_part(lambda: [frame], "price", max_learn_rows=most, share=0.5, seed=1, bins=4)
+        assert part.n_rows == 320
+        assert [note.code for note in part.notes] == ["binned"]
+        assert part.notes[0].rows == 80
+        assert len(np.unique(part.y)) == 4

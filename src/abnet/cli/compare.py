@@ -58,7 +58,6 @@ def compare(
     abnet compare patients.csv --target diagnosis --save winner.json
     abnet compare patients.csv --target diagnosis --json
     """
-    from abnet.cli.notes import in_options
     from abnet.cli.outputs import check_output
 
     if save is not None:
@@ -70,12 +69,12 @@ def compare(
             table, target, estimator=options.classifier(context.params), drop=drop or [], group=group,
             test_fraction=test_fraction, choose=save is not None, progress=progress,
         )  # fmt: skip
-    console.say_all(map(in_options, made.notes))
+    console.say_all(made.notes)
     winner = made.winner
     if save is not None and winner is not None and winner.certificate is not None:
         winner.certificate.save(save)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
+        console.as_json({**made.to_dict(), "notes": console.said(), "note_data": console.note_data()})
         return
     from abnet.cli.contenders import show_contenders
     from abnet.words import confidence, number_of, percent

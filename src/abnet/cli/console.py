@@ -7,6 +7,7 @@ people as text and tables, for machines as JSON.
 import codecs
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -20,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from abnet.atomic import discard_unfinished
-from abnet.errors import NamesParameters, ParameterError
+from abnet.errors import NamesParameters, Parameter, ParameterError
 
 __all__ = [
     "UsageError",
@@ -30,7 +31,9 @@ __all__ = [
     "guarded",
     "indented",
     "install_handler",
+    "as_option",
     "note",
+    "note_data",
     "paragraph",
     "plain_streams",
     "replaced",
@@ -91,15 +94,31 @@ def _exits(options: frozenset[str]) -> Iterator[None]:
 def _noted_warnings() -> Iterator[None]:
     """Warnings as notes, each once; those about the program's own making are of no use to its user."""
     _SAID.clear()
+    _PENDING.clear()
+    _RECORDS.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for kind in (UserWarning, RuntimeWarning):
             warnings.simplefilter("once", kind)
-        warnings.showwarning = lambda message, *_, **__: say(message)
-        yield
+        warnings.showwarning = lambda message, *_, **__: _heard(message)
+        try:
+            yield
+        finally:
+            say_all(())
 
 
 _SAID: list[str] = []
+_PENDING: list[Any] = []
+"""Notes of the library that come up before a command says its own."""
+_RECORDS: list[dict[str, Any]] = []
+
+
+def _heard(message: Any) -> None:
+    """A warning: a note is kept for `say_all`, which puts notes in groups."""
+    if hasattr(message, "note"):
+        _PENDING.append(message.note)
+    else:
+        say(message)
 
 
 def say(text: Any) -> None:
@@ -110,10 +129,37 @@ def say(text: Any) -> None:
         note(f"note: {line}")
 
 
-def say_all(notes: Iterable[Any]) -> None:
-    """Several notes."""
-    for text in notes:
-        say(text)
+def say_all(notes: Iterable[Any], *, every: bool = False) -> None:
+    """Several notes, texts or notes on tables; those come in groups, the most important first, unless `every`."""
+    found = [*_PENDING, *notes]
+    _PENDING.clear()
+    about = [item for item in found if hasattr(item, "severity")]
+    if about:
+        from abnet.tables.notes import note_lines, note_records
+
+        for line in note_lines(about, every=every, spell=as_option):
+            say(line)
+        _RECORDS.extend(note_records(about, as_option))
+    for item in found:
+        if not hasattr(item, "severity"):
+            say(item)
+
+
+def as_option(parameter: Parameter) -> str:
+    """A parameter of a note as an option.
+
+    Examples
+    --------
+    >>> as_option(Parameter("dates", "first seen"))
+    "--date 'first seen'"
+    """
+    name = {"dates": "date"}.get(parameter.name, parameter.name).replace("_", "-")
+    return f"--{name} {shlex.quote(str(parameter.value))}"
+
+
+def note_data() -> list[dict[str, Any]]:
+    """The notes on tables of the command at work as data: code, columns, rows, severity, example and text."""
+    return list(_RECORDS)
 
 
 def said() -> list[str]:

@@ -10,11 +10,13 @@ from abnet.cli.console import guarded
 
 if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate
-    from abnet.cli.jobs.fit_table import FitOutcome, Rival
+    from abnet.estimators.fit_table import FittedTable
+    from abnet.model.card import Rival
 
 __all__ = ["comparison", "fit", "show_fit"]
 
 
+DEFAULTS = options.defaults("estimators.fit_table:fit_table")
 CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier.__init__")
 PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
 
@@ -32,6 +34,9 @@ def fit(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     dates: options.DateColumn = None,
+    missing_label: options.MissingLabel = "drop",
+    bins: options.Bins = None,
+    notes: options.Notes = "main",
     group: options.GroupColumn = None,
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
@@ -47,7 +52,7 @@ def fit(
     ] = False,
     decimal: options.Decimal = PREPARATION["decimal"],
     max_categories: options.MaxCategories = PREPARATION["max_categories"],
-    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    max_learn_rows: options.MaxLearnRows = DEFAULTS["max_learn_rows"],
     learn_fraction: options.LearnFraction = CLASSIFIER["learn_fraction"],
     delta: options.Delta = CLASSIFIER["delta"],
     n_candidates: options.NCandidates = CLASSIFIER["n_candidates"],
@@ -78,29 +83,29 @@ def fit(
     abnet fit visits.csv --target diagnosis --group patient
     zcat visits.csv.gz | abnet fit - --target left --use week
     """
-    from abnet.cli.notes import in_options
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
     bar = console.bar(f"Training on {table.name} and certifying", quiet=quiet)
     with console.when_interrupted("interrupted; nothing was written."), bar:
-        from abnet.cli.jobs.fit_table import fit_table
+        from abnet.estimators.fit_table import fit_table
 
         classifier = options.classifier(context.params)
         outcome = fit_table(
-            table, target, output, classifier=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
-            background=not no_background, command=options.command_line(context, classifier.random_state),
-        )  # fmt: skip
-    console.say_all(map(in_options, outcome.notes))
+            table, target, estimator=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
+            missing_label=missing_label, bins=options.bins_of(bins), output=output, background=not no_background,
+            command=options.command_line(context, classifier.random_state),
+        ).table_  # fmt: skip
+    console.say_all(outcome.notes, every=notes == "all")
     show_fit(outcome, json, details=details)
 
 
-def show_fit(outcome: "FitOutcome", json: bool, *, details: bool = False) -> None:
+def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
     from abnet.words import number_of
 
     if json:
-        console.as_json({**outcome.to_dict(), "notes": console.said()})
+        console.as_json({**outcome.to_dict(), "notes": console.said(), "note_data": console.note_data()})
         return
     if outcome.headline:
         console.paragraph(outcome.headline)

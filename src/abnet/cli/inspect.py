@@ -40,11 +40,9 @@ def inspect(
     print(f"{found.path}: {console.file_size(found.size)}\n")
     print(found.promise(details=details), end="\n\n")
     if found.columns:
-        from abnet.cli.notes import described
-
         print("columns")
         for line in found.columns:
-            console.indented(described(line.partition(":")[0], line))
+            console.indented(line)
         print()
     for name, text in found.facts().items():
         console.indented(text, name=name)

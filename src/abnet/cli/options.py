@@ -105,6 +105,19 @@ DateColumn = Annotated[
         "--date", metavar="COLUMN", help="Read this column as dates; other cells count as missing. Repeatable."
     ),
 ]
+MissingLabel = Annotated[
+    str, _option("Rows without a label: leave them out and count them, or stop.", metavar="drop|error", panel=_TABLE)
+]
+Bins = Annotated[
+    str | None,
+    _option(
+        "Cut a numeric target into N classes (quantiles of rows set aside for it), or at points such as 10,20.",
+        metavar="N|CUTS", panel=_TABLE,
+    ),
+]  # fmt: skip
+Notes = Annotated[
+    str, _option("'all' lists every note on the table by itself.", metavar="main|all", panel=_TABLE, rare=True)
+]
 Decimal = Annotated[str, _option("Decimal mark of the numbers.", metavar="auto|comma|point", panel=_TABLE, rare=True)]
 MaxCategories = Annotated[
     int,
@@ -273,6 +286,23 @@ def goal_of(given: Mapping[str, Any]) -> "Goal | None":
     return kind(value, positive=given["positive_class"])
 
 
+def bins_of(text: str | None) -> int | tuple[float, ...] | None:
+    """A number of classes, or cut points.
+
+    Examples
+    --------
+    >>> bins_of("4"), bins_of("10,20.5"), bins_of("7,"), bins_of(None)
+    (4, (10.0, 20.5), (7.0,), None)
+    """
+    if text is None:
+        return None
+    try:
+        cuts = tuple(float(part) for part in text.split(",") if part.strip())
+        return tuple(cuts) if "," in text else int(text)
+    except ValueError as error:
+        raise UsageError(f"--bins takes a number of classes, or cut points such as 10,20; got {text!r}.") from error
+
+
 def widths(text: str) -> tuple[int, ...] | str:
     """Widths from a text, or "auto".
 
@@ -343,7 +373,8 @@ def command_line(context: typer.Context, seed: int) -> str:
 
 
 _HOMES = {
-    **dict.fromkeys((*PARAMETERS, *GOALS, "positive_class", "max_categories", "decimal", "use"), "abnet fit"),
+    **dict.fromkeys((*PARAMETERS, *GOALS, "positive_class", "max_categories", "decimal", *COLUMNS), "abnet fit"),
+    **dict.fromkeys(("missing_label", "bins"), "abnet fit"),
     **{"max_learn_rows": "abnet fit", "unseen": "abnet predict", "on_error": "abnet predict"},
     **{"allow_training_rows": "abnet certify", "allow_repeat": "abnet monitor"},
     **dict.fromkeys(("data_dir", "download"), "abnet data"),

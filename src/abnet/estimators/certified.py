@@ -5,7 +5,6 @@ from typing import Any
 from sklearn.utils import Tags
 
 from abnet.certificates.goals import Goal
-from abnet.errors import Parameter, ParameterError
 from abnet.estimators.fit_card import settings_of
 from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import PRIOR_SHARE, PRIOR_SHARE_ALONE
@@ -160,8 +159,6 @@ class CertifiedClassifier(CertificateMixin):
         -------
         self
         """
-        if groups is not None and self.decision is not None:
-            raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter("decision"))
         self._fit(X, y, sample_weight, groups)
         return self
 

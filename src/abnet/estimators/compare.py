@@ -27,7 +27,7 @@ from abnet.estimators.table_parts import Labelled, read_labelled, take, take_gro
 from abnet.parameters import check_fraction
 from abnet.preparation import TablePreparation
 from abnet.preparation.choose import DecimalMarkError
-from abnet.tables.cells import CellError, Note
+from abnet.tables.notes import Note
 from abnet.tables.reading import TableSource
 
 __all__ = ["Comparison", "Contender", "Parts", "attempt", "certified", "compare", "judged", "usual_models"]
@@ -132,7 +132,7 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
         warnings.simplefilter("ignore", UnseenWarning)  # every contender meets the same ones
         try:
             return run(name)
-        except (CellError, DecimalMarkError):
+        except DecimalMarkError:
             raise  # whoever learns from the table
         except ValueError as error:
             return Contender(name, note=f"{name} could not be learned: {error}")
@@ -361,14 +361,10 @@ def compare(
         made.set_params(n_candidates=len(entries))
     threads, contenders = cpu_count(), list[Contender]()
     with threadpool_limits(threads):  # JAX takes as many by itself
-        try:
-            for name, run in entries.items():
-                contenders.append(attempt(name, run))
-                if progress is not None:
-                    progress(len(contenders) / len(entries))
-        except CellError:  # its row is one of a part; the whole table has the row of the file
-            clone(made.preprocessor).fit(*data[:2]).transform(data.X)
-            raise
+        for name, run in entries.items():
+            contenders.append(attempt(name, run))
+            if progress is not None:
+                progress(len(contenders) / len(entries))
     read = () if contest.parts is None else contest.parts.preparation.notes_
     commonest = np.unique(contest.test.y, return_counts=True)[1].max()
     return Comparison(

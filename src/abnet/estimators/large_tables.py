@@ -1,22 +1,18 @@
 """Tables larger than memory: some rows learn, all others are streamed through what they taught, and only counted."""
 
-import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from abnet.certificates.certify import certify
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
-from abnet.certificates.split import drawn_seed
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.fit import Fitted
 from abnet.estimators.known_classes import warn_of_unknown
 from abnet.estimators.preparing import Features, is_our_own
@@ -29,15 +25,17 @@ from abnet.labels import losses_of, winners
 from abnet.model.model import Model
 from abnet.preparation import Unseen
 from abnet.preparation.unseen import UnseenWarning, merge
-from abnet.tables.cells import CellError
-from abnet.tables.frames import as_table, label_codes
-from abnet.tables.reading import Learning, TableSource, learning_part, without
+from abnet.tables.frames import as_table
+from abnet.tables.reading import Learning
+from abnet.tables.target import label_codes
 from abnet.threads import cores
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["CountedRows", "check_streamable", "count_rows", "fit_table"]
+__all__ = [
+    "CountedRows", "check_streamable", "count_rows", "fit_and_hold", "learn_all", "scores_are_expected", "settle"
+]  # fmt: skip
 
 ALL_LEARN = 0.999
 """Share of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
@@ -146,81 +144,6 @@ def check_streamable(settings: Settings) -> None:
         )  # fmt: skip
 
 
-def fit_table(
-    table: Any,
-    target: str,
-    *,
-    estimator: Any = None,
-    max_learn_rows: int = 1_000_000,
-    drop: Sequence[str] = (),
-) -> Any:
-    """Learn the target of a table of any size, and certify it.
-
-    A table of at most `max_learn_rows` rows is fitted as usual. The rows of a larger one are split as those of a small
-    one, by a hash of what they hold (`abnet.certificates.Split`), but that at most `max_learn_rows` rows learn. All
-    others are streamed through the finished predictor and counted, so that they are never in memory together: the
-    posterior is frozen, its vote has the test-set bound, and the certificate says how many rows were counted. The
-    fitted copy's `random_state` is the seed that was used.
-
-    Parameters
-    ----------
-    table : path, frame, sequence of frames, or iterator of frames
-        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas. A large one is read
-        three times; what an iterator gives is kept in temporary files meanwhile.
-    target : str
-        Column with the labels.
-    estimator : classifier, optional
-        Unfitted; by default ``CertifiedClassifier()``. Without a preprocessor it gets a `TablePreparation`.
-    max_learn_rows : int
-    drop : sequence of str
-        Columns to leave out.
-
-    Returns
-    -------
-    classifier
-        A fitted copy of `estimator`. If rows were counted, ``certificate_`` is theirs, and ``bound_rows_`` and
-        ``other_rows_`` are absent.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from abnet import CertifiedClassifier
-    >>> def frames():
-    ...     rng = np.random.default_rng(0)
-    ...     for _ in range(20):
-    ...         x = rng.normal(size=(100, 2)).round(3)
-    ...         yield pl.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "y": x.sum(axis=1) > 0})
-    >>> small = CertifiedClassifier((2,), max_iter=5, random_state=0)
-    >>> clf = fit_table(frames(), "y", estimator=small, max_learn_rows=500)
-    >>> clf.certificate_.facts.n_rows, clf.certificate_.vote_error_bound < 0.2
-    (1500, True)
-    """
-    from abnet.preparation import TablePreparation
-
-    classifier = CertifiedClassifier() if estimator is None else clone(estimator)
-    classifier.set_params(random_state=drawn_seed(classifier.random_state))
-    if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
-        classifier.set_params(preprocessor=TablePreparation())
-    if not isinstance(max_learn_rows, (int, np.integer)) or max_learn_rows < 1:
-        name = Parameter("max_learn_rows")
-        raise ParameterError("{} must be a whole number of 1 or more; got {!r}.", name, max_learn_rows)
-    with tempfile.TemporaryDirectory(prefix="abnet-") as folder:
-        source = TableSource(table, folder)
-        part = learning_part(
-            lambda: without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
-            share=classifier.settings().share, seed=classifier.random_state,
-        )  # fmt: skip
-        for note in part.notes:
-            warnings.warn(str(note), stacklevel=2)
-        if part.learns is None:
-            return classifier.fit(part.X, part.y)
-        fitted = learn_all(classifier, part)
-        frames = without(source.frames(), drop)
-        found = count_rows(fitted.model, frames, target, part.learns, losses=scores_are_expected(fitted))
-    settle(classifier, fitted, found)
-    return classifier
-
-
 def fit_and_hold(classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None = None) -> Features:
     """Fit a classifier to a part, whose frame is then empty if it could be; the rows as they were prepared."""
     return classifier._fit(part.X, part.y, groups=groups, emptied=True).rows.features
@@ -230,10 +153,7 @@ def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:
     """Fit a classifier to all rows of a learning part (but for one in a thousand), and empty the frame of the part."""
     settings = classifier.settings()
     check_streamable(settings)
-    try:
-        return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
-    except CellError as error:  # it counts the rows that learn
-        raise (error if part.learns is None else error.taken_from(np.flatnonzero(part.learns))) from None
+    return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
 
 
 def scores_are_expected(fitted: Fitted) -> bool:
@@ -245,7 +165,7 @@ def scores_are_expected(fitted: Fitted) -> bool:
 def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> None:
     """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
     for report in found.unseen:
-        warnings.warn(str(report), UnseenWarning, stacklevel=3)
+        warnings.warn(UnseenWarning(report.note), stacklevel=3)
     if found.copies:
         warnings.warn(found.copies, stacklevel=3)
     warn_of_unknown(int(found.seen.class_rows[-1]), fitted.model.labels)

@@ -24,7 +24,6 @@ from abnet.preparation.transformers import (
     check_size,
     hint_at_scales,
 )
-from abnet.tables.cells import CellError
 from abnet.tables.frames import Table, as_table
 
 __all__ = ["Features", "allows_certificate", "full", "is_our_own", "prepare", "transformer_for"]
@@ -136,10 +135,7 @@ def prepare(
     fresh = _fresh(wanted)
     if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
         X = as_table(X).shared()
-    try:
-        fitted = fresh.fit(take_rows(X, fit_on), take_rows(marks, fit_on))
-    except CellError as error:  # it counts the rows of the part
-        raise error if fit_on is None else error.taken_from(fit_on) from None
+    fitted = fresh.fit(take_rows(X, fit_on), take_rows(marks, fit_on))
     preparation = _stored(fitted)
     if isinstance(X, Table):
         base = preparation.transform(X, places=places_in(order))

@@ -17,6 +17,7 @@ from abnet.certificates.held import Held
 from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
+from abnet.errors import Parameter, ParameterError
 from abnet.estimators.fit import Fitted, fit
 from abnet.estimators.labelled_rows import checked_rows, marks_of, without_groups
 from abnet.estimators.posterior_losses import losses_on_test_set, one_thread
@@ -100,6 +101,8 @@ class CertificateMixin(PredictionMixin):
         """
         with fitting_anew(self):
             settings = self.settings() if settings is None else settings
+            if groups is not None and settings.goal is not None:
+                raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter("decision"))
             rows = checked_rows(
                 self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied
             )

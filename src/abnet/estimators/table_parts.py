@@ -13,7 +13,7 @@ from abnet.estimators.labelled_rows import take_rows
 from abnet.tables import TableError
 from abnet.tables.cells import UnknownColumnError
 from abnet.tables.frames import as_table
-from abnet.tables.named_columns import cell_texts, check_named, without_group
+from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.reading import Learning, TableSource, learning_part, without
 from abnet.words import number_of
 
@@ -70,7 +70,7 @@ def read_labelled(
         part = learning_part(lambda: without(source.frames(), drop), target, **limits)
     except UnknownColumnError as error:
         named = "drop" if str(error).startswith("drop: ") else "target"
-        raise ParameterError("{}: {}", Parameter(named), str(error).removeprefix("drop: ")) from error
+        raise NamedColumnError("{}: {}", Parameter(named), str(error).removeprefix("drop: ")) from error
     if part.n_rows < at_least:
         raise TableError(
             f"the table has {number_of(part.n_rows, 'row')}, too few to train on one part and certify on another; "

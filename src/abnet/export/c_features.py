@@ -20,9 +20,9 @@ from abnet.preparation.columns import (
     DateColumn,
     NumericColumn,
     TextColumn,
+    WordsColumn,
 )
 from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.words import WordsColumn
 from abnet.tables.cells import BLANK
 
 __all__ = ["feature_code"]

@@ -87,10 +87,11 @@ def _features(plan: ExportPlan) -> Iterator[Steps | None]:
     """For every feature how it is computed; None where both ways are one."""
     if plan.columns is not None:
         for column in plan.columns:
-            scaled = isinstance(column, NumericColumn | DateColumn) and column.scale is not None
-            if scaled:
-                yield _standard(column.mean, column.scale)  # type: ignore[union-attr,arg-type]
-            yield from [None] * (len(column.features) - scaled)
+            features = len(column.features)
+            if isinstance(column, NumericColumn | DateColumn) and column.scale is not None:
+                yield _standard(column.mean, column.scale)
+                features -= 1
+            yield from [None] * features
     elif isinstance(plan.scaling, StandardMap) and plan.names is not None:
         for mean, scale in zip(plan.scaling.mean, plan.scaling.scale, strict=True):
             yield _standard(mean, scale)

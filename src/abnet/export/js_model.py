@@ -18,9 +18,9 @@ from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
-from abnet.preparation.coded import CodedMap, stored_form
+from abnet.preparation.coded import CodedMap, preparation_to_dict, stored_form
+from abnet.preparation.columns import HashedColumn, WordsColumn
 from abnet.preparation.table_map import TableMap
-from abnet.preparation.words import HashedColumn, WordsColumn
 from abnet.tables.cells import BLANK
 
 __all__ = ["js_library", "js_program", "js_record", "script_json"]
@@ -85,7 +85,7 @@ def js_record(model: Model) -> dict[str, Any]:
     )
     return {
         "network": _sized(_network(model.predictor)),
-        "preparation": None if preparation is None else _plain(preparation.to_dict()),
+        "preparation": None if preparation is None else _plain(preparation_to_dict(preparation)),
         "columns": _columns(model, base),
         "classes": list(model.labels.names),
         "shares": model.predictor.shares,
@@ -111,7 +111,7 @@ def _columns(model: Model, base: Any) -> list[dict[str, Any]]:
 def _plain(record: Any) -> Any:
     """A stored preparation without what is for people, and with whole numbers that a float does not hold as text."""
     if isinstance(record, dict):
-        kept = {key: _plain(value) for key, value in record.items() if key not in ("dropped", "remarks")}
+        kept = {key: _plain(value) for key, value in record.items() if key not in ("notes",)}
         return kept | ({"offset": str(record["offset"])} if "offset" in record else {})
     return [_plain(value) for value in record] if isinstance(record, list) else record
 

@@ -15,8 +15,7 @@ from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
 from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable, export_plan
 from abnet.model.model import Model
-from abnet.preparation.columns import BooleanColumn, DateColumn, TextColumn
-from abnet.preparation.words import WordsColumn
+from abnet.preparation.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
 
 __all__ = ["add_predictor", "onnx_program", "to_onnx"]
 
@@ -115,7 +114,7 @@ def _input_names(names: tuple[str, ...]) -> list[str]:
     return found
 
 
-_WORDS = {
+_WORDS: dict[type, str] = {
     BooleanColumn: "1 if true, 0 if false, NaN if missing",
     DateColumn: "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing",
     TextColumn: "text without blanks around it, empty if missing",

@@ -17,10 +17,17 @@ from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap, ThermometerMap, stored_form
-from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.preparation.columns import (
+    BooleanColumn,
+    Column,
+    DateColumn,
+    HashedColumn,
+    NumericColumn,
+    TextColumn,
+    WordsColumn,
+)
 from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.table_map import Column, TableMap
-from abnet.preparation.words import HashedColumn, WordsColumn
+from abnet.preparation.table_map import TableMap
 
 __all__ = [
     "ExportPlan",

@@ -142,7 +142,7 @@ const abnet = (() => {
     if (record === null) return x;
     if (record.kind === "standard") return x.map((v, i) => (v - record.mean[i]) / record.scale[i]);
     if (record.kind === "minmax") {
-      const [low, high] = record.limits.length ? record.limits : [-Infinity, Infinity];
+      const [low, high] = record.limits !== null ? record.limits : [-Infinity, Infinity];
       return x.map((v, i) => Math.min(Math.max(v * record.scale[i] + record.shift[i], low), high));
     }
     const out = [];

@@ -16,6 +16,7 @@ from abnet.labels import Labels
 from abnet.model.card import Card
 from abnet.model.records import as_columns
 from abnet.predictors.predictor import Predictor, shares_of
+from abnet.words import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
@@ -200,7 +201,20 @@ class Model:
         return f"{type(self.predictor).__name__} of {self.n_inputs:,} inputs; classes: {names}"
 
     def __repr__(self) -> str:
-        return f"Model({self._about()})"
+        """A few lines: what it is, what is certified, how it decides, and how it was made."""
+        lines, card = [self._about()], self.card
+        if self.certificate is not None and self.certificate.vote_error_bound is not None:
+            facts = self.certificate.facts
+            lines.append(
+                f"error rate at most {percent_up(self.certificate.vote_error_bound)} with {confidence(facts.delta)} "
+                f"confidence, from {number_of(facts.n_rows, 'counted row')}"
+            )
+        if self.decision.kind != "argmax":
+            lines.append(f"decision: {self.decision.kind} at {self.decision.threshold!r}")
+        if card.recipe is not None:
+            lines.append(card.recipe)
+        body = ";\n  ".join(lines)
+        return f"Model({body})"
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and its certificate; its arrays are long, and nothing to read."""

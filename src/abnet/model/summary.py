@@ -12,7 +12,8 @@ from abnet.model.card import Card
 from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.predictors.kinds import kind_of
-from abnet.preparation.coded import CodedMap
+from abnet.preparation.coded import CodedMap, preparation_to_dict
+from abnet.preparation.table_map import TableMap
 from abnet.words import number_of
 
 __all__ = ["InspectedFile", "inspect_file"]
@@ -65,7 +66,7 @@ class InspectedFile:
             "path": self.path, "bytes": self.size, "kind": kind_of(model.predictor), "n_inputs": model.n_inputs,
             "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
             "classes": model.classes_.tolist(), "feature_names": model.feature_names, "columns": list(self.columns),
-            "preparation": None if model.preparation is None else model.preparation.to_dict(),
+            "preparation": None if model.preparation is None else preparation_to_dict(model.preparation),
             "certificate": None if model.certificate is None else model.certificate.to_dict(),
             "card": model.card.to_dict(),
         }  # fmt: skip
@@ -111,9 +112,9 @@ def _columns(model: Model) -> list[str]:
     coded = isinstance(preparation, CodedMap)
     base = preparation.base if isinstance(preparation, CodedMap) else preparation
     codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
-    if base is not None and base.to_dict()["kind"] == "table":
+    if isinstance(base, TableMap):
         return [*base.describe(), *codes]
-    scaled = "" if base is None else f": numeric, {SCALINGS[base.to_dict()['kind']]}"
+    scaled = "" if base is None else f": numeric, {SCALINGS[preparation_to_dict(base)['kind']]}"
     return [*(f"{name}{scaled}" for name in names or ()), *codes]
 
 

@@ -11,7 +11,7 @@ from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.preparation.columns import read_numbers
 from abnet.preparation.unseen import Unseen
-from abnet.tables.cells import CellError, TableError, listed, quoted
+from abnet.tables.cells import TableError, listed, quoted
 from abnet.tables.frames import Table
 from abnet.tables.reading import alike, as_polars, batches
 
@@ -93,13 +93,13 @@ def prepared(model: Model, frame: Table, *, written: bool = True) -> tuple[Any, 
 
 
 def number_cells(frame: Table, name: str) -> NDArray[np.float64]:
-    """A column as numbers, NaN where a cell is missing; CellError where it holds anything else."""
+    """A column as numbers, NaN where a cell is missing; an error where it holds anything else."""
     cells = frame.cells(name)
     x, strange = read_numbers(cells)
     if strange.any():
         first = int(strange.argmax())
         problem = f"{quoted(cells.cell(first))} is not a finite number; correct the cell or leave it empty."
-        raise CellError(name, first, frame.row(first), problem)
+        raise TableError(f"column {name!r}, {frame.row(first)}: {problem}")
     return x
 
 

@@ -7,16 +7,16 @@ preparation, and model files hold every preparation as plain values, never as a 
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
+from math import isfinite
+from operator import or_
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import checks
-from abnet.checks import take, text
 from abnet.features import CodedRows
 from abnet.threads import MANY, mapped, threads_for
 
@@ -27,14 +27,12 @@ __all__ = [
     "cuts",
     "preparation_from_dict",
     "preparation_to_dict",
-    "rising_thresholds",
     "stored_form",
     "thresholds_of",
 ]
 
 
-@dataclass(frozen=True)
-class ThermometerMap:
+class ThermometerMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="thermometer"):
     """Signs ``sgn(x - t)`` for the thresholds t of every column, as `ThermometerCodes` finds them.
 
     Examples
@@ -44,6 +42,11 @@ class ThermometerMap:
     """
 
     thresholds: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        _check_thresholds(self.thresholds)
+        if not any(self.thresholds):
+            raise ValueError("thermometer codes need a threshold for at least one column")
 
     @property
     def n_features_in(self) -> int:
@@ -68,31 +71,16 @@ class ThermometerMap:
         pairs = zip(rows.T, self.thresholds, strict=True)
         return np.hstack([np.where(column[:, None] >= t, np.float32(1), np.float32(-1)) for column, t in pairs])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; floats come back exactly."""
-        return {"kind": "thermometer", "thresholds": [list(t) for t in self.thresholds]}
-
-    @classmethod
-    def from_dict(cls, record: Any) -> "ThermometerMap":
-        """The map stored in a record, after checking it."""
-        where = "stored preparation: thermometer"
-        thresholds = checks.take(where, record, kind=checks.text, thresholds=rising_thresholds)["thresholds"]
-        if not any(thresholds):
-            raise ValueError(f"{where} needs a threshold for at least one column.")
-        return cls(thresholds)
-
     @classmethod
     def from_codes(cls, codes: Any) -> "ThermometerMap":
         """From fitted `ThermometerCodes`."""
         return cls(tuple(tuple(t.tolist()) for t in codes.thresholds_))
 
 
-def rising_thresholds(where: str, value: Any) -> tuple[tuple[float, ...], ...]:
-    """Check a stored list of thresholds for every column."""
-    found: tuple[tuple[float, ...], ...] = checks.list_of(checks.list_of(checks.finite))(where, value)
-    if any(a >= b for one in found for a, b in pairwise(one)):
-        raise checks.refusal(where, "be increasing in every column", value)
-    return found
+def _check_thresholds(found: tuple[tuple[float, ...], ...]) -> None:
+    """Refuse thresholds that are not finite, or not increasing in every column."""
+    if not all(isfinite(t) for one in found for t in one) or any(a >= b for one in found for a, b in pairwise(one)):
+        raise ValueError("thresholds must be finite, and increasing in every column")
 
 
 MOST_THRESHOLDS = 32
@@ -235,8 +223,7 @@ def _distinct(column: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(polars.Series(column).unique().sort().to_numpy())
 
 
-@dataclass(frozen=True)
-class CodedMap:
+class CodedMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="coded"):
     """The features of another map, rounded to float32, then the signs ``sgn(x_j - t)`` of their thresholds.
 
     Attributes
@@ -256,9 +243,12 @@ class CodedMap:
     thresholds: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
+        if isinstance(self.base, CodedMap):
+            raise ValueError("codes of codes make no sense")
         if len(self.thresholds) != self.base.n_features_out:
             found, features = len(self.thresholds), self.base.n_features_out
-            raise ValueError(f"stored preparation: {found} lists of thresholds do not fit {features} features.")
+            raise ValueError(f"{found} lists of thresholds do not fit {features} features")
+        _check_thresholds(self.thresholds)
 
     @staticmethod
     def of(base: Any, X: NDArray[Any]) -> "CodedMap":
@@ -307,20 +297,6 @@ class CodedMap:
         mapped(count, range(0, len(features), BLOCK), threads_for(len(features)))
         return CodedRows(features, reached, counts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; floats come back exactly."""
-        return {"kind": "coded", "base": self.base.to_dict(), "thresholds": [list(t) for t in self.thresholds]}
-
-    @classmethod
-    def from_dict(cls, record: Any) -> "CodedMap":
-        """The map stored in a record, after checking it."""
-        fields = take(
-            "stored preparation: coded", record, kind=text, base=lambda name, value: value, thresholds=rising_thresholds
-        )
-        if isinstance(fields["base"], dict) and fields["base"].get("kind") == "coded":
-            raise ValueError("stored preparation: codes of codes make no sense.")
-        return cls(preparation_from_dict(fields["base"]), fields["thresholds"])
-
     def __getattr__(self, name: str) -> Any:
         # What else the base can do (columns by name, unseen categories) is about its columns, not about the codes.
         if name.startswith("__") or name in ("base", "thresholds"):
@@ -349,9 +325,6 @@ class StoredPreparation(Protocol):
 
     def transform(self, X: Any) -> Any:
         """Features of every row."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
 
 
 def stored_form(transformer: Any) -> StoredPreparation:
@@ -400,8 +373,22 @@ def stored_form(transformer: Any) -> StoredPreparation:
 
 
 def preparation_to_dict(transformer: Any) -> dict[str, Any]:
-    """Plain values of a fitted transformer, ready for JSON; raises as `stored_form` does."""
-    return stored_form(transformer).to_dict()
+    """Plain values of a fitted transformer, ready for JSON; raises as `stored_form` does.
+
+    Examples
+    --------
+    >>> preparation_to_dict(ThermometerMap(((0.5,),)))
+    {'kind': 'thermometer', 'thresholds': [[0.5]]}
+    """
+    plain: dict[str, Any] = _lists(msgspec.to_builtins(stored_form(transformer)))
+    return plain
+
+
+def _lists(value: Any) -> Any:
+    """Tuples as the lists that JSON has."""
+    if isinstance(value, dict):
+        return {key: _lists(part) for key, part in value.items()}
+    return [_lists(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def preparation_from_dict(record: Any) -> StoredPreparation:
@@ -413,19 +400,31 @@ def preparation_from_dict(record: Any) -> StoredPreparation:
         If the record is not exactly as it would have been written: unknown kind, missing or further keys, wrong types,
         numbers that are not finite.
     """
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if kind == "table":
-        from abnet.preparation.table_map import TableMap
+    try:
+        found = _opened(record)
+        if preparation_to_dict(found) != record:
+            raise ValueError("keys are missing that a preparation is written with")
+        return found
+    except ValueError as error:  # as msgspec's are
+        raise ValueError(f"stored preparation: {error}.") from error
 
-        return TableMap.from_dict(record)
+
+def _opened(record: Any) -> StoredPreparation:
+    from abnet.preparation.columns import KINDS
     from abnet.preparation.scalers import MinMaxMap, StandardMap
+    from abnet.preparation.table_map import TableMap
 
     maps: dict[Any, Any] = {
-        "standard": StandardMap, "minmax": MinMaxMap, "thermometer": ThermometerMap, "coded": CodedMap,
+        "table": TableMap, "standard": StandardMap, "minmax": MinMaxMap, "thermometer": ThermometerMap,
+        "coded": CodedMap,
     }  # fmt: skip
+    kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in maps:
-        raise ValueError(
-            f"stored preparation: unknown kind {str(kind)[:60]!r}; this release reads table, {', '.join(maps)}."
-        )
-    found: StoredPreparation = maps[kind].from_dict(record)
+        raise ValueError(f"unknown kind {str(kind)[:60]!r}; this release reads {', '.join(maps)}")
+    if kind == "coded" and "base" in record:
+        record = {**record, "base": _opened(record["base"])}
+    if kind == "table" and "columns" in record:
+        kinds: Any = reduce(or_, KINDS.values())  # they are registered: no type lists them all
+        record = {**record, "columns": msgspec.convert(record["columns"], tuple[kinds, ...])}
+    found: StoredPreparation = msgspec.convert(record, maps[kind])
     return found

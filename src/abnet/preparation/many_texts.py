@@ -5,18 +5,18 @@ table, never a bound row.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.preparation.columns import Features, TextColumn
-from abnet.preparation.table_map import Column
-from abnet.preparation.words import BUCKETS, HashedColumn, WordsColumn, common_words
+from abnet.preparation.columns.column import Chosen, Column, Features, Open
+from abnet.preparation.columns.words import BUCKETS, HashedColumn, WordsColumn, common_words
 from abnet.tables.frames import Table
+from abnet.tables.notes import Note
 
-__all__ = ["Chosen", "ManyTexts", "gains", "many_texts", "settle_texts", "unexplained"]
+__all__ = ["ManyTexts", "gains", "many_texts", "settle_texts", "unexplained"]
 
 _ROWS = 20_000  # more say no more about 64 features
 _FOLDS = 5
@@ -28,16 +28,7 @@ _MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """A column kept (or None), why it was dropped if it was, and remarks."""
-
-    column: Column | None
-    dropped: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ManyTexts:
+class ManyTexts(Open):
     """Text with many values, and the columns it may become, those that can be read first.
 
     Attributes
@@ -49,7 +40,7 @@ class ManyTexts:
     n_values : int
     wanted : bool
         Whether the user has asked for it.
-    remarks : tuple of str
+    notes : tuple of Note
     """
 
     name: str
@@ -57,10 +48,17 @@ class ManyTexts:
     usual: Chosen
     n_values: int
     wanted: bool
-    remarks: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
-def many_texts(name: str, counts: Mapping[str, int], categories: TextColumn, *, wanted: bool) -> ManyTexts:
+def many_texts(
+    name: str,
+    counts: Mapping[str, int],
+    categories: Any,
+    *,
+    wanted: bool,
+    notes: tuple[Note, ...] = (),
+) -> ManyTexts:
     """What a text with many values may become.
 
     Parameters
@@ -71,21 +69,22 @@ def many_texts(name: str, counts: Mapping[str, int], categories: TextColumn, *, 
     categories : TextColumn
         Its commonest values.
     wanted : bool
+    notes : tuple of Note
     """
     words, blanks, total = common_words(counts), categories.missing, sum(counts.values())
-    worded = WordsColumn(name, tuple(words), blanks)
-    usual = Chosen(worded, remarks=(_said(worded, len(counts)),)) if words else Chosen(categories)
+    worded = [WordsColumn(name, tuple(words), blanks)] if words else []
+    usual = Chosen(worded[0], (_said(worded[0], len(counts)),)) if words else Chosen(categories)
     recurs = max(counts.values()) >= max(5.0, total / 100)  # as of words: what comes once or twice may name the rows
-    candidates = [worded] * bool(words) + [categories] * recurs + [HashedColumn(name, BUCKETS, blanks)]
-    return ManyTexts(name, tuple(candidates), usual, len(counts), wanted)
+    candidates = [*worded, *[categories] * recurs, HashedColumn(name, BUCKETS, blanks)]
+    return ManyTexts(name, tuple(candidates), usual, len(counts), wanted, notes)
 
 
-def _said(column: Column, n_values: int) -> str:
+def _said(column: Column, n_values: int) -> Note:
     if isinstance(column, WordsColumn):
-        return f"has {n_values} different texts; its {len(column.words)} commonest words are the features"
+        return Note("words", (column.name,), facts={"values": n_values, "words": len(column.words)})
     if isinstance(column, HashedColumn):
-        return f"has {n_values} different texts; its words and characters are hashed into {column.buckets} features"
-    return f"has {n_values} different texts; the commonest are the features"
+        return Note("hashed", (column.name,), facts={"values": n_values, "buckets": column.buckets})
+    return Note("common texts", (column.name,), facts={"values": n_values})
 
 
 def settle_texts(many: Sequence[ManyTexts], others: Sequence[Column], table: Table, y: Any = None) -> dict[str, Chosen]:
@@ -101,7 +100,7 @@ def settle_texts(many: Sequence[ManyTexts], others: Sequence[Column], table: Tab
         Labels; without them each column is what it usually is.
     """
     if y is None:
-        return {text.name: replace(text.usual, remarks=(*text.remarks, *text.usual.remarks)) for text in many}
+        return {text.name: Chosen(text.usual.column, (*text.notes, *text.usual.notes)) for text in many}
     rows = np.random.default_rng(0).permutation(table.n_rows)[:_ROWS]  # in the order of their folds
     part = table.take(rows)
     targets = _targets(y)[rows]
@@ -116,11 +115,10 @@ def settle_texts(many: Sequence[ManyTexts], others: Sequence[Column], table: Tab
         helps = gain.mean() > max(_ERRORS * gain.std() / np.sqrt(len(gain)), least)
         if helps or text.wanted:
             column, left = text.candidates[best], rest
-            remark = _said(column, text.n_values) + ", which help on rows kept aside" * bool(helps)
-            chosen[text.name] = Chosen(column, remarks=(*text.remarks, remark))
+            chosen[text.name] = Chosen(column, (*text.notes, _said(column, text.n_values)))
         else:
-            reason = f"text with {text.n_values} different values, which do not help to tell the labels of rows kept "
-            chosen[text.name] = Chosen(None, f"{reason}aside; use={text.name!r} takes it in", text.remarks)
+            useless = Note("text that does not help", (text.name,), facts={"values": text.n_values})
+            chosen[text.name] = Chosen(None, (useless, *text.notes))
     return chosen
 
 

@@ -43,7 +43,7 @@ def is_row_name(name: str) -> bool:
 
 
 def names_rows(name: str, x: NDArray[np.float64]) -> tuple[str, str]:
-    """Why numbers (NaN where missing) are left out as names of rows, and a remark on those that may be; often empty.
+    """Why numbers (NaN where missing) are left out as names of rows, and why others may be some; often empty.
 
     n draws from R values are all different with probability about ``exp(-n² / 2R)``, and repeat k times or less, where
     r are expected, with ``exp(-(r - k + k ln(k / r)))`` at the most. A part of the rows of a table has a part of the
@@ -85,7 +85,7 @@ def names_rows(name: str, x: NDArray[np.float64]) -> tuple[str, str]:
     if planned and not k and len(x) == n and (float(steps.max()) + 1 <= _ROOM * n or drawn):
         return f"{repeat}, as if they counted the rows", ""
     if drawn or (planned and (near or not k)):
-        return "", f"has {repeat}, as if they counted the rows; if they do, leave the column out"
+        return "", f"{repeat}, as if they counted the rows"
     return "", ""
 
 

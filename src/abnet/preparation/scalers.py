@@ -1,12 +1,11 @@
 """Scikit-learn's two plain scalers as plain values: the same numbers, bit for bit, by NumPy alone."""
 
-from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
-
-from abnet import checks
 
 __all__ = ["MinMaxMap", "StandardMap"]
 
@@ -20,24 +19,21 @@ def _floats(X: Any, d: int) -> NDArray[Any]:
     return array
 
 
-class _ColumnByColumn:
+class _ColumnByColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
     """A map that makes one feature of each column."""
-
-    scale: tuple[float, ...]
 
     @property
     def n_features_in(self) -> int:
         """Number of columns taken."""
-        return len(self.scale)
+        return len(self.scale)  # type: ignore[attr-defined]
 
     @property
     def n_features_out(self) -> int:
         """Number of features made of a row."""
-        return len(self.scale)
+        return self.n_features_in
 
 
-@dataclass(frozen=True)
-class StandardMap(_ColumnByColumn):
+class StandardMap(_ColumnByColumn, frozen=True, tag="standard"):
     """``(x - mean) / scale`` as `sklearn.preprocessing.StandardScaler` computes it.
 
     Examples
@@ -49,25 +45,18 @@ class StandardMap(_ColumnByColumn):
     mean: tuple[float, ...]
     scale: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        if len(self.mean) != len(self.scale) or not self.scale or not min(self.scale) > 0:
+            raise ValueError("a standard scaling needs as many means as scales, and scales above 0")
+        if not all(map(isfinite, (*self.mean, *self.scale))):
+            raise ValueError("the numbers of a scaling must be finite")
+
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""
         out = _floats(X, len(self.mean))
         out -= np.array(self.mean, out.dtype)
         out /= np.array(self.scale, out.dtype)
         return out
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; floats come back exactly."""
-        return {"kind": "standard", "mean": list(self.mean), "scale": list(self.scale)}
-
-    @classmethod
-    def from_dict(cls, record: Any) -> "StandardMap":
-        """The map stored in a record, after checking it."""
-        numbers = checks.list_of(checks.finite)
-        fields = checks.take("stored preparation: standard", record, kind=checks.text, mean=numbers, scale=numbers)
-        if len(fields["mean"]) != len(fields["scale"]) or not fields["scale"] or min(fields["scale"]) <= 0:
-            raise ValueError("stored preparation: standard needs as many means as scales, and scales above 0.")
-        return cls(fields["mean"], fields["scale"])
 
     @classmethod
     def from_scaler(cls, scaler: Any) -> "StandardMap":
@@ -77,8 +66,7 @@ class StandardMap(_ColumnByColumn):
         return cls(tuple(mean), tuple(scaler.scale_.tolist() if scaler.with_std else [1.0] * d))
 
 
-@dataclass(frozen=True)
-class MinMaxMap(_ColumnByColumn):
+class MinMaxMap(_ColumnByColumn, frozen=True, tag="minmax"):
     """``x · scale + shift``, cut to `limits` if there are any, as `sklearn.preprocessing.MinMaxScaler` computes it.
 
     Examples
@@ -92,29 +80,20 @@ class MinMaxMap(_ColumnByColumn):
     shift: tuple[float, ...]
     limits: tuple[float, float] | None
 
+    def __post_init__(self) -> None:
+        if len(self.scale) != len(self.shift) or not self.scale:
+            raise ValueError("a scaling to limits needs as many scales as shifts, and at least one")
+        if self.limits is not None and not self.limits[0] < self.limits[1]:
+            raise ValueError(f"limits must be a lower and an upper one; got {list(self.limits)}")
+        if not all(map(isfinite, (*self.scale, *self.shift, *(self.limits or ())))):
+            raise ValueError("the numbers of a scaling must be finite")
+
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""
         out = _floats(X, len(self.scale))
         out *= np.array(self.scale)  # in float64 whatever the type of X, then rounded: the scaler does so
         out += np.array(self.shift)
         return out if self.limits is None else np.clip(out, *np.array(self.limits, out.dtype))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; floats come back exactly."""
-        limits = list(self.limits) if self.limits is not None else []
-        return {"kind": "minmax", "scale": list(self.scale), "shift": list(self.shift), "limits": limits}
-
-    @classmethod
-    def from_dict(cls, record: Any) -> "MinMaxMap":
-        """The map stored in a record, after checking it."""
-        where, numbers = "stored preparation: minmax", checks.list_of(checks.finite)
-        fields = checks.take(where, record, kind=checks.text, scale=numbers, shift=numbers, limits=numbers)
-        scale, shift, limits = fields["scale"], fields["shift"], fields["limits"]
-        if len(scale) != len(shift) or not scale:
-            raise ValueError(f"{where} needs as many scales as shifts, and at least one.")
-        if limits and (len(limits) != 2 or limits[0] >= limits[1]):
-            raise ValueError(f"{where}.limits must be a lower and an upper one; got {limits}.")
-        return cls(scale, shift, (limits[0], limits[1]) if limits else None)
 
     @classmethod
     def from_scaler(cls, scaler: Any) -> "MinMaxMap":

@@ -1,58 +1,55 @@
 """A fitted preparation of tables: plain values, and NumPy alone."""
 
-import dataclasses
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import checks
-from abnet.preparation.columns import BLOCK, BooleanColumn, DateColumn, Encoded, NumericColumn, TextColumn
+from abnet.preparation.columns.column import BLOCK, Column, Encoded
 from abnet.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
-from abnet.preparation.words import HashedColumn, WordsColumn
-from abnet.tables.cells import Note, TableError, is_blank, listed
+from abnet.tables.cells import TableError, is_blank, listed
 from abnet.tables.frames import Table, as_table
+from abnet.tables.notes import Note
 from abnet.tables.series import Cells
 from abnet.threads import mapped, threads_for
 from abnet.words import number_of
 
-__all__ = ["Column", "TableMap", "column_from_dict"]
+__all__ = ["TableMap"]
 
-VERSION = 2
+VERSION = 3
 """Of the stored form."""
 
-
-Column = NumericColumn | BooleanColumn | DateColumn | TextColumn | WordsColumn | HashedColumn
-"""Each has a `name`, the names of its `features`, `encode` for them, and `raw` for the numbers behind them, if any."""
-
-
-_KINDS: dict[str, type[Column]] = {
-    kind.kind: kind for kind in (NumericColumn, BooleanColumn, DateColumn, TextColumn, WordsColumn, HashedColumn)
-}  # fmt: skip
+if TYPE_CHECKING:
+    Columns = tuple[Column, ...]
+else:  # of kinds that are registered while the program runs: msgspec is told when a file is read
+    Columns = tuple[Any, ...]
 
 
-def column_from_dict(record: Any, where: str) -> Column:
-    """The column of the kind that a record names."""
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise checks.refusal(f"{where}.kind", f"be one of {sorted(_KINDS)}", kind)
-    return _KINDS[kind].from_dict({key: value for key, value in record.items() if key != "kind"}, where)
-
-
-@dataclass(frozen=True)
-class TableMap:
-    """Columns kept, in order, those dropped with the reason, and remarks on those kept.
+class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="table"):
+    """Columns kept, in order, and notes: columns left out, and columns that may not be what they seem.
 
     The only code that turns a table into features: `TablePreparation` uses it after fitting, and a loaded model uses it
     too, so that both give the same bits.
     """
 
-    columns: tuple[Column, ...]
-    dropped: Mapping[str, str]
-    remarks: tuple[Note, ...] = ()
+    columns: Columns
+    notes: tuple[Note, ...] = ()
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise ValueError(f"a table of version {self.version}; this release reads version {VERSION}")
+        names = [*(column.name for column in self.columns), *self.dropped]
+        if not self.columns or len(set(names)) < len(names):
+            raise ValueError("a table needs at least one column, and names each once")
+
+    @property
+    def dropped(self) -> list[str]:
+        """Columns that are left out."""
+        return [name for note in self.notes if note.left_out for name in note.columns]
 
     @property
     def n_features_in(self) -> int:
@@ -63,11 +60,6 @@ class TableMap:
     def n_features_out(self) -> int:
         """Number of features made of a row."""
         return sum(len(column.features) for column in self.columns)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a user should know: columns left out, and columns that may not be what they seem."""
-        return (*(Note(name, f"is left out: {reason}") for name, reason in self.dropped.items()), *self.remarks)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features, in order."""
@@ -80,7 +72,7 @@ class TableMap:
         ----------
         X : frame of Polars or pandas, record of columns, or array
         unseen : {"warn", "error"}
-            New categories and dates that cannot be read: an `UnseenWarning` per column, or a `TableError` that names
+            New categories and cells that cannot be read: an `UnseenWarning` per column, or a `TableError` that names
             the first of them.
         places : array (n,), optional
             Where each row goes; they stay in their order if left out.
@@ -92,13 +84,13 @@ class TableMap:
         if unseen == "error":
             refuse_unseen(table, reports)
         for report in reports:
-            warnings.warn(str(report), UnseenWarning, stacklevel=2)
+            warnings.warn(UnseenWarning(report.note), stacklevel=2)
         return features
 
     def transform_reporting(
         self, X: Any, *, before: int = 0, places: NDArray[np.intp] | None = None
     ) -> tuple[NDArray[np.float32], list[Unseen]]:
-        """Features (n, d) of a table and a report per column with new categories or unreadable dates.
+        """Features (n, d) of a table and a report per column with new categories or cells that cannot be read.
 
         Columns are found by name; their order and further columns do not matter. A missing one is an error. `before`
         is the number of rows that came before those of X, for the words of an error; `places` as in `transform`.
@@ -107,7 +99,7 @@ class TableMap:
         threads = threads_for(table.n_rows)
         encoded = mapped(lambda column: column.encoded(table), self.columns, threads)
         reports = [
-            Unseen(column.name, unseen, _read_as(column))
+            Unseen(column.name, unseen, column.read_as, code=column.odd)
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
             if unseen
         ]
@@ -137,37 +129,11 @@ class TableMap:
 
     def describe(self) -> list[str]:
         """A line per column, for a person."""
-        remarks: dict[str, str] = {}
-        for name, text in self.remarks:
-            remarks[name] = f"{remarks.get(name, '')}; {text}"
         kept = [
-            f"{column.name}: {_kind_of(column)}, {number_of(len(column.features), 'feature')}"
-            f"{remarks.get(column.name, '')}"
+            f"{column.name}: {column.described()}, {number_of(len(column.features), 'feature')}"
             for column in self.columns
         ]
-        return kept + [f"{name}: left out, {reason}" for name, reason in self.dropped.items()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; floats come back exactly."""
-        columns = [{"kind": column.kind, **_listed(dataclasses.asdict(column))} for column in self.columns]
-        remarks = [note._asdict() for note in self.remarks]
-        return {
-            "kind": "table", "version": VERSION, "columns": columns, "dropped": dict(self.dropped), "remarks": remarks,
-        }  # fmt: skip
-
-    @classmethod
-    def from_dict(cls, record: Any) -> "TableMap":
-        """The map stored in a record; ValueError if anything in it is not as `to_dict` writes it."""
-        where = "stored preparation: table"
-        remarks = checks.list_of(_note)
-        fields = checks.take(
-            where, record, kind=_kind, version=_version, columns=_list, dropped=_dropped, remarks=remarks
-        )
-        columns = tuple(column_from_dict(column, f"{where}.columns[{i}]") for i, column in enumerate(fields["columns"]))
-        names = [column.name for column in columns]
-        if len(set(names)) < len(names) or set(names) & set(fields["dropped"]):
-            raise ValueError(f"{where}.columns and {where}.dropped name a column twice.")
-        return cls(columns, fields["dropped"], fields["remarks"])
+        return kept + [str(note) for note in self.notes]
 
 
 def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
@@ -192,46 +158,3 @@ def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None
 
 def _is_empty(cells: Cells) -> bool:
     return len(cells) == 0 or (is_blank(cells.cell(0)) and all(map(is_blank, cells.counts())))
-
-
-def _read_as(column: Column) -> str:
-    """What the cells of a column are read as; empty for categories."""
-    if isinstance(column, NumericColumn):
-        return "a number" if column.form.plain else f"a number written as {column.form.example}"
-    return column.order if isinstance(column, DateColumn) else ""
-
-
-def _kind_of(column: Column) -> str:
-    if isinstance(column, DateColumn):
-        return f"{column.kind} ({column.written or column.order})"
-    return column.kind
-
-
-def _listed(fields: dict[str, Any]) -> dict[str, Any]:
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
-
-
-def _kind(where: str, value: Any) -> str:
-    return str(checks.one_of("table")(where, value))
-
-
-def _version(where: str, value: Any) -> int:
-    if type(value) is not int or value != VERSION:
-        raise checks.refusal(where, f"be {VERSION}, the version that this release reads", value)
-    return value
-
-
-def _list(where: str, value: Any) -> list[Any]:
-    if not isinstance(value, list) or not value:
-        raise checks.refusal(where, "be a list of at least one column", value)
-    return value
-
-
-def _dropped(where: str, value: Any) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise checks.refusal(where, "be a record of reasons", value)
-    return {checks.text(where, name): checks.text(f"{where}[{name!r}]", reason) for name, reason in value.items()}
-
-
-def _note(where: str, value: Any) -> Note:
-    return Note(**checks.take(where, value, column=checks.text, text=checks.text))

@@ -5,6 +5,7 @@ Also what is said of rows before they are prepared: what is refused, and what to
 
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
 from abnet.preparation.coded import ThermometerMap, cuts
-from abnet.preparation.columns import BY_HAND, DateColumn, NumericColumn, Rules, read_numbers
-from abnet.preparation.table_map import Column, TableMap
-from abnet.tables.cells import Note, TableError, is_missing, refuse_repeated
+from abnet.preparation.columns import NumericColumn, read_numbers
+from abnet.preparation.columns.column import BY_HAND, Column, Rules
+from abnet.preparation.table_map import TableMap
+from abnet.tables.cells import TableError, is_missing, refuse_repeated
 from abnet.tables.frames import Table, as_table, factorised, is_plan
+from abnet.tables.notes import Note, note_lines
 from abnet.tables.series import Distinct
 
 __all__ = [
@@ -91,15 +94,15 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     use : str or sequence of str
         Columns to use though they have no name, count the rows, or differ in all of them.
     numeric, categorical, dates : str or sequence of str
-        Columns to read as numbers, as categories or as dates, whatever they look like; cells of numeric and date
-        columns that cannot be read so count as missing.
+        Columns to read as numbers, as categories or as dates, whatever they look like; cells that cannot be read as
+        numbers or dates count as missing.
 
     Attributes
     ----------
     map_ : TableMap
         What was learned, as plain values; transforms without scikit-learn.
     notes_ : tuple of Note
-        Columns left out and why, and columns that may not be what they seem, as values ``(column, text)``.
+        Columns left out and why, and columns that may not be what they seem, as data; ``str(note)`` is a sentence.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -112,7 +115,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     >>> preparation.transform(table)[2].tolist()
     [0.0, 1.0, 0.0, 1.0]
     >>> print(*preparation.notes_)
-    column 'country' is left out: constant (Norway)
+    column 'country' was left out: constant (Norway)
     """
 
     def __init__(
@@ -142,14 +145,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             )
         rules.check_columns(list(table.columns))
         choices = choose_all(table, rules, y)
-        dropped = {name: choice.dropped for name, choice in choices.items() if choice.column is None}
         columns = tuple(choice.column for choice in choices.values() if choice.column is not None)
+        notes = [note for choice in choices.values() for note in choice.notes]
         if not columns:
-            reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(dropped.items())[:5])
-            raise TableError(f"no column is of use in {table.n_rows} rows: {reasons}; add columns that vary.")
-        remarks = tuple(Note(name, text) for name, choice in choices.items() for text in choice.remarks)
-        remarks += tuple(telling(table, columns, y))
-        self.map_ = TableMap(columns, dropped, remarks)
+            reasons = "; ".join(note_lines(notes, most=3))
+            raise TableError(f"no column is of use in {table.n_rows} rows ({reasons}); add columns that vary.")
+        self.map_ = TableMap(columns, (*notes, *telling(table, columns, y), *one_after_the_other(table, columns, y)))
         self.notes_ = self.map_.notes
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)
@@ -173,11 +174,6 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """Names of the features, in order."""
         check_is_fitted(self)
         return self.map_.get_feature_names_out()
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was learned, as plain values for a model file; `preparation_from_dict` reads it."""
-        check_is_fitted(self)
-        return self.map_.to_dict()
 
 
 class PlainNumbers(TablePreparation):
@@ -216,7 +212,7 @@ class PlainNumbers(TablePreparation):
                 np.nan_to_num(scaler.mean_).tolist(), np.nan_to_num(scaler.scale_, nan=1.0).tolist(), strict=True
             )
             scales = dict(zip(table.columns, pairs, strict=True))
-        self.map_ = TableMap(tuple(NumericColumn(name, fills[name], *scales[name], False) for name in fills), {})
+        self.map_ = TableMap(tuple(NumericColumn(name, fills[name], *scales[name], False) for name in fills))
         self.notes_ = ()
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)
@@ -392,7 +388,7 @@ _NEVER = 20  # chance may give every value one label with probability e^-20 at t
 
 
 def telling(table: Table, columns: Sequence[Column], y: Any) -> list[Note]:
-    """Remarks on columns that tell the label by themselves: commonly they are written after it, and new rows lack them.
+    """Notes on columns that tell the label by themselves: commonly they are written after it, and new rows lack them.
 
     Each value stands beside one label only, or there is one exactly for some labels. Numbers may well measure what
     decides, so they are noted only if they have as many values as there are labels.
@@ -409,20 +405,18 @@ def telling(table: Table, columns: Sequence[Column], y: Any) -> list[Note]:
     >>> from abnet.preparation.columns import BooleanColumn, TextColumn
     >>> table = as_table({"left": ["yes", "no"] * 24, "why": ["old", "", "sold", ""] * 12})
     >>> columns = [BooleanColumn("left", False), TextColumn("why", ("old", "sold"), (), True)]
-    >>> for note in telling(table, columns, [1, 0] * 24): print(note.column, note.text)
-    left has one value for each label in all 48 rows it was fitted on; if it is known only later, leave the column out
-    why is empty exactly where the label is one of the two in all 48 rows it was fitted on; if it is known only later, \
-leave the column out
+    >>> [(note.columns, note.code) for note in telling(table, columns, [1, 0] * 24)]
+    [(('left',), 'one value per label'), (('why',), 'gaps tell the label')]
     """
     labels = np.asarray([] if y is None else y)
     if len(labels) < _ENOUGH or len(labels) != table.n_rows:
         return []
-    texts = {column.name: not isinstance(column, NumericColumn | DateColumn) for column in columns}
+    texts = {column.name: column.takes not in ("number", "date") for column in columns}
     for n in _FIRST:  # most columns are spared the work
         texts = {name: text for name, text in texts.items() if _said(_first(table, name, n), labels[:n], text=text)}
     told = {name: _said(table.cells(name).distinct(), labels, text=text, all_rows=True) for name, text in texts.items()}
-    later = f"in all {table.n_rows:,} rows it was fitted on; if it is known only later, leave the column out"
-    return [Note(name, f"{said} {later}") for name, said in told.items() if said]
+    n = table.n_rows
+    return [Note(said[0], (name,), n, facts={"values": said[1]}) for name, said in told.items() if said is not None]
 
 
 def _first(table: Table, name: str, n: int) -> Distinct:
@@ -431,27 +425,56 @@ def _first(table: Table, name: str, n: int) -> Distinct:
     return factorised([cells.cell(place) for place in range(min(n, len(cells)))], name)
 
 
-def _said(distinct: Distinct, labels: NDArray[Any], *, text: bool, all_rows: bool = False) -> str:
+def _said(distinct: Distinct, labels: NDArray[Any], *, text: bool, all_rows: bool = False) -> tuple[str, int] | None:
     known, codes = np.unique(labels, return_inverse=True)
     gaps = np.array([is_missing(value) for value in distinct.values])
     values = np.where(gaps, len(gaps), np.arange(len(gaps)))[distinct.codes]  # all gaps are one value
     if all_rows and len(known) < 2:
-        return ""
+        return None
     different = _decides(values, codes)
     if different == len(known):
-        return "has one value for each label"
+        return "one value per label", different
     if len(known) <= 2 and _decides(gaps[distinct.codes].astype(np.intp), codes) == len(known):
-        return "is empty exactly where the label is one of the two"
+        return "gaps tell the label", different
     if not different or not text:
-        return ""
+        return None
     # Values without any say have one label each with probability at most p^(n - values), p the commonest label's share.
     share = np.bincount(codes).max() / len(codes)
     if all_rows and (len(codes) - different) * -np.log(share) < _NEVER:
-        return ""
-    return f"has {different:,} values, each beside one label only,"
+        return None
+    return "values tell the label", different
 
 
 def _decides(values: NDArray[np.intp], codes: NDArray[np.intp]) -> int:
     """How many values there are if each stands beside one label only; else 0."""
     different = len(np.unique(values))
     return different if different == len(np.unique(values * (codes.max() + 1) + codes)) else 0
+
+
+def one_after_the_other(table: Table, columns: Sequence[Column], y: Any) -> list[Note]:
+    """Notes on dates by which the labels follow each other without overlap, as time stamps of a sorted table do.
+
+    Examples
+    --------
+    >>> from abnet.preparation.columns import DateColumn
+    >>> table = as_table({"written": [f"2020-01-{day:02}" for day in range(1, 29)]})
+    >>> dates = DateColumn("written", "year-month-day", 0.0, 0.0, 1.0, False, False)
+    >>> [note.code for note in one_after_the_other(table, [dates], [0] * 14 + [1] * 14)]
+    ['times tell the label']
+    """
+    labels = np.asarray([] if y is None else y)
+    if len(labels) < _ENOUGH or len(labels) != table.n_rows or len(known := np.unique(labels)) < 2:
+        return []
+    found = []
+    for column in columns:
+        t = column.raw(table) if column.takes == "date" else None
+        if t is None:
+            continue
+        spans = sorted((np.nanmin(part), np.nanmax(part)) for label in known if _any(part := t[labels == label]))
+        if len(spans) == len(known) and all(a[1] < b[0] for a, b in pairwise(spans)):
+            found.append(Note("times tell the label", (column.name,), table.n_rows))
+    return found
+
+
+def _any(t: NDArray[np.float64]) -> bool:
+    return bool(len(t)) and not bool(np.isnan(t).all())

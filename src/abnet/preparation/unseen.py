@@ -9,6 +9,7 @@ import numpy as np
 from abnet.errors import NamesParameters, Parameter
 from abnet.tables.cells import TableError, quoted, to_text
 from abnet.tables.frames import Table
+from abnet.tables.notes import Note, NoteWarning
 from abnet.words import number_of
 
 __all__ = ["Unseen", "UnseenValueError", "UnseenWarning", "merge", "refuse_unseen"]
@@ -16,8 +17,8 @@ __all__ = ["Unseen", "UnseenValueError", "UnseenWarning", "merge", "refuse_unsee
 _SHOWN = 3
 
 
-class UnseenWarning(UserWarning):
-    """A table to predict holds categories that the training table did not have, or dates that cannot be read."""
+class UnseenWarning(NoteWarning):
+    """A table to predict holds categories that the training table did not have, or cells that cannot be read."""
 
 
 class UnseenValueError(NamesParameters, TableError):
@@ -33,39 +34,43 @@ class Unseen:
     column : str
     rows : dict of str to int
     read_as : str
-        In a column of dates, how they are read; empty where the values are categories.
+        How cells have to be written in a column of numbers or dates; empty where the values are categories.
     others : int
         Rows with further values, which are not listed.
+    code : str
+        Of the note on them.
 
     Examples
     --------
     >>> print(Unseen("city", {"Oslo": 3, "Bergen": 1}))
     column 'city': 'Oslo' (3 rows), 'Bergen' (1 row) not seen in training; treated as an unknown category
-    >>> print(Unseen("born", {"soon": 2}, "day/month/year"))
-    column 'born': 'soon' (2 rows) cannot be read as day/month/year, 2 rows in all; treated as missing
+    >>> print(Unseen("born", {"soon": 2}, "day/month/year", code="odd date"))
+    column 'born': 2 cells are not a date written as day/month/year (such as 'soon') and count as missing
     """
 
     column: str
     rows: dict[str, int]
     read_as: str = ""
     others: int = 0
+    code: str = "unseen category"
 
     @property
     def n_rows(self) -> int:
         """Rows in all."""
         return sum(self.rows.values()) + self.others
 
-    def __str__(self) -> str:
-        """One line for a person."""
+    @property
+    def note(self) -> Note:
+        """What is to be said of them."""
         most = Counter(self.rows).most_common(_SHOWN)
         shown = ", ".join(f"{quoted(value)} ({number_of(count, 'row')})" for value, count in most)
-        more = len(self.rows) - len(most)
-        also = f" and {more} more" if more else ""
-        if self.read_as:
-            end = f"cannot be read as {self.read_as}, {number_of(self.n_rows, 'row')} in all; treated as missing"
-        else:
-            end = "not seen in training; treated as an unknown category"
-        return f"column {self.column!r}: {shown}{also} {end}"
+        also = f" and {len(self.rows) - len(most)} more" if len(self.rows) > len(most) else ""
+        form = f" written as {self.read_as}" if self.read_as else ""
+        return Note(self.code, (self.column,), self.n_rows, most[0][0], {"values": shown + also, "form": form})
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        return str(self.note)
 
 
 def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:
@@ -74,11 +79,11 @@ def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:
     Examples
     --------
     >>> merge([Unseen("a", {"x": 1}), Unseen("a", {"x": 1, "y": 1})])
-    [Unseen(column='a', rows={'x': 2, 'y': 1}, read_as='', others=0)]
+    [Unseen(column='a', rows={'x': 2, 'y': 1}, read_as='', others=0, code='unseen category')]
     """
     columns: dict[str, Unseen] = {}
     for report in reports:
-        before = columns.get(report.column, Unseen(report.column, {}, report.read_as))
+        before = columns.get(report.column, replace(report, rows={}, others=0))
         columns[report.column] = _added(before, report, most)
     return list(columns.values())
 

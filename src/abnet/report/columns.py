@@ -33,7 +33,7 @@ def columns_section(model: Model) -> Markup:
     if isinstance(base, TableMap):
         lines = [[column.name, _kind(column), _features(column)] for column in base.columns]
         used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
-        notes = [[note.column, note.text] for note in base.notes]
+        notes = [[", ".join(note.columns), str(note)] for note in base.notes]
         remarks = table(["column", "remark"], _first(notes), caption="Remarks", left=2) if notes else ""
         return rendered("columns.html", used=used, codes=codes, plain="", remarks=remarks)
     names = model.feature_names
@@ -99,8 +99,10 @@ def form_fields(model: Model, typical: NDArray[np.float64] | None) -> list[dict[
     n = model.n_inputs if base is None else base.n_features_in
     names = model.feature_names or [f"column {place}" for place in range(1, n + 1)]
     usual = _numbers(base, n, typical)
+    scales = base.scale if isinstance(base, StandardMap) else [1.0] * n
     return [
-        {"name": name, "type": "number", "usual": _rounded(value)} for name, value in zip(names, usual, strict=True)
+        {"name": name, "type": "number", "usual": _rounded(value, scale)}
+        for name, value, scale in zip(names, usual, scales, strict=True)
     ]
 
 
@@ -144,7 +146,7 @@ def _numeric_field(column: Any, value: float | None) -> dict[str, Any]:
     unit = "seconds" if form.duration else (form.before or form.after).strip()
     if form.offset:
         return {"type": "whole", "usual": "" if value is None else str(form.offset + round(value)), "unit": unit}
-    return {"type": "number", "usual": "" if value is None else _rounded(value), "unit": unit}
+    return {"type": "number", "usual": "" if value is None else _rounded(value, column.scale or 1.0), "unit": unit}
 
 
 def _category(column: TextColumn, features: NDArray[np.float64] | None) -> int | None:
@@ -157,5 +159,12 @@ def _category(column: TextColumn, features: NDArray[np.float64] | None) -> int |
     return None if column.missing and features[-1] == 1.0 else -1
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.6g}")
+def _rounded(value: float, scale: float) -> float:
+    """A number that was computed in single precision, without the digits that this made up.
+
+    Examples
+    --------
+    >>> _rounded(36.99999809, 13.0), _rounded(2.7e-9, 0.5)
+    (37.0, 0.0)
+    """
+    return 0.0 if abs(value) < 1e-6 * abs(scale) else float(f"{value:.6g}")

@@ -63,7 +63,7 @@ def summary_section(
 ) -> Markup:
     """One page for people accountable for the model."""
     c = model.certificate_
-    bars = _bars(c, peers, measures)
+    bars = _bars(c, peers, measures, _plain_vote(model))
     return rendered(
         "summary.html", **_headline(model), decision=_decision(model), warnings=_warnings(model, peers, measures),
         bars=bar_chart(bars, "Error rates of this model and others") if bars else None,
@@ -85,7 +85,7 @@ def _headline(model: Model) -> dict[str, Any]:
         return {"number": None, "verdict": "No certificate for its answers.", "verdict_words": words}
     grouped = c.facts.n_groups is not None
     where = "a new group, averaged over its rows," if grouped else "new data"
-    plain = "" if model.decision.kind == "argmax" else " of the plain vote"
+    plain = _plain_vote(model)
     majority = c.majority_class_error
     beside = "" if majority is None else f" Always answering the most common class errs on {percent(majority)}."
     words = (
@@ -93,6 +93,11 @@ def _headline(model: Model) -> dict[str, Any]:
         f"confidence; {percent(c.empirical_error)} of {number_of(c.facts.n_rows, 'counted row')} were wrong.{beside}"
     )
     return {"number": percent_up(bound), "number_words": words}
+
+
+def _plain_vote(model: Model) -> str:
+    """What bounds on the error are about where answers follow another decision."""
+    return "" if model.decision.kind == "argmax" else " of the plain vote"
 
 
 # The decision
@@ -141,7 +146,7 @@ def _probability(model: Model, score: float, code: int) -> str:
 
 def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:
     c = model.certificate_
-    made = [*_useless(c), *_better(c, peers), *_weak(c)]
+    made = [*_useless(c), *_better(c, peers), *_weak(c, _plain_vote(model))]
     if measures is not None and measures.were_fitted:
         made.append(fitted_warning(measures))
     return made
@@ -169,14 +174,14 @@ def _better(c: Certificate | None, peers: tuple[Peer, ...]) -> list[str]:
     return [f"{_and(listed, len(found))} {verb} certified {bounds} lower than this model’s {own}."]
 
 
-def _weak(c: Certificate | None) -> list[str]:
+def _weak(c: Certificate | None, plain: str) -> list[str]:
     found = sorted(weak_classes(c), key=lambda part: -(part.vote_error_bound or 0.0))
     if not found or c is None or c.vote_error_bound is None:
         return []
     overall = percent_up(c.vote_error_bound)
     if len(found) == len(c.per_class):
         least, most = (percent_up(part.vote_error_bound or 0.0) for part in (found[-1], found[0]))
-        few = "The bounds per class rest on few rows each"
+        few = f"The bounds per class{plain} rest on few rows each"
         return [f"{few}: they range from {least} to {most}, much worse than the {overall} for all classes."]
     listed = [
         f"{short(part.label, 60)} (at most {percent_up(part.vote_error_bound or 0.0)}; {part.vote_errors:,} of "
@@ -185,7 +190,7 @@ def _weak(c: Certificate | None) -> list[str]:
     ]
     classes = "Class" if len(found) == 1 else "Classes"
     have = "has a bound" if len(found) == 1 else "have bounds"
-    return [f"{classes} {_and(listed, len(found))} {have} much worse than the {overall} for all classes."]
+    return [f"{classes} {_and(listed, len(found))} {have}{plain} much worse than the {overall} for all classes."]
 
 
 def _and(listed: list[str], count: int) -> str:
@@ -204,10 +209,10 @@ def _and(listed: list[str], count: int) -> str:
 # Other models, and the columns
 
 
-def _bars(c: Certificate | None, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[Bar]:
+def _bars(c: Certificate | None, peers: tuple[Peer, ...], measures: RowMeasures | None, plain: str) -> list[Bar]:
     bars, base = [], None if c is None else c.majority_class_error
     if c is not None and c.vote_error_bound is not None:
-        name = f"this model: upper bound{' for a new group' if c.facts.n_groups is not None else ''}"
+        name = f"this model: upper bound{plain}{' for a new group' if c.facts.n_groups is not None else ''}"
         bars.append(_limit(name, c.vote_error_bound, c.empirical_error, "main"))
     if measures is not None:
         text = f"{percent(measures.error)} (estimate)"

@@ -3,11 +3,11 @@ that name the place.
 """
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
@@ -16,13 +16,11 @@ if TYPE_CHECKING:
 __all__ = [
     "BLANK",
     "BLANKS",
-    "CellError",
     "DOUBTFUL",
     "DURATIONS",
     "GAPS",
     "MARKED",
     "MISSING",
-    "Note",
     "NumberForm",
     "PLAIN",
     "THOUSANDS",
@@ -43,70 +41,12 @@ __all__ = [
 ]
 
 
-class Note(NamedTuple):
-    """A remark on a column, as a value: `text` goes on where the column's name ends.
-
-    Examples
-    --------
-    >>> print(Note("price", "has numbers such as '1 966', read as 1966"))
-    column 'price' has numbers such as '1 966', read as 1966
-    """
-
-    column: str
-    text: str
-
-    def __str__(self) -> str:
-        """One line for a person."""
-        return f"column {self.column!r} {self.text}"
-
-
 class TableError(ValueError):
     """A table that cannot be used: the message says what is wrong, where, and what to do."""
 
 
 class UnknownColumnError(TableError):
     """A column was asked for by a name that the table does not have."""
-
-
-class CellError(TableError):
-    """One cell of a table cannot be used.
-
-    Attributes
-    ----------
-    column : str
-    position : int
-        Of the row in the frame that was given, from 0.
-    row : str
-        Words for that row.
-    problem : str
-        What the cell holds, what is wrong with it and what to do.
-
-    Examples
-    --------
-    >>> print(CellError("x", 4, "data row 5", "'inf' is not a finite number."))
-    column 'x', data row 5: 'inf' is not a finite number.
-    """
-
-    def __init__(self, column: str, position: int, row: str, problem: str) -> None:
-        super().__init__(f"column {column!r}, {row}: {problem}")
-        self.column, self.position, self.row, self.problem = column, position, row, problem
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.column, self.position, self.row, self.problem)
-
-    def taken_from(self, rows: Any) -> "CellError":
-        """The same error for a frame of which only `rows` (positions) had been given.
-
-        A row that has a name of its own, as in a frame of pandas, keeps it.
-
-        Examples
-        --------
-        >>> print(CellError("x", 1, "data row 2", "'inf' is not a finite number.").taken_from([7, 9]))
-        column 'x', data row 10: 'inf' is not a finite number.
-        """
-        position = int(rows[self.position])
-        named = self.row if self.row != _numbered(self.position) else _numbered(position)
-        return CellError(self.column, position, named, self.problem)
 
 
 def row_name(index: Any, position: int) -> str:
@@ -313,8 +253,7 @@ def unit_of(text: str) -> str:
 _LARGE = 2**62  # differences of smaller whole numbers fit into 64 bits
 
 
-@dataclass(frozen=True)
-class NumberForm:
+class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """How numbers are written, and the whole number that is taken away from each before it is rounded to a float.
 
     Attributes
@@ -345,6 +284,10 @@ class NumberForm:
     after: str = ""
     duration: bool = False
     offset: int = 0
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ",") or self.thousands not in THOUSANDS or self.decimal == self.thousands:
+            raise ValueError("numbers need a decimal mark, and another one for thousands")
 
     @property
     def plain(self) -> bool:

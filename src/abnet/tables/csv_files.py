@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from abnet.tables.cells import TableError, refuse_repeated
 from abnet.tables.headers import Header
+from abnet.tables.notes import NoteWarning
 
 if TYPE_CHECKING:
     import polars
@@ -121,8 +122,8 @@ def csv_frames(source: ByteSource, *, tabs: bool = False) -> Iterator["polars.Da
         if part.height:
             empty = False
             yield part
-    if header.count:
-        warnings.warn(header.said(source.name), stacklevel=2)
+    for note in header.notes(source.name):
+        warnings.warn(NoteWarning(note), stacklevel=2)
     if empty:
         raise TableError(f"{source.name} has a header but no rows.")
 

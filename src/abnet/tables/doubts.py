@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import islice
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +14,6 @@ from abnet.tables.cells import (
     DOUBTFUL,
     GAPS,
     MARKED,
-    Note,
     is_gap,
     is_missing,
     listed,
@@ -22,8 +22,8 @@ from abnet.tables.cells import (
     unit_of,
 )  # fmt: skip
 from abnet.tables.date_shapes import MONTHS, read_dates
+from abnet.tables.notes import Note
 from abnet.tables.series import ORDERS
-from abnet.words import number_of
 
 __all__ = ["label_doubts", "perhaps_no_text"]
 
@@ -33,23 +33,21 @@ _SOME = 20_000  # texts that are enough to judge by their looks
 _FEW = 20  # values that are categories, whatever they look like: 18-25, 26-35, …
 
 
-def perhaps_no_text(counts: Mapping[str, int]) -> str:
-    """Why a column of text, given as the rows of every text, was perhaps meant to be numbers or dates; often empty.
+def perhaps_no_text(column: str, counts: Mapping[str, int]) -> Note | None:
+    """Why a column of text, given as the rows of every text, was perhaps meant to be numbers or dates; often None.
 
     Examples
     --------
-    >>> perhaps_no_text({"20-05-31": 1, "20-06-01": 2})
-    "dates such as '20-05-31' do not tell where the year stands; if they are dates, write all its digits"
-    >>> perhaps_no_text({"12 kg": 3, "7": 5})
-    "its numbers have several units ('kg' and none); if it should be numeric, write all with one unit"
-    >>> perhaps_no_text({"(5.20)": 3, "7.10": 5})
-    "a minus as in '(5.20)' is not read; if it should be numeric, write '-5.20'"
-    >>> perhaps_no_text({"3. Mai 2020": 1, "31. Juli 2021": 1})
-    "dates such as '31. Juli 2021' are not read; if they are dates, write them as 2020-12-31"
+    >>> print(perhaps_no_text("c", {"12 kg": 3, "7": 5}))
+    column 'c' is read as text because its numbers have several units ('kg' and none); if it should be numeric, write \
+all with one unit
+    >>> [perhaps_no_text("c", counts).code for counts in ({"20-05-31": 1, "20-06-01": 2}, {"(5.20)": 3, "7.10": 5})]
+    ['year unclear', 'other minus']
     """
     some = dict(islice(counts.items(), 0, None, -(-len(counts) // _SOME)))  # from top to bottom
     cases = ((look, some if look in _BY_LOOKS else counts) for look in _LOOKS)
-    return next((told for look, texts in cases if (told := look(texts, sum(texts.values())))), "")
+    found = (look(texts, sum(texts.values())) for look, texts in cases)
+    return next((msgspec.structs.replace(note, columns=(column,)) for note in found if note is not None), None)
 
 
 def _share(counts: Mapping[str, int], total: int, fits: Callable[[str], object]) -> float:
@@ -65,7 +63,7 @@ def _commonest(counts: Mapping[str, int], texts: Mapping[str, object] | list[str
     return max(texts, key=lambda text: (counts[text], text))
 
 
-def _many_units(counts: Mapping[str, int], total: int) -> str:
+def _many_units(counts: Mapping[str, int], total: int) -> Note | None:
     matches = {text: MARKED.fullmatch(text) for text in counts}
     found = {
         text: (match["before"] or "") + (match["after"] or "").rstrip() for text, match in matches.items() if match
@@ -73,17 +71,17 @@ def _many_units(counts: Mapping[str, int], total: int) -> str:
     units = sorted(set(found.values()) - {""})
     bare = "" in found.values()
     if not 2 <= len(units) + bare <= 5 or not units:
-        return ""
+        return None
     if sum(counts[text] for text, unit in found.items()) < _MOSTLY * total:
-        return ""
+        return None
     shown = listed(units) + " and none" * bare
-    return f"its numbers have several units ({shown}); if it should be numeric, write all with one unit"
+    return Note("several units", facts={"units": shown})
 
 
 _BELOW = re.compile(r"\(([^()]*[0-9][^()]*)\)|[\u2212\u2013\u2012] ?(.*)|([^-]*[0-9][^-]*?) ?[-\u2212]")
 
 
-def _other_signs(counts: Mapping[str, int], total: int) -> str:
+def _other_signs(counts: Mapping[str, int], total: int) -> Note | None:
     """Numbers below zero in brackets, with the sign at their end, or with a dash for it."""
 
     def usual(text: str) -> str:
@@ -91,15 +89,15 @@ def _other_signs(counts: Mapping[str, int], total: int) -> str:
         return text if match is None else f"-{match[1] or match[2] or match[3] or ''}"
 
     if _share(counts, total, lambda text: MARKED.fullmatch(usual(text))) < _MOSTLY:
-        return ""
+        return None
     odd = [text for text in counts if usual(text) != text and MARKED.fullmatch(usual(text))]
     if not odd:
-        return ""
+        return None
     example = _commonest(counts, odd)
-    return f"a minus as in {quoted(example)} is not read; if it should be numeric, write {quoted(usual(example))}"
+    return Note("other minus", example=example, facts={"usual": quoted(usual(example))})
 
 
-def _nearly_numbers(counts: Mapping[str, int], total: int) -> str:
+def _nearly_numbers(counts: Mapping[str, int], total: int) -> Note | None:
     units = Counter(unit for text in counts if (unit := unit_of(text)))
     commonest = max(units, key=lambda unit: (units[unit], unit), default="")
     words = {
@@ -108,18 +106,15 @@ def _nearly_numbers(counts: Mapping[str, int], total: int) -> str:
         if to_number(text) is None and not (commonest and unit_of(text) == commonest)
     }
     if not words or 2 * sum(words.values()) > total:
-        return ""
-    return (
-        f"{sum(words.values())} of its {total} values cannot be read as numbers (such as "
-        f"{quoted(_commonest(counts, words))}); if it should be numeric, correct these cells or leave them empty"
-    )
+        return None
+    return Note("nearly numbers", (), sum(words.values()), _commonest(counts, words), {"total": total})
 
 
-def _short_dates(counts: Mapping[str, int], total: int) -> str:
+def _short_dates(counts: Mapping[str, int], total: int) -> Note | None:
     short = [text for text in counts if re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}", text)]
     if sum(counts[text] for text in short) < _MOSTLY * total:
-        return ""
-    return f"dates such as {short[0]!r} do not tell where the year stands; if they are dates, write all its digits"
+        return None
+    return Note("year unclear", example=short[0])
 
 
 def _days(counts: Mapping[str, int]) -> NDArray[np.float64]:
@@ -128,15 +123,12 @@ def _days(counts: Mapping[str, int]) -> NDArray[np.float64]:
     return max((written.days(order) for order in ORDERS), key=lambda days: int(rows[np.isfinite(days)].sum()))
 
 
-def _nearly_dates(counts: Mapping[str, int], total: int) -> str:
+def _nearly_dates(counts: Mapping[str, int], total: int) -> Note | None:
     """Some cells are no dates, or there is no such day in the order of the others."""
     odd = {text: count for (text, count), day in zip(counts.items(), _days(counts), strict=True) if np.isnan(day)}
     if not odd or 2 * sum(odd.values()) > total:
-        return ""
-    return (
-        f"{sum(odd.values())} of its {total} values cannot be read as dates (such as "
-        f"{quoted(_commonest(counts, odd))}); if it should be a date, correct these cells or leave them empty"
-    )
+        return None
+    return Note("nearly dates", (), sum(odd.values()), _commonest(counts, odd), {"total": total})
 
 
 _YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
@@ -144,7 +136,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _WORDS_OF_DATES = 40  # months, days of the week, zones
 
 
-def _other_dates(counts: Mapping[str, int], total: int) -> str:
+def _other_dates(counts: Mapping[str, int], total: int) -> Note | None:
     """A year and another number, or a month and a number, and few words: months of another language, weeks, zones."""
     months = {month[:3] for month in MONTHS}
     words: set[str] = set()
@@ -160,18 +152,17 @@ def _other_dates(counts: Mapping[str, int], total: int) -> str:
         return len(words) <= _WORDS_OF_DATES
 
     if _share(counts, total, fits) < _MOSTLY:
-        return ""
+        return None
     odd = [text for text, day in zip(counts, _days(counts), strict=True) if np.isnan(day) and fits(text)]
     if not odd:
-        return ""
-    example = quoted(_commonest(counts, odd))
-    return f"dates such as {example} are not read; if they are dates, write them as 2020-12-31"
+        return None
+    return Note("other dates", example=_commonest(counts, odd))
 
 
 _WORDS_OF_UNITS = 6
 
 
-def _more_than_numbers(counts: Mapping[str, int], total: int) -> str:
+def _more_than_numbers(counts: Mapping[str, int], total: int) -> Note | None:
     """Digits come first, and there is more: 120/80, 5'11", 85 m2, 1 1/2, 12,34,567."""
     words: set[str] = set()
 
@@ -182,12 +173,11 @@ def _more_than_numbers(counts: Mapping[str, int], total: int) -> str:
         return len(words) <= _WORDS_OF_UNITS
 
     if len(counts) <= _FEW or _share(counts, total, fits) < _MOSTLY:
-        return ""
+        return None
     more = [text for text in counts if fits(text) and not text.isdigit()]
     if 2 * sum(counts[text] for text in more) < total:
-        return ""  # codes, such as 01067
-    example = quoted(_commonest(counts, more))
-    return f"values such as {example} are not read as numbers; if they measure something, write one plain number each"
+        return None  # codes, such as 01067
+    return Note("more than numbers", example=_commonest(counts, more))
 
 
 _BY_LOOKS = (_other_signs, _other_dates, _more_than_numbers)
@@ -195,29 +185,41 @@ _LOOKS = (_many_units, _other_signs, _nearly_numbers, _short_dates, _nearly_date
 
 
 def label_doubts(counts: Mapping[str, int], column: str) -> list[Note]:
-    """Remarks on labels that are perhaps one class, or none; two classes may well be called NA and EU.
+    """Notes on labels that are perhaps one class, several, or none; two classes may well be called NA and EU.
 
     Examples
     --------
-    >>> for note in label_doubts({"yes": 40, "Yes": 3, "no": 60, "?": 2}, "left"): print(note.text)
-    has the labels 'Yes' and 'yes', which count as different classes; if they are one, write them alike
-    has the label '?' (2 rows), which counts as a class; if it stands for a missing label, remove these rows
+    >>> [note.code for note in label_doubts({"yes": 40, "Yes": 3, "no": 60, "?": 2}, "left")]
+    ['labels alike', 'label or gap']
+    >>> label_doubts({"rain": 4, "snow": 5, "wind": 2, "rain;wind": 3, "snow;wind": 1}, "w")[0].example
+    'rain;wind'
     """
     alike: dict[str, list[str]] = {}
     for label in sorted(counts):
         same = "".join(char for char in unicodedata.normalize("NFKC", label).casefold() if char.isprintable())
         alike.setdefault(" ".join(same.split()), []).append(label)
-    notes = []
+    notes = _several_labels(counts, column)
     for labels in alike.values():
         if len(labels) > 1:
             composed = {unicodedata.normalize("NFC", label) for label in labels}
             spelled = repr if len(composed) == len(labels) else ascii
-            shown = " and ".join(map(spelled, labels[:4]))
-            notes.append(f"has the labels {shown}, which count as different classes; if they are one, write them alike")
+            notes.append(Note("labels alike", (column,), facts={"alike": " and ".join(map(spelled, labels[:4]))}))
     notes += [
-        f"has the label {label!r} ({number_of(count, 'row')}), which counts as a class; if it stands for a missing "
-        "label, remove these rows"
+        Note("label or gap", (column,), count, label)
         for label, count in counts.items()
         if label.lower() in DOUBTFUL | GAPS
     ]
-    return [Note(column, text) for text in notes[:3]]
+    return notes[:3]
+
+
+def _several_labels(counts: Mapping[str, int], column: str) -> list[Note]:
+    """A note if cells hold several labels: parts between marks that stand alone, or in several cells, elsewhere."""
+    for mark in ";|,/+&":
+        joined = {label: label.split(mark) for label in counts if mark in label}
+        parts = Counter(part.strip() for label in joined for part in set(joined[label]))
+        known = {part for part, n in parts.items() if part and (part in counts or n > 1)}
+        several = [label for label, own in joined.items() if all(part.strip() in known for part in own)]
+        if len(several) > 1 or (several and any(part.strip() in counts for part in joined[several[0]])):
+            rows = sum(counts[label] for label in several)
+            return [Note("several labels", (column,), rows, _commonest(counts, several))]
+    return []

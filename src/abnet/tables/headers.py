@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abnet.tables.cells import to_number
-from abnet.words import number_of
+from abnet.tables.notes import Note
 
 if TYPE_CHECKING:
     import polars
@@ -59,6 +59,17 @@ class Header:
         self.line = self.line or line()
         self.count += rows
 
-    def said(self, name: str) -> str:
-        """A remark on the rows that were left out, for a person."""
-        return f"{name} repeats its header in {number_of(self.count, 'row')}, first in line {self.line}, left out here"
+    def notes(self, name: str) -> list[Note]:
+        """Notes on rows that repeated the header and were left out, and on a header that looks like data."""
+        found = []
+        if self.count:
+            found.append(Note("repeated header", (), self.count, facts={"file": name, "line": self.line}))
+        numbers = [number for cell in self.cells if cell.strip() and (number := to_number(cell)) is not None]
+        counts = (
+            numbers == [float(place) for place in range(int(numbers[0]), int(numbers[0]) + len(numbers))]
+            if (numbers and numbers[0] in (0, 1))
+            else False
+        )
+        if 2 * len(numbers) > len(self.cells) and not counts:
+            found.append(Note("no header", example=", ".join(self.cells[:4])))
+        return found

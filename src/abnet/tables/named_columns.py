@@ -5,11 +5,15 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from abnet.errors import Parameter, ParameterError
-from abnet.tables.cells import is_blank, listed, to_number, to_text
+from abnet.tables.cells import UnknownColumnError, is_blank, listed, to_number, to_text
 from abnet.tables.frames import Table
 from abnet.words import number_of
 
-__all__ = ["cell_texts", "check_named", "label_text", "without_group"]
+__all__ = ["NamedColumnError", "cell_texts", "check_named", "label_text", "without_group"]
+
+
+class NamedColumnError(ParameterError, UnknownColumnError):
+    """A parameter names a column that the table does not have."""
 
 
 def check_named(parameter: str, names: Sequence[str], columns: Collection[str]) -> None:
@@ -19,11 +23,11 @@ def check_named(parameter: str, names: Sequence[str], columns: Collection[str]) 
     --------
     >>> check_named("truth", ["mood"], ["age", "city"])
     Traceback (most recent call last):
-    abnet.errors.ParameterError: truth: the table has no column 'mood'; its columns are 'age', 'city'.
+    abnet.tables.named_columns.NamedColumnError: truth: the table has no column 'mood'; its columns are 'age', 'city'.
     """
     absent = [name for name in names if name not in columns]
     if absent:
-        raise ParameterError(
+        raise NamedColumnError(
             "{}: the table has no column {}; its columns are {}.",
             Parameter(parameter), listed(absent), listed(list(columns)),
         )  # fmt: skip

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
-from abnet.tables.cells import Note, TableError, UnknownColumnError, listed
+from abnet.tables.cells import TableError, UnknownColumnError, listed
 from abnet.tables.csv_files import ByteSource, csv_frames
-from abnet.tables.frames import FeaturesAndLabels, as_table, is_plan, split_target, stacked
+from abnet.tables.frames import as_table, is_plan, stacked
+from abnet.tables.notes import Note
+from abnet.tables.target import Binning, FeaturesAndLabels, labelled, split_target
 
 if TYPE_CHECKING:
     import polars
@@ -366,9 +368,11 @@ class Learning:
     X, y, notes
         As `split_target` gives them.
     n_rows : int
-        Rows of the whole table.
+        Rows of the whole table that have a label.
     learns : array of bool (n_rows,) or None
-        Says of every row of the table whether it learns; None if the whole table is here.
+        Says of every such row whether it learns; None if the whole table is here.
+    frames : callable or None
+        Gives all such rows again, for `learns`.
     """
 
     X: Any
@@ -376,6 +380,7 @@ class Learning:
     notes: tuple[Note, ...]
     n_rows: int
     learns: NDArray[np.bool_] | None = None
+    frames: "Callable[[], Iterator[polars.DataFrame]] | None" = None
 
 
 def learning_part(
@@ -385,6 +390,8 @@ def learning_part(
     max_learn_rows: int,
     share: float,
     seed: int,
+    missing_label: str = "drop",
+    bins: int | Sequence[float] | None = None,
 ) -> Learning:
     """The whole table if it has at most `max_learn_rows` rows, else the rows that learn, a random choice from all.
 
@@ -401,35 +408,59 @@ def learning_part(
     share : float
         Of the rows of a larger table, to learn from, if `max_learn_rows` allows so many.
     seed : int
+    missing_label : {"drop", "error"}
+        What to do about rows without a label.
+    bins : int or sequence of float, optional
+        Cut the numbers of the target into classes (`abnet.tables.target.Binning`).
     """
     if not 0 < share < 1 or max_learn_rows < 1:
         raise ValueError(f"share must lie between 0 and 1, max_learn_rows be 1 or more; got {share}, {max_learn_rows}.")
-    stream, first, total = iter(read()), [], 0
+    binning = None if bins is None else Binning.of(read, target, bins, seed)
+    notes: tuple[Note, ...] = () if binning is None else (binning.note,)
+
+    def frames() -> "Iterable[polars.DataFrame]":
+        return read() if binning is None else binning.frames(read())
+
+    stream, first, total = iter(frames()), [], 0
     for frame in stream:
         first.append(frame)
         total += frame.height
         if total > max_learn_rows:
-            hashes = np.concatenate([row_hashes(part) for part in chain(_emptied(first), stream)])
+            tally = _Tally(chain(_emptied(first), stream))
+            hashes = np.concatenate([row_hashes(part) for part in labelled(tally, target, missing_label)])
             learns = np.zeros(len(hashes), np.bool_)
             learns[Split.of(hashes, share, seed, most=max_learn_rows).first] = True
-            return Learning(*_chosen(read(), target, learns), len(learns), learns)
+            if tally.rows > len(hashes):
+                notes += (Note("missing labels", (target,), tally.rows - len(hashes)),)
+            X, y, more = _chosen(labelled(frames(), target), target, learns)
+            return Learning(X, y, (*notes, *more), len(learns), learns, lambda: labelled(frames(), target))
     whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
     first.clear()
-    return Learning(*split_target(whole, target), whole.height)
+    X, y, more = split_target(whole, target, missing_label=missing_label)
+    return Learning(X, y, (*notes, *more), len(y))
+
+
+class _Tally:
+    """Frames whose rows are counted as they pass."""
+
+    def __init__(self, frames: "Iterable[polars.DataFrame]") -> None:
+        self._frames, self.rows = frames, 0
+
+    def __iter__(self) -> "Iterator[polars.DataFrame]":
+        for frame in self._frames:
+            self.rows += frame.height
+            yield frame
 
 
 def _chosen(frames: "Iterable[polars.DataFrame]", target: str, learns: NDArray[np.bool_]) -> FeaturesAndLabels:
-    """Features and labels of the rows that learn; what is wrong is said of the row of the whole table."""
+    """Features and labels of the rows that learn."""
     kept, start = [], 0
     for frame in frames:
         kept.append(frame.filter(learns[start : start + frame.height]))
         start += frame.height
     whole = stacked(kept).rechunk()
     kept.clear()
-    try:
-        return split_target(whole, target)
-    except TableError:
-        return split_target(whole, target, index=np.flatnonzero(learns))
+    return split_target(whole, target)
 
 
 def _emptied(frames: list[Any]) -> Iterator[Any]:

@@ -1,5 +1,6 @@
-"""Learn, certify, compare, save: the job of `abnet fit`."""
+"""`fit_table`: train a classifier on a table of any size, certify it, and write it to a model file."""
 
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +10,16 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from abnet.atomic import temporary_folder
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.split import drawn_seed
 from abnet.certificates.statement import Estimate
+from abnet.errors import Parameter, ParameterError
+from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.labelled_rows import take_rows
 from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_expected, settle
 from abnet.estimators.table_parts import Labelled, read_labelled, take_groups
@@ -23,12 +28,13 @@ from abnet.labels import counted
 from abnet.model.card import Card, Rival
 from abnet.model.file import save
 from abnet.model.model import Model
-from abnet.preparation import UnseenWarning
-from abnet.tables.cells import Note
-from abnet.tables.reading import Learning, TableSource, without
+from abnet.parameters import check_positive
+from abnet.preparation import TablePreparation, UnseenWarning
+from abnet.tables.notes import Note, NoteWarning
+from abnet.tables.reading import Learning, TableSource
 from abnet.words import percent
 
-__all__ = ["FitOutcome", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
+__all__ = ["FittedTable", "LEAST_ROWS", "Rival", "fit_table", "rivals_of"]
 
 
 LEAST_ROWS = 10
@@ -40,8 +46,30 @@ LOGISTIC_ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class FitOutcome:
-    """What came out of a fit."""
+class FittedTable:
+    """What `abnet fit` prints.
+
+    Attributes
+    ----------
+    target : str
+    classes : tuple of str
+    n_rows, n_columns : int
+        Rows of the table, and columns that the model uses.
+    certificate : Certificate or None
+    bound_estimate : Estimate or None
+        The bound where it is only an estimate.
+    rivals : tuple of Rival
+        Logistic regression on the same rows.
+    notes : tuple of Note
+        What a user should know about the table.
+    card : Card
+        How the model was made.
+    output : Path
+    size : int
+        Bytes of the model file.
+    replaced : bool
+        Whether it replaced an older one.
+    """
 
     target: str
     classes: tuple[str, ...]
@@ -110,70 +138,137 @@ class FitOutcome:
 
 
 def fit_table(
-    table: Path,
+    table: Any,
     target: str,
-    output: Path,
     *,
-    classifier: Any,
+    estimator: Any = None,
+    max_learn_rows: int = 1_000_000,
     drop: Sequence[str] = (),
     group: str | None = None,
-    max_learn_rows: int = 1_000_000,
+    missing_label: str = "drop",
+    bins: int | Sequence[float] | None = None,
+    output: str | os.PathLike[str] | None = None,
     background: bool = True,
     command: str | None = None,
-) -> FitOutcome:
-    """Learn the target of a table, and write the model.
+) -> Any:
+    """Train a classifier on a table of any size, certify it, and write it to a model file if one is named.
+
+    A table of at most `max_learn_rows` rows is fitted in memory. The rows of a larger one are split in the same way, by
+    a hash of what they hold (`abnet.certificates.Split`), except that at most `max_learn_rows` rows learn. All others
+    are streamed through the finished predictor and counted, so they are never in memory together: the posterior is
+    frozen, its vote has the test-set bound, and the certificate says how many rows were counted. The fitted copy's
+    `random_state` is the seed that was used.
 
     Parameters
     ----------
-    table, output : path
+    table : path, frame, sequence of frames, or iterator of frames
+        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas. A large one is read
+        three times; what an iterator gives is kept in temporary files meanwhile.
     target : str
-    classifier : CertifiedClassifier
-        Unfitted, with a `TablePreparation`.
+        Column with the labels.
+    estimator : classifier, optional
+        Unfitted; by default ``CertifiedClassifier()``. Without a preprocessor it gets a `TablePreparation`.
+    max_learn_rows : int
     drop : sequence of str
         Columns to leave out.
     group : str, optional
-        Column that says which rows belong together; it is no feature.
-    max_learn_rows : int
-        Rows that learn, at the most; the others of a larger table are streamed and counted.
+        Column that says which rows belong together; it is not a feature.
+    missing_label : {"drop", "error"}
+        Rows without a label: leave them out, with a note that counts them, or stop.
+    bins : int or sequence of float, optional
+        Cut a numeric target into classes: so many quantiles, of rows that are set aside for it, or at these points.
+    output : path, optional
+        Model file to write. It also holds the bound of logistic regression on the same rows, for comparison.
     background : bool
-        Whether the model keeps some rows for explanations.
+        Whether the model file keeps some training rows for explanations.
     command : str, optional
         What was typed, to be kept in the model file.
+
+    Returns
+    -------
+    classifier
+        A fitted copy of `estimator`. If rows were counted, ``certificate_`` is theirs, and ``bound_rows_`` and
+        ``other_rows_`` are absent. With an output, ``table_`` is the `FittedTable` that `abnet fit` prints.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from abnet import CertifiedClassifier
+    >>> def frames():
+    ...     rng = np.random.default_rng(0)
+    ...     for _ in range(20):
+    ...         x = rng.normal(size=(100, 2)).round(3)
+    ...         yield pl.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "y": x.sum(axis=1) > 0})
+    >>> small = CertifiedClassifier((2,), max_iter=5, random_state=0)
+    >>> clf = fit_table(frames(), "y", estimator=small, max_learn_rows=500)
+    >>> clf.certificate_.facts.n_rows, clf.certificate_.vote_error_bound < 0.2
+    (1500, True)
     """
-    preprocessor = classifier.preprocessor
-    preprocessor._rules()
+    classifier = _copied(estimator)
+    check_positive("max_learn_rows", max_learn_rows, whole=True)
+    if group is not None and isinstance(bins, int):
+        raise ParameterError(
+            "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
+            Parameter("bins"),
+        )
     limits = {"max_learn_rows": max_learn_rows, "share": classifier.settings().share, "seed": classifier.random_state}
+    limits |= {"missing_label": missing_label, "bins": bins}
+    rivals: tuple[Rival, ...] = ()
     with temporary_folder() as folder:
         source = TableSource(table, folder)
-        part = read_labelled(source, target, drop=drop, use=preprocessor.use, at_least=LEAST_ROWS, **limits)
+        use = getattr(classifier.preprocessor, "use", ())
+        part = read_labelled(source, target, drop=drop, use=use, at_least=LEAST_ROWS, **limits)
         part, groups = take_groups(part, group)
         if part.learns is None:
             features = fit_and_hold(classifier, part, groups)
-            rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), (features.first, features.bound))
+            if output is not None:
+                rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), (features.first, features.bound))
         else:
-            rivals = _counted(classifier, part, without(source.frames(), drop), target)
+            assert part.frames is not None
+            rivals = _counted(classifier, part, part.frames(), target, compare=output is not None)
+    notes = (*part.notes, *getattr(classifier.preprocessor_, "notes_", ()))
+    if output is None:
+        for note in part.notes:
+            warnings.warn(NoteWarning(note), stacklevel=2)
+        return classifier
     made = classifier.compact()
     card = msgspec.structs.replace(made.card, target=target, rivals=rivals, command=command, group=group)
     made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
-    replaced = output.exists()
+    replaced = Path(output).exists()
     save(made, output)
-    notes = (*part.notes, *classifier.preprocessor_.notes_)
-    return FitOutcome(
-        target, tuple(map(str, classifier.classes_.tolist())), part.n_rows, _n_used(made),
-        classifier.certificate_, classifier.bound_estimate_, rivals,
-        notes, made.card, output, output.stat().st_size, replaced,
+    classifier.table_ = FittedTable(
+        target, made.labels.names, part.n_rows, _n_used(made), classifier.certificate_, classifier.bound_estimate_,
+        rivals, notes, made.card, Path(output), Path(output).stat().st_size, replaced,
     )  # fmt: skip
+    return classifier
+
+
+def _copied(estimator: Any) -> Any:
+    """An unfitted copy with a seed and a preparation of tables; settings that it would refuse are found at once."""
+    classifier = CertifiedClassifier() if estimator is None else clone(estimator)
+    classifier.set_params(random_state=drawn_seed(classifier.random_state))
+    if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
+        classifier.set_params(preprocessor=TablePreparation())
+    if isinstance(classifier.preprocessor, TablePreparation):
+        classifier.preprocessor._rules()
+    classifier.settings()
+    return classifier
 
 
 def _n_used(model: Model) -> int:
     """Number of columns of the table that the model uses."""
-    preparation: Any = model.preparation
-    return len(getattr(preparation, "base", preparation).columns)
+    preparation: Any = getattr(model.preparation, "base", model.preparation)
+    return len(preparation.columns) if hasattr(preparation, "columns") else model.n_inputs
 
 
-def _counted(classifier: Any, part: Learning, frames: Any, target: str) -> tuple[Rival, ...]:
-    """Learn from the rows that are here, count all others, and judge logistic regression on them as well."""
+def _counted(classifier: Any, part: Learning, frames: Any, target: str, *, compare: bool) -> tuple[Rival, ...]:
+    """Learn from the rows that are here and count all others; to compare, judge logistic regression on them as well."""
     assert part.learns is not None
+    if not compare:
+        fitted = learn_all(classifier, part)
+        expected = scores_are_expected(fitted)
+        settle(classifier, fitted, count_rows(fitted.model, frames, target, part.learns, losses=expected))
+        return ()
     first = np.random.default_rng([classifier.random_state, 2]).permutation(len(part.y))[:LOGISTIC_ROWS]
     few = part.X[np.sort(first)]
     fitted = learn_all(classifier, part)

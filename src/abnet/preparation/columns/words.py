@@ -4,17 +4,14 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
-from abnet import checks
-from abnet.preparation.columns import Encoded, Features, UnseenRows, written_out
+from abnet.preparation.columns.column import Column, Encoded, UnseenRows, kind
 from abnet.tables.cells import is_blank, to_text
 from abnet.tables.frames import Table
 
-__all__ = ["HashedColumn", "MOST_WORDS", "WordsColumn", "common_words", "tokens_of", "words_of"]
+__all__ = ["BUCKETS", "HashedColumn", "MOST_WORDS", "WordsColumn", "common_words", "tokens_of", "words_of"]
 
 MOST_WORDS = 50
 """Features of a column of words, at the most."""
@@ -55,29 +52,24 @@ def common_words(counts: Mapping[str, int]) -> list[str]:
     return kept if used >= 2 * total and 2 * reached >= total else []
 
 
-@dataclass(frozen=True)
-class WordsColumn:
+@kind
+class WordsColumn(Column, frozen=True, tag="words"):
     """One 0-1 feature for each of the commonest words: whether the text has it; and one for missing."""
 
-    kind: ClassVar[str] = "words"
-    name: str
     words: tuple[str, ...]
     missing: bool
+
+    def __post_init__(self) -> None:
+        if not self.words or len(set(self.words)) < len(self.words):
+            raise ValueError("a column of words makes no feature (no word), or names one twice")
 
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(f"{self.name} has {word!r}" for word in self.words) + (f"{self.name} (missing)",) * self.missing
 
-    def raw(self, table: Table) -> None:
-        """There are no numbers behind words."""
-
-    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
-        """Features of every row; new words are nothing unusual, and not reported."""
-        return written_out(self.encoded(table))
-
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
-        """`encode`, with features that are not written out."""
+        """Features of every row; new words are nothing unusual, and not reported."""
         distinct = table.cells(self.name).distinct()
         places = {word: place for place, word in enumerate(self.words)}
         lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
@@ -88,18 +80,11 @@ class WordsColumn:
                 lookup[row, [places[word] for word in words_of(to_text(value)) if word in places]] = 1
         return Encoded.looked_up(lookup, distinct), {}
 
-    @classmethod
-    def from_dict(cls, record: Any, where: str) -> "WordsColumn":
-        """The column stored in a record, after checking it."""
-        fields = checks.take(where, record, name=checks.text, words=checks.texts, missing=checks.flag)
-        if not fields["words"]:
-            raise ValueError(f"{where} makes no feature (no word).")
-        return cls(**fields)
-
 
 BUCKETS = 64
 """Features of hashed text: few texts fill them, and they are less than those of most tables."""
 
+_MOST_BUCKETS = 4096
 _DIGIT = re.compile(r"\d")
 
 
@@ -119,8 +104,8 @@ def tokens_of(text: str) -> set[str]:
     return words_of(plain) | {padded[i : i + 3] for i in range(len(padded) - 2)}
 
 
-@dataclass(frozen=True)
-class HashedColumn:
+@kind
+class HashedColumn(Column, frozen=True, tag="hashed"):
     """`buckets` 0-1 features: whether a word or a triple of characters falls into the bucket; and one for missing.
 
     The bucket of a token is ``crc32(token in UTF-8) mod buckets``, the same in every release and on every machine.
@@ -133,10 +118,12 @@ class HashedColumn:
     [[1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]
     """
 
-    kind: ClassVar[str] = "hashed"
-    name: str
     buckets: int
     missing: bool
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.buckets <= _MOST_BUCKETS:
+            raise ValueError(f"the buckets of hashed text must be 1 to {_MOST_BUCKETS}")
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -144,15 +131,8 @@ class HashedColumn:
         own = tuple(f"{self.name} (bucket {place})" for place in range(self.buckets))
         return own + (f"{self.name} (missing)",) * self.missing
 
-    def raw(self, table: Table) -> None:
-        """There are no numbers behind words."""
-
-    def encode(self, table: Table) -> tuple[Features, UnseenRows]:
-        """Features of every row; new words are nothing unusual, and not reported."""
-        return written_out(self.encoded(table))
-
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
-        """`encode`, with features that are not written out."""
+        """Features of every row; new words are nothing unusual, and not reported."""
         distinct = table.cells(self.name).distinct()
         lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
         for row, value in enumerate(distinct.values):
@@ -161,15 +141,3 @@ class HashedColumn:
             else:
                 lookup[row, [zlib.crc32(token.encode()) % self.buckets for token in tokens_of(to_text(value))]] = 1
         return Encoded.looked_up(lookup, distinct), {}
-
-    @classmethod
-    def from_dict(cls, record: Any, where: str) -> "HashedColumn":
-        """The column stored in a record, after checking it."""
-        fields = checks.take(where, record, name=checks.text, buckets=_buckets, missing=checks.flag)
-        return cls(**fields)
-
-
-def _buckets(where: str, value: Any) -> int:
-    if type(value) is not int or not 1 <= value <= 4096:
-        raise checks.refusal(where, "be a whole number from 1 to 4096", value)
-    return value

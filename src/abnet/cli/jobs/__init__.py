@@ -1,1 +1,0 @@
-"""The jobs behind the commands: values in, values out, nothing printed."""

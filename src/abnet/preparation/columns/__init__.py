@@ -1,0 +1,35 @@
+"""The kinds of columns, one file each: how a kind is recognised, fitted, stored, and turned into features.
+
+A new kind is a new file in this folder: a subclass of `Column` with `kind`, and a function with `rule` that knows it.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from abnet.preparation.columns.boolean import BooleanColumn
+from abnet.preparation.columns.column import KINDS, RULES, Chosen, Column, Rules
+from abnet.preparation.columns.date import YEAR, DateColumn
+from abnet.preparation.columns.numeric import CLIP, LARGEST, NumericColumn, read_numbers
+from abnet.preparation.columns.text import TextColumn
+from abnet.preparation.columns.words import HashedColumn, WordsColumn
+
+__all__ = [
+    "CLIP",
+    "KINDS",
+    "LARGEST",
+    "RULES",
+    "YEAR",
+    "BooleanColumn",
+    "Chosen",
+    "Column",
+    "DateColumn",
+    "HashedColumn",
+    "NumericColumn",
+    "Rules",
+    "TextColumn",
+    "WordsColumn",
+    "read_numbers",
+]
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
