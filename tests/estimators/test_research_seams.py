@@ -115,9 +115,9 @@ def test_networks_that_do_not_fit_are_refused(data: Any) -> None:
     rng = np.random.default_rng(0)
     for name in ("prior", "init"):
         with pytest.raises(ValueError, match=rf"{name}.*\(3, 2, 1\)"):
-            ABNetClassifier((2,), **{name: random_network(rng, (3, 2, 1))}, **SHORT).fit(*data)
+            ABNetClassifier((2,), **SHORT).set_params(**{name: random_network(rng, (3, 2, 1))}).fit(*data)
         with pytest.raises(ValueError, match=name):
-            ABNetClassifier((2,), **{name: 3}, **SHORT).fit(*data)
+            ABNetClassifier((2,), **SHORT).set_params(**{name: 3}).fit(*data)
     with pytest.raises(ValueError, match="warm_up"):
         ABNetClassifier((2,), warm_up=-1, **SHORT).fit(*data)
     X, y = data
@@ -174,9 +174,10 @@ def test_a_warm_up_is_a_stage_of_its_own_and_free_to_choose(data: Any) -> None:
 def test_networks_from_a_random_prior_are_explained_with_regions(data: Any) -> None:
     X, y = data
     clf = ABNetClassifier((2, 2), prior="init", **SHORT).fit(X, y)
-    row = clf.explain(X[:1])[0]
-    assert len(row.regions.listed) == 4
-    assert sum(region.probability for region in row.regions.listed) == pytest.approx(1)
+    regions = clf.explain(X[:1])[0].regions
+    assert regions is not None
+    assert len(regions.listed) == 4
+    assert sum(region.probability for region in regions.listed) == pytest.approx(1)
 
 
 def test_every_classifier_has_a_compact_form_that_saves(data: Any, tmp_path: Path) -> None:
