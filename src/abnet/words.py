@@ -14,6 +14,7 @@ __all__ = [
     "percent_down",
     "percent_up",
     "stated",
+    "whole_percents",
 ]
 
 WIDTH = 80
@@ -67,6 +68,23 @@ def percent_down(bound: float) -> str:
 def _percent(rate: float, rounding: str) -> str:
     step = Decimal("0.1") if abs(rate) >= 0.01 else Decimal("0.01")
     return f"{_trimmed((Decimal(rate) * 100).quantize(step, rounding=rounding))}%"
+
+
+def whole_percents(shares: Sequence[float]) -> list[int]:
+    """Shares of a whole as whole percentages that add up to 100 (largest remainders are rounded up).
+
+    Examples
+    --------
+    >>> whole_percents([0.004, 0.074, 0.922]), whole_percents([1 / 3, 1 / 3, 1 / 3])
+    ([1, 7, 92], [34, 33, 33])
+    """
+    total = sum(shares)
+    exact = [100 * share / total for share in shares]
+    found = [int(value) for value in exact]
+    rest = sorted(range(len(exact)), key=lambda place: found[place] - exact[place])
+    for place in rest[: 100 - sum(found)]:
+        found[place] += 1
+    return found
 
 
 def stated(rate: float) -> str:

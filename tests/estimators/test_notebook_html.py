@@ -1,8 +1,10 @@
 """Estimators, models and decisions in notebooks: scikit-learn's own display, and below it what came out of the fit."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import sklearn
@@ -58,11 +60,12 @@ def test_a_fitted_classifier_shows_parameters_and_certificate(fitted: abnet.ABNe
 
 
 def test_the_recipe_is_shown_escaped(fitted: abnet.ABNetClassifier) -> None:
-    fitted.recipe_text_ = "8 <b>networks</b>"
+    own = fitted.model_
+    fitted.model_ = replace(own, card=msgspec.structs.replace(own.card, recipe="8 <b>networks</b>"))
     try:
         assert "<p>Made as 8 &lt;b&gt;networks&lt;/b&gt;.</p>" in fitted._repr_html_()
     finally:
-        del fitted.recipe_text_
+        fitted.model_ = own
 
 
 def test_unfitted_estimators_and_pipelines_are_as_scikit_learn_shows_them() -> None:

@@ -105,7 +105,7 @@ def test_auto_says_what_it_chose(hidden: Any, chosen: str, data: tuple[Any, Any]
     ids=str,
 )
 def test_auto_weighs_the_cost_of_a_step(hidden: Any, chosen: str) -> None:
-    assert ABNetClassifier(hidden, aggregation="auto")._choose_aggregation(hidden, 32) == chosen
+    assert ABNetClassifier(hidden, aggregation="auto").settings().aggregation_of_one(hidden, 1000) == chosen
 
 
 def test_exact_refuses_a_wide_layer_and_names_the_way_out(data: tuple[Any, Any]) -> None:

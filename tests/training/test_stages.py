@@ -233,6 +233,8 @@ def test_learned_deviations_reach_the_posterior(rng: np.random.Generator) -> Non
     job.learner = replace(job.learner, deviations=True)
     learned = learn_posterior(job, first(), Span(0, 60), 0.05)
     assert np.all(learned.log_sigma)
+    assert job.C is not None
+    assert job.C != 1
     job.learner = replace(job.learner, deviations=False)
-    again = learn_posterior(job, learned, Span(0, 60), 0.05)  # a prior that has deviations is taken at w/σ
+    again = learn_posterior(job, learned.as_prior(), Span(0, 60), 0.05)  # w/σ, as prior
     np.testing.assert_allclose(again.prior[0], learned.layers[0] / np.exp(learned.log_sigma[0]), rtol=1e-6)

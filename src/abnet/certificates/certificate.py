@@ -12,7 +12,7 @@ from abnet.certificates.statement import Checked, Statement
 
 __all__ = ["Certificate", "ClassBounds", "Facts", "Source", "load_certificate"]
 
-Source = Literal["split", "init", "test set"]
+Source = Literal["split", "init", "given", "test set"]
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,9 +28,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Names of the classes, in order; a last one for labels that the model does not know, if there were any.
     class_rows, class_errors : tuple of int
         Counted rows of each class, and wrong answers among them.
-    source : {"split", "init", "test set"}
-        Where the model comes from: learned on other rows of the same table, the random initialisation as prior, or
-        finished elsewhere.
+    source : {"split", "init", "given", "test set"}
+        Where the model comes from: learned on other rows of the same table, the random initialisation as prior, a prior
+        that was given, or finished elsewhere.
     trained : bool
         Whether the posterior was trained on the counted rows.
     kl : float

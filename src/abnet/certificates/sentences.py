@@ -212,6 +212,8 @@ _PREMISES = {
     ("split", True): "The prior and the preprocessing were learned from other rows only",
     ("init", False): "Nothing in the model depends on them",
     ("init", True): "The prior is the random initialisation, and the preprocessing does not depend on them",
+    ("given", False): "The given prior, which is the model, and the preprocessing do not depend on them",
+    ("given", True): "The given prior and the preprocessing do not depend on them",
     ("test set", False): "The model was finished, and chosen, without looking at them",
 }
 

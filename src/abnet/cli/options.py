@@ -96,23 +96,23 @@ GroupColumn = Annotated[
 ]
 Numeric = Annotated[
     list[str] | None,
-    _option("Read this column as numbers; other cells count as missing. Repeatable.", metavar="COLUMN"),
+    _option("Read this column as numbers; repeatable.", metavar="COLUMN"),
 ]
 Categorical = Annotated[list[str] | None, _option("Read this column as categories; repeatable.", metavar="COLUMN")]
 DateColumn = Annotated[
     list[str] | None,
-    typer.Option(
-        "--date", metavar="COLUMN", help="Read this column as dates; other cells count as missing. Repeatable."
-    ),
+    typer.Option("--date", metavar="COLUMN", help="Read this column as dates; repeatable."),
 ]
 MissingLabel = Annotated[
-    str, _option("Rows without a label: leave them out and count them, or stop.", metavar="drop|error", panel=_TABLE)
+    str,
+    _option(
+        "Rows without a label: leave them out and count them, or stop.", metavar="drop|error", panel=_TABLE, rare=True
+    ),
 ]
 Bins = Annotated[
     str | None,
     _option(
-        "Cut a numeric target into N classes (quantiles of rows set aside for it), or at points such as 10,20.",
-        metavar="N|CUTS", panel=_TABLE,
+        "Cut a numeric target into N classes, or at points such as 10,20.", metavar="N|CUTS"
     ),
 ]  # fmt: skip
 Notes = Annotated[

@@ -2,6 +2,10 @@
 
 from typing import Any, ClassVar
 
+import numpy as np
+
+from abnet.aggregation import Aggregation, Exact
+from abnet.bam import BAM
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.fit_card import settings_of
 from abnet.estimators.promises import CertificateMixin
@@ -16,6 +20,7 @@ from abnet.estimators.settings import (
     whole_or_none,
 )
 from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive
+from abnet.posterior import Posterior
 from abnet.preparation.transformers import check_preprocessor
 
 __all__ = ["ABNetClassifier", "PBGNetClassifier"]
@@ -41,20 +46,23 @@ class ABNetClassifier(CertificateMixin):
         bound rows counts as an error.
     objective : {"bound", "loss"}
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no first part then).
-    prior : {"auto", "split", "init"}
+    prior : {"auto", "split", "init"}, BAM or Posterior
         Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split"
-        with ``objective="bound"`` and "init" with ``objective="loss"``.
+        with ``objective="bound"`` and "init" with ``objective="loss"``. A network of your own is the prior's centre: it
+        must have been fixed before these rows were seen, and all of them are bound rows.
+    init : BAM or Posterior, optional
+        Where training starts; by default at the prior. It may depend on the rows: the bound holds for every posterior.
     posterior : {"auto", "train", "frozen"}
         Train the posterior through the bound on the second part, or keep the learned prior and use the second part for
         the certificate alone. "auto" is "frozen" with a learned prior, which was tighter on every data set measured
         (docs/measurements.md), and "train" without one.
     prior_fraction : float or "auto"
         Share of the rows in the first part. "auto" is 0.5.
-    aggregation : {"exact", "uniform", "ancestral", "auto"}
+    aggregation : {"exact", "uniform", "ancestral", "auto"} or Aggregation
         How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
         sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
         training step takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
-        says which.
+        says which. `abnet.aggregation.Aggregation` says how to write your own.
     n_samples : int
         Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`:
         they are drawn once and kept, and the certificate of the vote gains from more of them
@@ -74,6 +82,10 @@ class ABNetClassifier(CertificateMixin):
         Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
         "auto" is 0.05 for a prior, 0.1 for that of a mixture, and 0.01 otherwise. In its second half, on the linear
         loss, a prior learns at a fifth of its rate; one that is trained further is learned at the rate of "auto".
+    warm_up : int
+        Epochs on the linear loss before the bound, the prior staying where it is; 2 help networks of three layers.
+    deviations : bool
+        Whether one standard deviation per layer is learned through the bound; the paper's is 1.
     max_iter : int
         Maximum epochs per stage. Learning the prior is one stage, half of it on the log loss and half on the linear
         loss; training through the bound, or on the linear loss with ``objective="loss"``, is another.
@@ -107,7 +119,13 @@ class ABNetClassifier(CertificateMixin):
     drawn_network_ : Model
         One network of the posterior with its own certificate, as `draw_network` returns it.
     network_, prior_ : BAM
-        Centres of the posterior (the MAP network) and of the prior.
+        Centres of the posterior (the MAP network; with `deviations` in units of them) and of the prior.
+    posterior_ : Posterior
+        Centres, prior, deviations and aggregation.
+    kl_ : float
+        Divergence of the posterior from the prior, in nats.
+    C_ : float
+        C of Catoni's bound, as it was learned; only where a posterior was trained through the bound.
     aggregation_ : str
         The aggregation that was used.
     model_ : Model
@@ -130,10 +148,11 @@ class ABNetClassifier(CertificateMixin):
         hidden_layer_sizes: Any = (4, 4),
         *,
         objective: str = "bound",
-        prior: str = "auto",
+        prior: Any = "auto",
+        init: Any = None,
         posterior: str = "auto",
         prior_fraction: Any = "auto",
-        aggregation: str = "auto",
+        aggregation: Any = "auto",
         n_samples: int = 100,
         code_length: Any = "auto",
         classes: Any = None,
@@ -142,6 +161,8 @@ class ABNetClassifier(CertificateMixin):
         n_candidates: int = 1,
         batch_size: Any = "auto",
         learning_rate_init: Any = "auto",
+        warm_up: int = 0,
+        deviations: bool = False,
         max_iter: int = 100,
         n_iter_no_change: int = 20,
         tol: float = 1e-4,
@@ -152,6 +173,7 @@ class ABNetClassifier(CertificateMixin):
         self.hidden_layer_sizes = hidden_layer_sizes
         self.objective = objective
         self.prior = prior
+        self.init = init
         self.posterior = posterior
         self.prior_fraction = prior_fraction
         self.aggregation = aggregation
@@ -161,6 +183,8 @@ class ABNetClassifier(CertificateMixin):
         self.n_candidates = n_candidates
         self.batch_size = batch_size
         self.learning_rate_init = learning_rate_init
+        self.warm_up = warm_up
+        self.deviations = deviations
         self.max_iter = max_iter
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -231,7 +255,8 @@ class PBGNetClassifier(CertificateMixin):
         hidden_layer_sizes: Any = (4, 4),
         *,
         objective: str = "bound",
-        prior: str = "auto",
+        prior: Any = "auto",
+        init: Any = None,
         posterior: str = "auto",
         prior_fraction: Any = "auto",
         aggregation: str = "exact",
@@ -241,6 +266,8 @@ class PBGNetClassifier(CertificateMixin):
         n_candidates: int = 1,
         batch_size: Any = "auto",
         learning_rate_init: Any = "auto",
+        warm_up: int = 0,
+        deviations: bool = False,
         max_iter: int = 100,
         n_iter_no_change: int = 20,
         tol: float = 1e-4,
@@ -251,6 +278,7 @@ class PBGNetClassifier(CertificateMixin):
         self.hidden_layer_sizes = hidden_layer_sizes
         self.objective = objective
         self.prior = prior
+        self.init = init
         self.posterior = posterior
         self.prior_fraction = prior_fraction
         self.aggregation = aggregation
@@ -260,6 +288,8 @@ class PBGNetClassifier(CertificateMixin):
         self.n_candidates = n_candidates
         self.batch_size = batch_size
         self.learning_rate_init = learning_rate_init
+        self.warm_up = warm_up
+        self.deviations = deviations
         self.max_iter = max_iter
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -298,16 +328,18 @@ class PBGNetClassifier(CertificateMixin):
 def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Aggregations, **further: Any) -> Settings:
     """The settings of either classifier, from the parameters that both have."""
     check_choice("objective", estimator.objective, ("bound", "loss"))
-    check_choice("prior", estimator.prior, ("auto", "init", "split"))
+    given, first = (_as_posterior(name, getattr(estimator, name)) for name in ("prior", "init"))
+    if given is None:
+        check_choice("prior", estimator.prior, ("auto", "init", "split"))
     check_choice("posterior", estimator.posterior, ("auto", "train", "frozen"))
     if not is_auto(estimator.prior_fraction):
         check_fraction("prior_fraction", estimator.prior_fraction)
     bound, loss = (Parameter("objective", value) for value in ("bound", "loss"))
     init, split = (Parameter("prior", value) for value in ("init", "split"))
-    has_split = estimator.objective == "bound" and estimator.prior != "init"
-    if estimator.objective == "loss" and estimator.prior == "split":
+    has_split = given is None and estimator.objective == "bound" and estimator.prior != "init"
+    if estimator.objective == "loss" and given is None and estimator.prior == "split":
         raise ParameterError("{} has no first part: use {}, or {}.", loss, init, bound)
-    if estimator.posterior == "frozen" and not has_split:
+    if estimator.posterior == "frozen" and not has_split and given is None:
         frozen = Parameter("posterior", "frozen")
         raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
     if not is_auto(estimator.learning_rate_init):
@@ -316,15 +348,48 @@ def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Agg
         estimator.max_iter, estimator.n_iter_no_change, estimator.tol, estimator.validation_fraction,
         whole_or_none("batch_size", estimator.batch_size),
         None if is_auto(estimator.learning_rate_init) else float(estimator.learning_rate_init),
+        _warm_up(estimator), bool(estimator.deviations),
     )  # fmt: skip
+    named, aggregations = _named(estimator.aggregation, aggregations)
     share = PRIOR_SHARE_ALONE if is_auto(estimator.prior_fraction) else float(estimator.prior_fraction)
     return Settings(
         estimator=type(estimator).__name__, given=settings_of(estimator),
         hidden=check_hidden(estimator.hidden_layer_sizes),
-        aggregation=estimator.aggregation, aggregations=aggregations, n_samples=estimator.n_samples,
+        aggregation=named, aggregations=aggregations, n_samples=estimator.n_samples,
         share=share if estimator.objective == "bound" else estimator.validation_fraction,
         objective=estimator.objective, split=has_split,
         frozen=estimator.posterior == "frozen" or (estimator.posterior == "auto" and has_split),
         preprocessor=estimator.preprocessor, delta=estimator.delta, n_candidates=estimator.n_candidates,
-        training=training, verbose=estimator.verbose, **further,
+        training=training, given_prior=given, first=first, verbose=estimator.verbose, **further,
     )  # fmt: skip
+
+
+def _as_posterior(name: str, given: Any) -> Posterior | None:
+    """A network that was given, as a posterior of one member; None for a word, or for nothing."""
+    if (given is None and name == "init") or isinstance(given, str):
+        return None
+    if isinstance(given, BAM):
+        return Posterior.from_networks([given], [given], Exact())
+    if not isinstance(given, Posterior) or given.n_members != 1:
+        kinds = (
+            "a word, a BAM or a Posterior of one member" if name == "prior" else "a BAM or a Posterior of one member"
+        )
+        raise ParameterError(f"{{}} must be {kinds}; got {{!r}}.", Parameter(name), given)
+    return given
+
+
+def _warm_up(estimator: "ABNetClassifier | PBGNetClassifier") -> int:
+    """Epochs on the linear loss, where there is a bound to come after them."""
+    warm_up = estimator.warm_up
+    if isinstance(warm_up, bool) or not isinstance(warm_up, (int, np.integer)) or warm_up < 0:
+        raise ParameterError("{} must be a whole number of epochs, 0 or more; got {!r}.", Parameter("warm_up"), warm_up)
+    return int(warm_up)
+
+
+def _named(aggregation: Any, known: Aggregations) -> tuple[str, Aggregations]:
+    """The name of an aggregation, and the known ones with it; those of the library keep their names."""
+    if isinstance(aggregation, str) or not isinstance(aggregation, Aggregation):
+        return aggregation, known
+    usual = {name: type(make(1)) for name, make in known.items()}
+    name = next((name for name, cls in usual.items() if type(aggregation) is cls), type(aggregation).__name__)
+    return name, {**known, name: lambda n_samples: aggregation}

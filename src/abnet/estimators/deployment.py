@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import Ancestral, Exact, MeanField, StochasticMeanField, Uniform
+from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform
 from abnet.bam import BAM
-from abnet.predictors import mean_field, paths, table, uniform
+from abnet.predictors import in_memory, mean_field, paths, table, uniform
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["deploy"]
@@ -21,6 +21,8 @@ Words = NDArray[np.int8] | None
 def deploy(aggregation: Any, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
     """The predictor of some members; what it draws, it draws once.
 
+    An aggregation that is not registered here is called as it is (`InMemory`), if it draws nothing.
+
     Parameters
     ----------
     aggregation : Aggregation
@@ -30,6 +32,8 @@ def deploy(aggregation: Any, networks: Sequence[BAM], rng: np.random.Generator, 
     words : int8 array (K, c), optional
         Code words of several classes.
     """
+    if isinstance(aggregation, Aggregation) and not aggregation.sampled:
+        return in_memory.InMemory.from_networks(aggregation, networks, words)
     raise TypeError(f"there is no predictor for {aggregation!r}: register one with abnet.estimators.deployment.deploy.")
 
 

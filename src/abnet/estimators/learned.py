@@ -99,6 +99,8 @@ class Learned:
     interrupted : bool
     taught_by : str or None
         The teachers and their weights.
+    C : float or None
+        That of Catoni's bound, where the posterior was trained through it.
     """
 
     posterior: Posterior
@@ -108,6 +110,7 @@ class Learned:
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     interrupted: bool = False
     taught_by: str | None = None
+    C: float | None = None
 
 
 def deployed(recipe: Recipe, posterior: Posterior, n_classes: int, rng: np.random.Generator) -> Predictor:

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abnet.aggregation import Aggregation
 from abnet.bam import BAM
 from abnet.certificates.held import Held
+from abnet.errors import Parameter, ParameterError
 from abnet.estimators.learned import Learned, PreparedRows, deployed
 from abnet.estimators.progress import Report
 from abnet.estimators.recipe import Recipe
@@ -42,16 +44,17 @@ def learn_network(
     from abnet.training.posterior_learner import PosteriorLearner
 
     aggregation, training = settings.make(recipe.aggregation), settings.training
-    start = BAM.init(streams.start, (rows.features.base.shape[1], *recipe.hidden_layer_sizes, 1))
+    begin = _start(settings, (rows.features.base.shape[1], *recipe.hidden_layer_sizes, 1), aggregation, streams.start)
     first, bound = Span(0, rows.n_first), Span(rows.n_first, len(rows.codes) - rows.n_first)
     # What is learned of a label that is not known does not matter.
     signs = signs_of(np.minimum(rows.codes, 1))
     lifted = stages.lifted_rows(rows.features.base, signs, scaled_weights(rows.weights, rows.n_first))
     trainer = stages.Trainer(
-        PosteriorLearner(start.sizes, aggregation), lifted, training.batch(rows.n_rows), settings.delta,
+        PosteriorLearner(begin.sizes, aggregation, deviations=training.deviations), lifted,
+        training.batch(rows.n_rows), settings.delta,
         training.limits, streams.train, report, rows.n_draws,
     )  # fmt: skip
-    posterior, held = Posterior.from_networks([start], [start], aggregation), None
+    posterior, held = begin, None
     rate = stages.RATE if training.rate is None else training.rate
     if settings.split:
         # Further training has the rate for itself: its settings then share one prior (`ABNetSearch`).
@@ -65,11 +68,32 @@ def learn_network(
     if settings.objective == "loss":
         posterior = stages.learn_linear(trainer, posterior, bound, first, rate)
     elif not settings.frozen:
-        posterior = stages.learn_posterior(trainer, posterior, bound, rate)
+        posterior = stages.learn_posterior(trainer, posterior, bound, rate, warm_up=training.warm_up)
     _warn(trainer, training.max_iter)
     return Learned(
-        posterior.astype(np.float32), recipe, held, curves=dict(trainer.curves), interrupted=trainer.interrupted
-    )
+        posterior.astype(np.float32), recipe, held, curves=dict(trainer.curves), interrupted=trainer.interrupted,
+        C=trainer.C,
+    )  # fmt: skip
+
+
+def _start(settings: Settings, sizes: tuple[int, ...], aggregation: Aggregation, rng: np.random.Generator) -> Posterior:
+    """Where learning starts: the prior that was given or a random one, and the network that was given around it."""
+    prior = settings.given_prior
+    if prior is None:
+        network = BAM.init(rng, sizes)
+        prior = Posterior.from_networks([network], [network], aggregation)
+    first = prior if settings.first is None else settings.first
+    for name, some in (("prior", prior), ("init", first)):
+        if some.sizes != sizes:
+            raise ParameterError(
+                "{} has the sizes {}, and the rows and hidden_layer_sizes ask for {}.",
+                Parameter(name),
+                some.sizes,
+                sizes,
+            )
+    start = first if settings.training.deviations else first.as_prior()
+    begin = Posterior(start.layers, prior.as_prior().layers, start.log_sigma, aggregation)
+    return begin.astype(np.float32)
 
 
 def _warn(trainer: "Trainer", max_iter: int) -> None:

@@ -140,7 +140,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         ----------
         X : array or frame (n, d)
         background : array or frame, optional
-            Usual rows to compare with; by default some of the first part of the rows.
+            Usual rows to compare with; by default some of the first part of the rows, or of all if there is none.
         seed : int
             Of the draws.
 
@@ -155,6 +155,11 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         usual = None if background is None else self._checked(background)
         return explain(self.model_, rows, background=usual, seed=seed)
 
+    def compact(self) -> Model:
+        """The fitted model in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
+        check_is_fitted(self, "model_")
+        return self.model_
+
     def save(self, path: str | Path, *, background: bool = True) -> None:
         """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back.
 
@@ -162,7 +167,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         ----------
         path : path
         background : bool
-            Whether up to 25 rows of the first part go into the file, for `abnet.explain` to compare with.
+            Whether up to 25 rows of the training table go into the file, for `abnet.explain` to compare with.
         """
         check_is_fitted(self, "model_")
         model = self.model_

@@ -52,6 +52,8 @@ class CertificateMixin(PredictionMixin):
     held_: Held
     drawn_network_: Model
     posterior_: Posterior
+    kl_: float
+    C_: float
     seed_: int
 
     @abstractmethod
@@ -68,6 +70,9 @@ class CertificateMixin(PredictionMixin):
         self.posterior_, self.aggregation_ = learned.posterior, learned.recipe.aggregation
         self.networks_, self.priors_ = fitted.networks, fitted.priors
         self.network_, self.prior_ = self.networks_[0], self.priors_[0]
+        self.kl_ = float(learned.posterior.astype(np.float64).kl())
+        if learned.C is not None:
+            self.C_ = learned.C
         self.drawn_network_ = fitted.drawn
         if fitted.split is not None:
             self.other_rows_, self.bound_rows_ = fitted.split.first, fitted.split.counted
@@ -168,11 +173,6 @@ class CertificateMixin(PredictionMixin):
         """
         check_is_fitted(self, "drawn_network_")
         return self.drawn_network_
-
-    def compact(self) -> Model:
-        """The fitted model in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
-        check_is_fitted(self, "model_")
-        return self.model_
 
     def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
         card, split = self.model_.card, hasattr(self, "bound_rows_")

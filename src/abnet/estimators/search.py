@@ -61,7 +61,7 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
         return _STAGE | _UNUSED
     if settings.split:
         return frozenset({"learning_rate_init"})
-    return _STAGE | _UNUSED | {"validation_fraction"}
+    return _STAGE | _UNUSED | {"validation_fraction", "warm_up", "deviations", "init"}
 
 
 def event_of(classifier: CertificateMixin, params: Mapping[str, Any], n_classes: int = 2) -> str:

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform, exact
+from abnet.certificates.certificate import Source
 from abnet.certificates.certify import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.decisions.row_by_row import fits_anew
 from abnet.errors import Parameter, ParameterError
 from abnet.parameters import check_choice, check_fraction, check_positive, check_tolerance
+from abnet.posterior import Posterior
 from abnet.training.teachers import TEACHERS
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ class TrainingSettings:
     batch_size : int or None
     rate : float or None
         Learning rate of the last stage.
+    warm_up : int
+        Epochs on the linear loss before the bound.
+    deviations : bool
+        Whether the standard deviation of each layer is learned through the bound.
     """
 
     max_iter: int = 100
@@ -70,6 +76,8 @@ class TrainingSettings:
     validation_fraction: float = 0.2
     batch_size: int | None = None
     rate: float | None = None
+    warm_up: int = 0
+    deviations: bool = False
 
     @property
     def limits(self) -> "Limits":
@@ -144,6 +152,8 @@ class Settings:
         What the answers have to achieve.
     gaps : bool
         Whether NaN in plain arrays is a missing value.
+    given_prior, first : Posterior or None
+        A prior that was given, and where training starts; None for a random one, and for the prior.
     """
 
     estimator: str
@@ -166,6 +176,8 @@ class Settings:
     members: MemberSettings = MemberSettings()
     goal: Goal | None = None
     gaps: bool = False
+    given_prior: Posterior | None = None
+    first: Posterior | None = None
     verbose: int = 0
 
     def __post_init__(self) -> None:
@@ -194,12 +206,18 @@ class Settings:
     @property
     def mean_field(self) -> bool:
         """Whether every neuron reads its own draw of the layer below, so that a draw is a tree of networks."""
-        return self.aggregations is MEAN_FIELD
+        if self.aggregations is MEAN_FIELD:
+            return True
+        return self.aggregation != "auto" and isinstance(self.make(self.aggregation), (MeanField, StochasticMeanField))
 
     @property
     def prior(self) -> str:
         """Where the prior comes from, in the paper's word."""
-        return "split" if self.split else "init"
+        return self._source
+
+    @property
+    def _source(self) -> Source:
+        return "split" if self.split else "init" if self.given_prior is None else "given"
 
     def make(self, aggregation: str) -> Aggregation:
         """The aggregation of this name."""
@@ -211,6 +229,11 @@ class Settings:
 
     def check_mixture(self, n_classes: int) -> None:
         """The paper's own objectives and sampling have one network; what else was asked for is refused."""
+        if self.training.warm_up or self.training.deviations or self.first is not None:
+            raise ParameterError(
+                "{}, {} and {} are for one network with two classes.",
+                *(Parameter(name) for name in ("warm_up", "deviations", "init")),
+            )
         if self.split and self.aggregation != "uniform":
             return
         if self.hidden is None or n_classes > 2:
@@ -253,7 +276,7 @@ class Settings:
         """How the model is made, in the words of a certificate; `n_layers` of a network, the output's among them."""
         trees = self.mean_field and n_layers > 2
         return Terms(
-            delta=self.delta, n_candidates=self.n_candidates, source="split" if self.split else "init",
+            delta=self.delta, n_candidates=self.n_candidates, source=self._source,
             trained=not self.frozen, drawn="mean field" if trees else "network",
         )  # fmt: skip
 

@@ -28,7 +28,7 @@ ROW_EVALUATIONS = 2000
 """Network evaluations for one explained row, about: importance averages over rows, so that each needs fewer."""
 REPEATS = 5
 """Shuffles of a column, where the table is small enough."""
-MOST_EVALUATIONS = 150_000
+MOST_EVALUATIONS = 60_000
 """Network evaluations that the shuffles may take, about: of wide tables fewer shuffles of fewer rows."""
 CLEAR = 0.5
 """Rank correlation from which a column has one direction."""

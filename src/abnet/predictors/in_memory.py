@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from abnet.aggregation.exact import lift
 from abnet.aggregation.protocol import Aggregation
 from abnet.bam import BAM, contiguous
 from abnet.codebook import decode_table
-from abnet.predictors.predictor import Arrays, Predictor
+from abnet.predictors.predictor import Arrays, Predictor, Vote
 
 __all__ = ["InMemory"]
 
@@ -20,7 +20,7 @@ __all__ = ["InMemory"]
 class InMemory(Predictor):
     """The mean output of some networks under an aggregation of the user's own.
 
-    Nothing is assumed about the vote: what is certified of a trained posterior is its Gibbs risk.
+    An aggregation that says it is certified and draws nothing says that its output is the expected answer of a draw.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ class InMemory(Predictor):
     words : int8 array (K, c), optional
         Code words of several classes.
     """
+
+    vote: ClassVar[Vote] = "expectation"
 
     aggregation: Aggregation
     networks: tuple[BAM, ...]

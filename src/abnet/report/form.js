@@ -6,7 +6,7 @@
   const model = abnet.predictor(page.model), place = document.getElementById("abnet-form");
   const form = place.querySelector("form"), answer = document.getElementById("abnet-answer");
   const thresholds = (page.model.preparation && page.model.preparation.thresholds) || [];
-  const DAY = 86400000, AT_ONCE = 24, MOST_CLASSES = 12, MISSING = "", ANOTHER = "\u0000another";
+  const DAY = 86400000, AT_ONCE = 24, MOST_CLASSES = 12, MOST_OTHERS = 0.5, MISSING = "", ANOTHER = "\u0000another";
   let ticket = 0;
 
   function element(tag, text, kind) {
@@ -191,7 +191,7 @@
 
   function regions(found, row) {
     const made = model.regions(model.features(row), 6);
-    if (made === null) return [];
+    if (made === null || made.otherProbability > MOST_OTHERS) return [];
     const c = found.scores.length === 1 ? 0 : found.vote;
     const rows = made.listed.map((r) => [
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),

@@ -62,6 +62,8 @@ class Trainer:
     n_draws: int | None = None
     curves: dict[str, list[float]] = field(default_factory=dict)
     interrupted: bool = False
+    C: float | None = None
+    """That of Catoni's bound, as the last stage learned it; None if it had another objective."""
 
     def stage(
         self,
@@ -88,7 +90,9 @@ class Trainer:
         )  # fmt: skip
         self.curves[name] = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
         self.interrupted = outcome.interrupted
-        return self.learner.posterior(best_of(outcome.runs[0]))
+        best = best_of(outcome.runs[0])
+        self.C = float(np.exp(best.learned.log_c)) if objective is Objective.BOUND else None
+        return self.learner.posterior(best)
 
     def _reporter(self, name: str, most: int) -> Report | None:
         if self.report is None:
@@ -137,25 +141,25 @@ MANY_ROWS = 20_000
 """Rows from which on a posterior is watched in the training pass: fewer take less time than another program."""
 
 
-def learn_posterior(trainer: Trainer, prior: Posterior, part: Span, rate: float, *, warm_up: int = 0) -> Posterior:
-    """The posterior that minimises Catoni's bound on the part, starting at the prior.
+def learn_posterior(trainer: Trainer, first: Posterior, part: Span, rate: float, *, warm_up: int = 0) -> Posterior:
+    """The posterior that minimises Catoni's bound on the part, starting at `first`, whose prior stays.
 
-    With `warm_up` that many epochs on the linear loss come first. The prior stays where it was, and the bound holds for
-    every posterior, so they cost nothing.
+    With `warm_up` that many epochs on the linear loss come first. The bound holds for every posterior, so they cost
+    nothing.
 
     Which epoch is kept is decided by the bound on all rows after it, as in the paper's protocol; from `MANY_ROWS` on by
     the losses that the pass itself met. The bound that is certified is computed of the finished network.
     """
-    first, many = prior.as_prior(), part.size >= MANY_ROWS
+    many = part.size >= MANY_ROWS
     if warm_up:
         limits = trainer.limits._replace(max_epochs=warm_up, patience=NEVER, halving_patience=NEVER)
         first = trainer.stage("warm-up", Objective.LINEAR, first, part, part, rate, limits, seen=many)
     return trainer.stage("bound", Objective.BOUND, first, part, part, rate, trainer.limits, seen=many)
 
 
-def learn_linear(trainer: Trainer, prior: Posterior, train: Span, watch: Span, rate: float) -> Posterior:
-    """The posterior of the lowest linear loss on the watched rows, starting at the prior."""
-    return trainer.stage("linear loss", Objective.LINEAR, prior.as_prior(), train, watch, rate, trainer.limits)
+def learn_linear(trainer: Trainer, first: Posterior, train: Span, watch: Span, rate: float) -> Posterior:
+    """The posterior of the lowest linear loss on the watched rows, starting at `first`, whose prior stays."""
+    return trainer.stage("linear loss", Objective.LINEAR, first, train, watch, rate, trainer.limits)
 
 
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from abnet.calibration import Calibration
 from abnet.groups import number_groups
+from abnet.words import whole_percents
 
 __all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
 
@@ -174,8 +175,8 @@ class Teaching:
         """
         if len(self.models) == 1:
             return next(iter(self.models))
-        pairs = zip(self.models, self.weights, strict=True)
-        return ", ".join(f"{name} ({round(100 * weight)}%)" for name, weight in pairs if round(100 * weight))
+        pairs = zip(self.models, whole_percents(self.weights.tolist()), strict=True)
+        return ", ".join(f"{name} ({share}%)" for name, share in pairs if share)
 
 
 def _calibrated(said: list[NDArray[np.float64]], calibrations: tuple[Calibration, ...]) -> list[NDArray[np.float64]]:
