@@ -212,6 +212,7 @@ def _option_name(item: Any) -> str:
 
 def _option_text(item: Any) -> str:
     text = (item.help or "").replace("\n", " ").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+    text = re.sub(r"(?<![\w`-])(--[a-z-]+)", r"`\1`", text)  # two hyphens would be set as a dash
     shown = item.show_default and item.default not in (None, False, (), []) and not callable(item.default)
     ending = " **Required.**" if item.required else f" Default: `{item.default}`." if shown else ""
     return text + ending
