@@ -15,7 +15,7 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 def commands(block: str) -> list[tuple[list[str], str]]:
     """Arguments of each `$ abnet` line, and the output that is shown below it."""
-    parts = re.split(r"^\$ abnet (.*)\n", block, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^\$ abnet (.*)\n", block.replace("\\\n", " "), flags=re.MULTILINE)[1:]
     return [(shlex.split(line), shown) for line, shown in zip(parts[::2], parts[1::2], strict=True)]
 
 

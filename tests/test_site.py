@@ -145,6 +145,14 @@ def blocks(kind: str) -> list[Any]:
     return found
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_code_on_the_pages_fits_beside_the_side_bar(path: Path) -> None:
+    """At 1280 px the site has room for 116 columns: docs/site/static/site.css."""
+    for block in re.findall(r"^```\w*\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            assert len(line) <= 116, line
+
+
 def commands_in(block: str) -> list[list[str]]:
     """The calls of `abnet` in a block, split as a shell does."""
     lines = re.findall(r"\$\s+(?:\w+=\S+ )*(abnet .*)$", block.replace("\\\n", " "), re.MULTILINE)

@@ -97,12 +97,13 @@ def public_names(module: ModuleType) -> list[tuple[str, Any]]:
 def reference() -> dict[str, str]:
     """Pages of the reference by name: one for each package, and one for each public name.
 
-    An object with several names is described under the first of them.
+    An object with several names is described under the first of them. The page of its package lists it; the side bar
+    does not, because hundreds of entries on every page make the site slow to build.
     """
     pages: dict[str, str] = {}
     homes: dict[int, str] = {}
     for package in PACKAGES:
-        lines, names = [f"# {package}", ""], []
+        lines = [f"# {package}", ""]
         for module in modules_of(package):
             lines += [f"## {module.__name__}\n"] if module.__name__ != package else []
             lines += [f"```{{eval-rst}}\n.. py:module:: {module.__name__}\n```\n", f"{_summary(module)}\n"]
@@ -115,9 +116,8 @@ def reference() -> dict[str, str]:
                 )
                 if home == full:
                     pages[full] = _object_page(full, value)
-                    names.append(full)
             lines += ["| name | what it is |", "| --- | --- |", *rows, ""] if rows else []
-        pages[package] = "\n".join(lines) + contents("", names)
+        pages[package] = "\n".join(lines) + "\n"
     listed = "\n".join(f"| [`{name}`]({name}.md) | {_summary(importlib.import_module(name))} |" for name in PACKAGES)
     pages["index"] = f"{_PREFACE}\n| module | what is in it |\n| --- | --- |\n{listed}\n" + contents("", PACKAGES)
     return pages
@@ -149,7 +149,7 @@ def _object_page(full: str, value: Any) -> str:
     if kind == "data" and ("", name) not in ModuleAnalyzer.for_module(package).find_attr_docs():
         shown = repr(value) if len(repr(value)) < 80 else "…"
         text = f".. py:data:: {full}\n   :value: {shown}"  # autodata would show the docstring of its type
-    return f"# {name}\n\n{{py:mod}}`{package}`\n\n```{{eval-rst}}\n{text}\n```\n"
+    return f"---\norphan: true\n---\n\n# {name}\n\n{{py:mod}}`{package}`\n\n```{{eval-rst}}\n{text}\n```\n"
 
 
 def commands() -> str:
@@ -212,6 +212,7 @@ def _option_name(item: Any) -> str:
 
 def _option_text(item: Any) -> str:
     text = (item.help or "").replace("\n", " ").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+    text = re.sub(r"(?<![\w`-])(--[a-z-]+)", r"`\1`", text)  # two hyphens would be set as a dash
     shown = item.show_default and item.default not in (None, False, (), []) and not callable(item.default)
     ending = " **Required.**" if item.required else f" Default: `{item.default}`." if shown else ""
     return text + ending

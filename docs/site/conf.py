@@ -22,7 +22,6 @@ extensions = [
 ]
 
 root_doc = "index"
-smartquotes = False  # options begin with two hyphens
 exclude_patterns = ["_build"]
 default_role = "py:obj"  # a link where the name is one of ours, else plain code
 myst_heading_anchors = 4

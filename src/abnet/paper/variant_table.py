@@ -218,6 +218,7 @@ def variant_figure(rows: Sequence[VariantRow], reproduced: Sequence[Row], paper:
         for axes, model, letter in zip(panels, MODELS, "ab", strict=True):
             _draw(axes, model, rows, {"paper": paper, "protocol": reproduced})
             label_panel(axes, letter, model)
+        panels[0].set_ylim(bottom=0)  # once both are drawn, since the limits are shared
         panels[0].set_ylabel("Gibbs bound (estimate)")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
@@ -237,4 +238,3 @@ def _draw(axes: "Axes", model: str, rows: Sequence[VariantRow], tables: Mapping[
         size = {"_": 9.0, "*": 8.0}.get(marker, 5.0)
         axes.plot(places, [values[name] for name in shown], marker, color=OKABE_ITO[colour], label=label, ms=size)
     axes.set_xticks(range(len(names)), names)
-    axes.set_ylim(bottom=0)
