@@ -71,18 +71,23 @@ class Calibration:
         """
         from scipy.optimize import minimize
 
-        def loss(logs: NDArray[np.float64]) -> float:
+        mass = targets.sum(axis=1, keepdims=True)
+
+        def loss(logs: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             power, floor = np.exp(logs)
-            with np.errstate(divide="ignore"):
-                logits = power * np.log(shares + floor)
+            logits = power * np.log(shares + floor)
             top = logits.max(axis=1, keepdims=True)
             normalised = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+            slopes = mass * np.exp(normalised) - targets  # by each logit
             # A power far from 1 has to earn it: on few rows the least loss would follow chance.
-            return float(PENALTY * logs[0] ** 2 - np.sum(targets * normalised)) / len(shares)
+            value = PENALTY * logs[0] ** 2 - np.sum(targets * normalised)
+            by_power = 2 * PENALTY * logs[0] + np.sum(slopes * logits)
+            by_floor = np.sum(slopes * (power * floor / (shares + floor)))
+            return float(value) / len(shares), np.array([by_power, by_floor]) / len(shares)
 
         bounds = [(np.log(LEAST_POWER), np.log(MOST_POWER)), (np.log(LEAST_FLOOR), np.log(MOST_FLOOR))]
         starts = [np.array([0.0, np.log(floor)]) for floor in (1e-3, 3e-2)]
-        found: list[Any] = [minimize(loss, start, method="L-BFGS-B", bounds=bounds) for start in starts]
+        found: list[Any] = [minimize(loss, start, method="L-BFGS-B", jac=True, bounds=bounds) for start in starts]
         best = min(found, key=lambda result: float(result.fun))
         power, floor = (float(value) for value in np.exp(best.x))
         return Calibration(min(max(power, LEAST_POWER), MOST_POWER), min(floor, MOST_FLOOR))

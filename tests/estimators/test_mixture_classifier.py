@@ -192,7 +192,7 @@ def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("K", "features", "hidden"), [(2, 10, (8,)), (2, 401, (100,)), (3, 10, (100,)), (5, 10, (100,)), (6, 10, (300,))]
+    ("K", "features", "hidden"), [(2, 10, (8,)), (2, 401, (100,)), (3, 10, (150,)), (5, 10, (150,)), (6, 10, (300,))]
 )
 def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[int, ...]) -> None:
     recipe = recipe_for(CertifiedClassifier().settings(), features, K, 0, 1000, None)

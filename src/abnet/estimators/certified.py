@@ -32,9 +32,9 @@ class CertifiedClassifier(CertificateMixin):
     ----------
     hidden_layer_sizes : tuple of int or "auto"
         Widths of the hidden layers. "auto" follows fixed rules (`abnet.estimators.recipe`): with two classes 8 exact
-        networks of 8 neurons; with several, or above 400 features, 4 wide ones of 100, and of 300 from six classes on,
-        in closed form (`abnet.predictors.moments`). With explicit widths there is one network, without teachers and
-        codes unless they are set, and its inputs are left unscaled.
+        networks of 8 neurons, or 4 wide ones of 100 above 400 features; with several classes 2 wide ones of 150, and
+        of 300 from six classes on. Wide ones are computed in closed form (`abnet.predictors.moments`). With explicit
+        widths there is one network, without teachers and codes unless they are set, and its inputs are left unscaled.
     n_estimators : int or "auto"
         Number of networks in the mixture.
     teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel" or a classifier
@@ -42,7 +42,8 @@ class CertifiedClassifier(CertificateMixin):
         rows only, or one by name. "all" weighs a forest, boosting, a linear model and, with several classes, a kernel
         machine by their out-of-fold predictions.
     codes : {"auto", "thermometer", "none"}
-        Whether numeric columns come with thermometer codes, the answers to "is it above?".
+        Whether numeric columns come with thermometer codes, the answers to "is it above?". "auto" adds them for exact
+        networks.
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the training rows only, so that the certificate stays valid. "auto": frames by
         `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"); NaN is a missing value.

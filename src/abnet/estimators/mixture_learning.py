@@ -95,7 +95,7 @@ def _prior_members(
     shares = scaled(shares)
     inputs = np.asarray(lesson.X, np.float32) if coded is None else coded.rows(lesson.X)
     lifted, told = _Lifted(inputs), 2 * targets[:, 1] - 1 if K == 2 else targets
-    plan, seed = _plan(settings, len(inputs), taught=teaching is not None), int(rng.integers(2**31))
+    plan, seed = _plan(settings, K, len(inputs), taught=teaching is not None), int(rng.integers(2**31))
 
     def learned(recipe: Recipe, share: float = 1.0) -> "MixtureOutcome":
         sizes = (inputs.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
@@ -278,12 +278,20 @@ FEW_ROWS, SMALL_BATCH = 2_000, 32
 """An epoch of fewer rows has smaller minibatches: with large ones it would be a handful of steps."""
 
 
-def _plan(settings: Settings, n_rows: int, *, taught: bool) -> "MixturePlan":
+SHORT_LESSON, FEWER_ROWS, LEAST_EPOCHS = 32_000, 64, 10
+"""Several classes: minibatches of a lesson with fewer rows are half as large, which changed no error measured; of a
+long lesson every row is seen so many times."""
+
+
+def _plan(settings: Settings, n_classes: int, n_rows: int, *, taught: bool) -> "MixturePlan":
     """How long and how fast: by steps for a taught mixture, in two halves of `max_iter` epochs for another."""
     from abnet.training.members import MixturePlan
 
     training = settings.training
     plan = MixturePlan(most_epochs=int(training.max_iter))
+    if taught and n_classes > 2:
+        size = FEWER_ROWS if n_rows < SHORT_LESSON else plan.batch_size
+        plan = replace(plan, batch_size=size, steps=max(plan.steps, LEAST_EPOCHS * n_rows // size))
     if not taught:
         steps = plan.steps if settings.hidden is None else 10**9
         plan = replace(plan, steps=steps, most_epochs=max(int(training.max_iter) // 2, 1), linear=True)

@@ -20,9 +20,15 @@ PRIOR_SHARE, PRIOR_SHARE_ALONE = 0.6, 0.5
 """Share of the rows that learn, of a mixture by the rules and of a network whose widths are given: a larger first part
 makes up by fewer errors for the bound rows that the certificate loses."""
 WIDE_MEMBERS, WIDE_NEURONS = 4, (100,)
-"""Several classes, or wide tables: one representation of ten neurons cannot carry all bits of a code."""
-MANY_CLASSES, WIDER_NEURONS = 6, (300,)
-"""From this many classes on the members are wider (docs/measurements.md has figures)."""
+"""Wide tables of two classes, and tables on which small members leave much unlearned."""
+SEVERAL_MEMBERS, FEW_NEURONS, MANY_NEURONS = 2, (150,), (300,)
+"""Several classes: one representation of ten neurons cannot carry all bits of a code. Without thermometer codes: on
+vehicle, vowel, segment, satimage and digits wide members were as accurate on the features alone, in a tenth of the
+time."""
+MANY_CLASSES = 6
+"""From this many classes on the members have `MANY_NEURONS`."""
+MORE_OUTPUTS = 4
+"""Output neurons of wide members beyond the shortest code: enough for a minimum distance of 3."""
 MOST_BOOSTED = 30
 """With more classes the forest teaches alone: boosting grows a tree for each of them in each of its rounds."""
 
@@ -129,24 +135,27 @@ def recipe_for(
         return Recipe(hidden, 1, aggregation, "none", None, 1, settings.share, preprocessor, alone=True)
     free, wide = hidden is None, n_features > WIDE_FEATURES
     exact_fits = n_classes == 2 and not wide
+    usual, neurons = (MEMBERS, NEURONS) if exact_fits else (WIDE_MEMBERS, WIDE_NEURONS)
+    if n_classes > 2:
+        usual, neurons = SEVERAL_MEMBERS, MANY_NEURONS if n_classes >= MANY_CLASSES else FEW_NEURONS
     if hidden is None:
-        hidden = NEURONS if exact_fits else WIDER_NEURONS if n_classes >= MANY_CLASSES else WIDE_NEURONS
+        hidden = neurons
     members = wanted.count
     if members is None:
-        members = (MEMBERS if exact_fits else WIDE_MEMBERS) if free else 1
+        members = usual if free else 1
     codes = wanted.codes
     if codes == "auto":
-        codes = "thermometer" if free and not wide and n_features + n_codes <= MOST_INPUTS else "none"
+        codes = "thermometer" if free and exact_fits and n_features + n_codes <= MOST_INPUTS else "none"
     teacher = wanted.teacher
     if is_auto(teacher):
         teacher = None if wide or not free else "all" if n_classes <= MOST_BOOSTED else "forest"
     named = teacher if teacher is None or isinstance(teacher, str) else type(teacher).__name__
-    length = _outputs(settings.code_length, n_classes)
     aggregation = settings.aggregation_of_members(hidden)
+    length = _outputs(settings.code_length, n_classes, aggregation)
     return Recipe(hidden, members, aggregation, codes, named, length, settings.share, preprocessor)
 
 
-def _outputs(wanted: int | None, n_classes: int) -> int:
+def _outputs(wanted: int | None, n_classes: int, aggregation: str) -> int:
     """Output neurons of every member: two classes have one, several what their code asks for."""
     if n_classes == 2:
         return 1
@@ -154,7 +163,8 @@ def _outputs(wanted: int | None, n_classes: int) -> int:
     if shortest > MOST_NEURONS:
         most = 2**MOST_NEURONS
         raise ValueError(f"y holds {n_classes:,} classes, of at most {most:,}: is it a number, and no class?")
-    length = code_length(n_classes) if wanted is None else wanted
+    usual = min(shortest + MORE_OUTPUTS, MOST_NEURONS) if aggregation == "moments" else code_length(n_classes)
+    length = usual if wanted is None else wanted
     if not shortest <= length <= MOST_NEURONS:
         limits = (shortest, MOST_NEURONS, n_classes, length)
         raise ParameterError("{} must lie between {} and {} for {} classes; got {}.", name, *limits)

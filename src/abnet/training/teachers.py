@@ -130,24 +130,24 @@ class Teaching:
         rows = _Rows(X, codes, n_classes, seed, groups, weights)
         ready: dict[str, Any] = {}
         unseen: list[NDArray[np.float64]] = []
+        calibrations: tuple[Calibration, ...] = ()
         try:
             for number, (name, model) in enumerate(models.items(), start=1):
                 fitted, said = _asked(model, rows, unseen)
                 if fitted is None:
                     continue
-                unseen.append(said)
-                ready[name] = fitted
                 if report is not None:
                     report(f"teacher: {name}", number, float(np.mean(said.argmax(axis=1) != codes)))
+                if n_classes > 2:
+                    calibrations += (Calibration.fitted(said, np.eye(n_classes)[codes]),)
+                    said = calibrations[-1].apply(said)
+                unseen.append(said)
+                ready[name] = fitted
         except KeyboardInterrupt:
             pass
         if not ready:
             return None
-        unseen = unseen[: len(ready)]
-        calibrations: tuple[Calibration, ...] = ()
-        if n_classes > 2:
-            calibrations = tuple(Calibration.fitted(said, np.eye(n_classes)[codes]) for said in unseen)
-        answers = np.stack(_calibrated(unseen, calibrations))
+        answers, calibrations = np.stack(unseen[: len(ready)]), calibrations[: len(ready)]
         mixed = stack_weights(answers[:, np.arange(len(codes)), codes], weights=weights)
         return Teaching(ready, mixed, np.tensordot(mixed, answers, 1), n_classes, calibrations)
 
@@ -349,12 +349,11 @@ def _asked(model: Any, rows: _Rows, others: list[NDArray[np.float64]]) -> tuple[
 def _weight_among(
     said: NDArray[np.float64], others: list[NDArray[np.float64]], rows: _Rows, judge: NDArray[np.intp]
 ) -> float:
-    """The weight that a teacher would have beside others by what all say of some rows."""
-    answers = [one[judge] for one in (*others, said)]
-    truth = rows.codes[judge]
+    """The weight that a teacher would have beside others, which are calibrated, by what all say of some rows."""
+    own, truth = said[judge], rows.codes[judge]
     if rows.n_classes > 2:
-        answers = [Calibration.fitted(one, np.eye(rows.n_classes)[truth]).apply(one) for one in answers]
-    chances = np.stack(answers)[:, np.arange(len(judge)), truth]
+        own = Calibration.fitted(own, np.eye(rows.n_classes)[truth]).apply(own)
+    chances = np.stack([*(one[judge] for one in others), own])[:, np.arange(len(judge)), truth]
     weights = None if rows.weights is None else rows.weights[judge]
     return float(stack_weights(chances, weights=weights)[-1])
 
