@@ -86,7 +86,7 @@ def fit(
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
-    bar = console.bar(f"Training on {table.name} and certifying", quiet=quiet)
+    bar = console.bar("Starting", quiet=quiet)
     with console.when_interrupted("interrupted; nothing was written."), bar:
         from abnet.estimators.fit_table import fit_table
 
@@ -109,7 +109,7 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
         return
     if outcome.headline:
         console.paragraph(outcome.headline)
-    labels = " or ".join(outcome.classes)
+    labels = (" or " if len(outcome.classes) == 2 else ", ").join(outcome.classes)
     columns = number_of(outcome.n_columns, "column")
     print(f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.")
     recipe = outcome.card.recipe
