@@ -48,9 +48,9 @@ class ABNetClassifier(CertificateMixin):
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no first part then).
     prior : {"auto", "split", "init"}, BAM or Posterior
         Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split"
-        with ``objective="bound"`` and "init" with ``objective="loss"``. A network of your own is the prior's centre: all
-        rows are bound rows then, and it must have been fixed before any of them was seen. Nothing can check that. If it
-        learned from these rows, or from a sample that overlaps with them, the certificate is false.
+        with ``objective="bound"`` and "init" with ``objective="loss"``. A network of your own is the prior's centre:
+        all rows are bound rows then, and it must have been fixed before any of them was seen. Nothing can check that.
+        If it learned from these rows, or from a sample that overlaps with them, the certificate is false.
     init : BAM or Posterior, optional
         Where the posterior's training starts; by default at the prior. It may depend on the rows, because the bound
         holds for every posterior that is trained through it. So it is refused with a prior that is learned on a first
