@@ -140,7 +140,7 @@ def test_a_frozen_posterior_has_nothing_to_train_by_a_loss(data: Any) -> None:
 def test_networks_that_do_not_fit_are_refused(data: Any) -> None:
     rng = np.random.default_rng(0)
     for name in ("prior", "init"):
-        start = {"prior": "init"} if name == "init" else {}
+        start: dict[str, Any] = {"prior": "init"} if name == "init" else {}
         with pytest.raises(ValueError, match=rf"{name}.*\(3, 2, 1\)"):
             ABNetClassifier((2,), **start, **SHORT).set_params(**{name: random_network(rng, (3, 2, 1))}).fit(*data)
         with pytest.raises(ValueError, match=name):
