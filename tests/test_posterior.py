@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform, exact, meanfield
-from abnet.aggregation.protocol import gaussian_kl, linear_loss
+from abnet.aggregation.gaussian_kl import gaussian_kl
+from abnet.aggregation.protocol import linear_loss
 from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
 from abnet.posterior import Posterior, register_with_jax

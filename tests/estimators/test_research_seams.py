@@ -11,7 +11,7 @@ import pytest
 import abnet
 from abnet import BAM, ABNetClassifier, EBPClassifier, PBGNetClassifier, bounds
 from abnet.aggregation import Aggregation, Ancestral, Exact, exact, expected_output
-from abnet.aggregation.protocol import gaussian_kl
+from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.estimators.search import free_parameters
 from abnet.posterior import Posterior
 from conftest import random_network

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from abnet.aggregation import Aggregation, exact
-from abnet.aggregation.protocol import gaussian_kl
+from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.codebook import code_words
 from abnet.predictors.in_memory import InMemory
 from abnet.predictors.kinds import kind_of

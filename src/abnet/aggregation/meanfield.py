@@ -6,11 +6,11 @@ from math import prod
 from typing import Any, ClassVar
 
 from abnet.aggregation.exact import check_width, lift, lifted_inputs, mean_activation
+from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.aggregation.protocol import (
     WIDEST_IN_SEQUENCE,
     Aggregation,
     check_outputs,
-    gaussian_kl,
     linear_loss,
     refuse_table,
 )
