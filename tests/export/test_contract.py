@@ -245,7 +245,7 @@ def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter,
 
 
 @every_exporter
-@pytest.mark.parametrize("kind", ["uniform", "mean field: drawn", "layers: units", "one output for each class"])
+@pytest.mark.parametrize("kind", ["uniform", "pbgnet: drawn", "layers: units", "one output for each class"])
 def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
     if kind == "one output for each class":
         network = BAM.init(np.random.default_rng(0), (4, 6, 3))

@@ -155,7 +155,7 @@ def test_every_kind_of_model_has_a_report(kind: str, tmp_path: Path) -> None:
         assert ("no form for this model" in found) == (kind in WITHOUT_FORM)
 
 
-WITHOUT_FORM = {"uniform", "mean field: drawn", "layers: units"}
+WITHOUT_FORM = {"uniform", "pbgnet: drawn", "layers: units"}
 
 
 def test_a_model_that_nobody_fitted_says_what_it_lacks() -> None:

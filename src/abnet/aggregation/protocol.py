@@ -17,8 +17,8 @@ WIDEST_IN_SEQUENCE = 10
 class Aggregation(Protocol):
     """How a Gaussian around one network becomes an output and a divergence.
 
-    A value: frozen, hashable, and so a static argument of compiled programs. `Exact`, `MeanField`, `Uniform`,
-    `StochasticMeanField` and `Ancestral` are five. For another one, inherit from this class and write `output` and
+    A value: frozen, hashable, and so a static argument of compiled programs. `Exact`, `PBGNet`, `Uniform`,
+    `SampledPBGNet` and `Ancestral` are five. For another one, inherit from this class and write `output` and
     `kl`; the rest has defaults that promise nothing. It goes into `abnet.posterior.Posterior`, the training loop and
     the classifiers as it is.
 

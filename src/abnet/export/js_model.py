@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from abnet.export.plan import output_codes
 from abnet.model.model import Model
 from abnet.predictors.layers import Layers
-from abnet.predictors.mean_field import MeanField
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
+from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap, preparation_to_dict, stored_form
@@ -128,7 +128,7 @@ def _network(predictor: Predictor) -> dict[str, Any]:
     """The first layer of all members stacked, and what stands above it; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be written for web pages; what can be are compact "
-        "networks, mixtures, networks of kept paths, exact mean fields, MAP networks and networks drawn from the "
+        "networks, mixtures, networks of kept paths, exact PBGNets, MAP networks and networks drawn from the "
         "posterior."
     )
 
@@ -140,11 +140,11 @@ def _(predictor: Table) -> dict[str, Any]:
 
 
 @_network.register
-def _(predictor: MeanField) -> dict[str, Any]:
+def _(predictor: PBGNet) -> dict[str, Any]:
     if predictor.thresholds:
-        raise ValueError("a mean field of drawn thresholds cannot be written for web pages; an exact one can be.")
+        raise ValueError("a PBGNet of drawn thresholds cannot be written for web pages; an exact one can be.")
     first = _layer(predictor.weights[0], predictor.biases[0])
-    return {"type": "mean field", "first": first, "tables": list(predictor.tables)}
+    return {"type": "pbgnet", "first": first, "tables": list(predictor.tables)}
 
 
 @_network.register

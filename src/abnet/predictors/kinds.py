@@ -10,7 +10,7 @@ _HOMES = {
     "table": "abnet.predictors.table:Table",
     "paths": "abnet.predictors.paths:Paths",
     "uniform": "abnet.predictors.uniform:Uniform",
-    "mean field": "abnet.predictors.mean_field:MeanField",
+    "pbgnet": "abnet.predictors.pbgnet:PBGNet",
     "layers": "abnet.predictors.layers:Layers",
     "moments": "abnet.predictors.moments:Moments",
 }
