@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.aggregation import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform
 from abnet.bam import BAM
-from abnet.predictors import in_memory, paths, pbgnet, table, uniform
+from abnet.predictors import compact, in_memory, paths, pbgnet, uniform
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["deploy"]
@@ -39,7 +39,7 @@ def deploy(aggregation: Any, networks: Sequence[BAM], rng: np.random.Generator, 
 
 @deploy.register
 def _(aggregation: Exact, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
-    return table.Table.from_networks(networks, words)
+    return compact.Compact.from_networks(networks, words)
 
 
 @deploy.register

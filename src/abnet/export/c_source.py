@@ -103,8 +103,8 @@ def to_c(
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.predictors.table import Table
-    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes
     (59, 80)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from abnet.export.plan import output_codes
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Layers
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap, preparation_to_dict, stored_form
 from abnet.preparation.columns import HashedColumn, WordsColumn
 from abnet.preparation.table_map import TableMap
@@ -42,7 +42,7 @@ def js_program(model: Model) -> str:
 
     Examples
     --------
-    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> js_program(net).splitlines()[-2][:40]
     'const abnet_model = abnet.predictor({"bl'
     """
@@ -73,7 +73,7 @@ def js_record(model: Model) -> dict[str, Any]:
 
     Examples
     --------
-    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> record = js_record(net)
     >>> record["network"]["type"], record["columns"][1]["name"], record["classes"]
     ('table', 'column 2', ['-1', '1'])
@@ -134,7 +134,7 @@ def _network(predictor: Predictor) -> dict[str, Any]:
 
 
 @_network.register
-def _(predictor: Table) -> dict[str, Any]:
+def _(predictor: Compact) -> dict[str, Any]:
     H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
     return {"type": "table", "first": _layer(predictor.W, predictor.b), "H": H}
 

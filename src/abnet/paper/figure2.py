@@ -307,9 +307,9 @@ def _stochastic(layers: Any, lifted: Any) -> Any:
 
 
 def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.predictors.table import Table
+    from abnet.predictors.compact import Compact
 
-    predictor = Table.from_networks([network])
+    predictor = Compact.from_networks([network])
     return lambda: predictor.scores(X)
 
 
