@@ -180,8 +180,8 @@ def test_networks_from_a_random_prior_are_explained_with_regions(data: Any) -> N
     assert sum(region.probability for region in regions.listed) == pytest.approx(1)
 
 
-def test_every_classifier_has_a_compact_form_that_saves(data: Any, tmp_path: Path) -> None:
+def test_every_classifier_has_a_model_that_saves(data: Any, tmp_path: Path) -> None:
     X, y = data
     clf = EBPClassifier((2,), max_iter=2, random_state=0).fit(X, y)
-    clf.compact().save(tmp_path / "ebp.abnet")
+    clf.model_.save(tmp_path / "ebp.abnet")
     np.testing.assert_array_equal(abnet.load(tmp_path / "ebp.abnet").predict(X), clf.predict(X))

@@ -56,7 +56,7 @@ def test_columns_of_a_frame_are_taken_by_name(rng: np.random.Generator) -> None:
     frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
     y = (frame["a"] > 0).to_numpy()
     clf = ABNetClassifier((2,), preprocessor="standardise", **SMALL).fit(frame, y)
-    for model in (clf.compact(), clf.draw_network()):
+    for model in (clf.model_, clf.draw_network()):
         np.testing.assert_array_equal(model.predict(frame[["c", "a", "b"]]), model.predict(frame))
         with pytest.raises(ValueError, match="lacks the column 'b'"):
             model.predict(frame[["a", "c"]])

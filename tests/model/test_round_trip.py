@@ -223,7 +223,7 @@ def test_estimators_save_what_load_reads(tmp_path: Path) -> None:
     after = abnet.load(tmp_path / "model.abnet")
     assert after.predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()
     assert after.certificate_ == clf.certificate_
-    assert after.card == clf.compact().card
+    assert after.card == clf.model_.card
 
 
 def test_the_same_model_is_the_same_file(tmp_path: Path) -> None:

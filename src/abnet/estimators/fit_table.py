@@ -231,7 +231,7 @@ def fit_table(
         for note in part.notes:
             warnings.warn(NoteWarning(note), stacklevel=2)
         return classifier
-    made = classifier.compact()
+    made = classifier.model_
     card = msgspec.structs.replace(made.card, target=target, rivals=rivals, command=command, group=group)
     made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
     replaced = Path(output).exists()

@@ -79,7 +79,7 @@ def to_c(
     Parameters
     ----------
     model : Model
-        ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
+        ``clf.model_`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
         The source file, ``model.c``; the header ``model.h`` is written beside it.
     prefix : str

@@ -215,7 +215,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : Model
-        ``clf.compact()`` of a fitted classifier.
+        ``clf.model_`` of a fitted classifier.
     path : path
         A file of that name is replaced in one step.
 
