@@ -15,7 +15,7 @@ from abnet.aggregation import exact, expected_output, kl, pbgnet, region_values
 from abnet.aggregation.exact import check_width, lift
 from abnet.bam import BAM
 from abnet.cube import corner_probabilities, corners
-from as_written import abnet_output
+from aggregation.as_written import abnet_output
 from conftest import random_network
 
 ARCHITECTURES = [

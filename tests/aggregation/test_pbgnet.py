@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 
 from abnet.aggregation import exact, pbgnet
-from as_written import pbgnet_output
+from aggregation.as_written import pbgnet_output
 from conftest import random_network
 
 

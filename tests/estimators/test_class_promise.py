@@ -16,8 +16,8 @@ from abnet.estimators.observing import observe_posterior
 from abnet.posterior import Posterior
 from abnet.predictors.compact import Compact
 from abnet.predictors.paths import Paths
+from broken_promise import breaks
 from estimators.worlds import FOUR, POINTS, FourClasses
-from promise import breaks
 
 DELTA, SAMPLES = 0.2, 150
 NETWORKS = tuple(BAM.init(np.random.default_rng([5, m]), (20, 3, 4)) for m in range(2))

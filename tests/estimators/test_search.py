@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import abnet
 from abnet.bounds.in_advance import choose_C
 from abnet.estimators.search import ABNetSearch, free_parameters
+from broken_promise import breaks
 from estimators.worlds import SIGNAL, classifier
-from promise import breaks
 
 X, Y = SIGNAL.draw(np.random.default_rng(0))
 SCALES = np.random.default_rng(0)
