@@ -111,11 +111,38 @@ def test_a_start_of_ones_own_leaves_the_prior_alone(data: Any) -> None:
     assert clf.kl_ > 10
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"prior": "split"}, {"posterior": "train"}, {"posterior": "frozen", "prior": "a network"}],
+    ids=str,
+)
+def test_a_start_that_knows_the_rows_gets_no_certificate_for_knowing_them(settings: dict[str, Any]) -> None:
+    """Random labels, and a start that has them by heart: held-out rows would show no error, and the truth is 1/2."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 200)), rng.integers(2, size=60)
+    w = 1e3 * np.linalg.lstsq(X, 2.0 * y - 1, rcond=None)[0]
+    knows = BAM((w[None], np.full((1, 1), 50.0)), (np.zeros(1), np.zeros(1)))
+    if "prior" in settings and settings["prior"] != "split":
+        settings = {**settings, "prior": BAM.init(rng, (200, 1, 1))}
+    with pytest.raises(ValueError, match="init"):
+        ABNetClassifier((1,), init=knows, **settings, **SHORT).fit(X, y)
+    clf = ABNetClassifier((1,), prior="init", init=knows, **SHORT).fit(X, y)
+    assert np.mean(clf.predict(X) != y) < 0.1
+    assert clf.certificate_.vote_error_bound > 0.5
+
+
+def test_a_frozen_posterior_has_nothing_to_train_by_a_loss(data: Any) -> None:
+    network = random_network(np.random.default_rng(1), (4, 2, 1))
+    with pytest.raises(ValueError, match="posterior"):
+        ABNetClassifier((2,), prior=network, posterior="frozen", objective="loss", **SHORT).fit(*data)
+
+
 def test_networks_that_do_not_fit_are_refused(data: Any) -> None:
     rng = np.random.default_rng(0)
     for name in ("prior", "init"):
+        start: dict[str, Any] = {"prior": "init"} if name == "init" else {}
         with pytest.raises(ValueError, match=rf"{name}.*\(3, 2, 1\)"):
-            ABNetClassifier((2,), **SHORT).set_params(**{name: random_network(rng, (3, 2, 1))}).fit(*data)
+            ABNetClassifier((2,), **start, **SHORT).set_params(**{name: random_network(rng, (3, 2, 1))}).fit(*data)
         with pytest.raises(ValueError, match=name):
             ABNetClassifier((2,), **SHORT).set_params(**{name: 3}).fit(*data)
     with pytest.raises(ValueError, match="warm_up"):

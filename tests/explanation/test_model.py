@@ -127,7 +127,7 @@ def test_a_model_of_paths_has_importance_alone(rng: np.random.Generator) -> None
     found = explain_model(model, X, background=X[:3], rows=2)
     assert found.regions is None
     assert found.spectra == ()
-    assert "30 neurons" in found.describe()
+    assert "30 neurons" in found.no_regions
     assert found.ranked()[0].contribution > 0
 
 

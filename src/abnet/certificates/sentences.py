@@ -212,9 +212,9 @@ _PREMISES = {
     ("split", True): "The prior and the preprocessing were learned from other rows only",
     ("init", False): "Nothing in the model depends on them",
     ("init", True): "The prior is the random initialisation, and the preprocessing does not depend on them",
-    ("given", False): "The given prior, which is the model, and the preprocessing do not depend on them",
-    ("given", True): "The given prior and the preprocessing do not depend on them",
-    ("test set", False): "The model was finished, and chosen, without looking at them",
+    ("given", False): "It also assumes that the given prior, which is the model, was fixed before any of them was seen",
+    ("given", True): "It also assumes that the given prior was fixed before any of them was seen",
+    ("test set", False): "It also assumes that the model was finished, and chosen, without looking at them",
 }
 
 

@@ -100,6 +100,10 @@ def fit(
     show_fit(outcome, json, details=details)
 
 
+MOST_NAMED = 4
+"""Classes that the first line names; the table below names all of them."""
+
+
 def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
     from abnet.words import number_of
@@ -109,9 +113,12 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
         return
     if outcome.headline:
         console.paragraph(outcome.headline)
-    labels = " or ".join(outcome.classes)
+    few = len(outcome.classes) <= MOST_NAMED
+    labels = " or ".join(outcome.classes) if few else f"{len(outcome.classes)} classes"
     columns = number_of(outcome.n_columns, "column")
-    print(f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.")
+    console.paragraph(
+        f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.", end="\n"
+    )
     recipe = outcome.card.recipe
     console.paragraph(f"Recipe: {recipe}." if recipe else "")
     print(outcome.promise(details=details), end="\n\n")

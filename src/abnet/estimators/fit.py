@@ -31,7 +31,6 @@ from abnet.estimators.learned import Learned, PreparedRows, deployed, words_of
 from abnet.estimators.mixture_learning import learn_mixture
 from abnet.estimators.network_learning import learn_network
 from abnet.estimators.observing import Observed, observe_posterior
-from abnet.estimators.posterior_losses import one_thread
 from abnet.estimators.preparing import allows_certificate, prepare
 from abnet.estimators.progress import training_bar
 from abnet.estimators.recipe import Recipe, recipe_for
@@ -41,7 +40,7 @@ from abnet.groups import number_groups
 from abnet.labels import losses_of
 from abnet.model.model import Model
 from abnet.predictors.predictor import Predictor
-from abnet.threads import cores
+from abnet.threads import cores, one_blas_thread
 
 __all__ = ["Fitted", "fit"]
 
@@ -216,7 +215,7 @@ def _estimate(seen: Observed, codes: NDArray[np.intp]) -> Estimate:
     )  # fmt: skip
 
 
-@one_thread
+@one_blas_thread()
 def draw_one(
     model: Model, learned: Learned, rows: PreparedRows, settings: Settings, rng: np.random.Generator, *, covered: bool
 ) -> Model:

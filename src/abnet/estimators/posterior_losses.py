@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from abnet.aggregation import SampledPBGNet, exact
 from abnet.bam import BAM
@@ -15,6 +14,7 @@ from abnet.posterior import Posterior
 from abnet.predictors.paths import block_rows, path_outputs
 from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
+from abnet.threads import one_blas_thread
 
 __all__ = [
     "Losses",
@@ -23,14 +23,9 @@ __all__ = [
     "losses_of_draws",
     "mean_risks",
     "means_of_rows",
-    "one_thread",
     "sampled_losses",
     "losses_on_test_set",
 ]
-
-# Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
-# machine that is busy twenty times as long.
-one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
 class Losses(NamedTuple):
@@ -195,7 +190,7 @@ def frozen_losses(
     return Losses(means, pairs, PATHS_OF_MEMBER * len(networks))
 
 
-@one_thread
+@one_blas_thread()
 def losses_of_draws(
     posterior: Posterior,
     predictor: Predictor,
@@ -237,7 +232,7 @@ def losses_of_draws(
     return sampled_losses(networks, X, codes, K, rng, report=report)
 
 
-@one_thread
+@one_blas_thread()
 def losses_on_test_set(
     posterior: Posterior,
     predictor: Predictor,

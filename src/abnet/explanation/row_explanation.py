@@ -171,7 +171,7 @@ class RowExplanation:
             aligned(self._column_lines(most, c), left=2),
         ]
         if self.regions is None:
-            return "\n".join([*lines, "", self.no_regions])
+            return "\n".join(lines)
         lines += ["", "Regions that it falls in, with their share of the score F:\n"]
         return "\n".join([*lines, aligned(_region_lines(self.regions, c), left=2)])
 

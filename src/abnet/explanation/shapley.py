@@ -28,6 +28,7 @@ from abnet.model.model import Model
 from abnet.predictors.compact import Compact
 from abnet.predictors.moments import Moments
 from abnet.predictors.predictor import Predictor
+from abnet.threads import one_blas_thread
 
 __all__ = [
     "FeatureGame",
@@ -307,6 +308,7 @@ class Values:
         return not self.standard_errors.any()
 
 
+@one_blas_thread()
 def shapley_values(
     model: Model, rows: Floats, plan: ExplanationPlan, progress: Callable[[float], None] | None = None
 ) -> list[Values]:
