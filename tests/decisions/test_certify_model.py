@@ -19,7 +19,7 @@ import abnet
 from abnet import Certificate
 from abnet.certificates.certify import Terms
 from abnet.decisions import certify_judged, judge_answers, judge_model
-from promise import breaks
+from broken_promise import breaks
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(300, 3))

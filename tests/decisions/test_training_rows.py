@@ -10,6 +10,7 @@ import abnet
 from abnet.certificates import fitted_rows
 from abnet.certificates.fitted_rows import FittedRows, row_filter
 from abnet.errors import TrainingRowsError
+from abnet.preparation import UnseenWarning
 
 QUICK: dict[str, Any] = {"max_iter": 1, "random_state": 0}
 

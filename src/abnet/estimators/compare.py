@@ -177,7 +177,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
 def _file_size(classifier: Any, preparation: Any) -> int:
     from abnet.model.file import save
 
-    model = classifier.compact()
+    model = classifier.model_
     if preparation is not None:
         model = replace(model, preparation=preparation, feature_names=None)
     with temporary_folder() as folder:

@@ -229,7 +229,7 @@ def fit_table(
         for note in part.notes:
             warnings.warn(NoteWarning(note), stacklevel=2)
         return classifier
-    made = classifier.compact()
+    made = classifier.model_
     card = msgspec.structs.replace(
         made.card, target=target, rivals=rivals, command=command, group=group, cuts=part.cuts
     )

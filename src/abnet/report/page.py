@@ -85,8 +85,8 @@ def write_report(
     Examples
     --------
     >>> import tempfile
-    >>> from abnet.predictors.table import Table
-    >>> net = Model(Table(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> net = Model(Compact(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> page = write_report(net, Path(tempfile.mkdtemp()) / "report.html", [[1.0, 0.0], [-1.0, 2.0]], [1, -1])
     >>> "<h1>" in page.read_text(encoding="utf-8")
     True
