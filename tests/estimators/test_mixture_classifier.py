@@ -17,8 +17,8 @@ from abnet.errors import TrainingRowsError
 from abnet.estimators import fit as whole_fit
 from abnet.estimators import mixture_learning
 from abnet.estimators.recipe import recipe_for
+from abnet.predictors.compact import Compact
 from abnet.predictors.moments import Moments
-from abnet.predictors.table import Table
 from abnet.training.kernel_teacher import KernelTeacher
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}
@@ -179,7 +179,7 @@ def mixed(rng: np.random.Generator, n: int = 240) -> tuple[pd.DataFrame, np.ndar
 def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_path: Path) -> None:
     frame, y = mixed(rng)
     clf = CertifiedClassifier(random_state=0).fit(frame, y)
-    assert isinstance(clf.model_.predictor, Table)
+    assert isinstance(clf.model_.predictor, Compact)
     assert np.mean(clf.predict(frame) != y) < 0.2
     assert clf.recipe_["n_estimators"] == 8
     again = CertifiedClassifier(**clf.recipe_, random_state=0).fit(frame, y)

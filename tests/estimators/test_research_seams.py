@@ -11,7 +11,7 @@ import pytest
 import abnet
 from abnet import BAM, ABNetClassifier, EBPClassifier, PBGNetClassifier, bounds
 from abnet.aggregation import Aggregation, Ancestral, Exact, exact, expected_output
-from abnet.aggregation.protocol import gaussian_kl
+from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.estimators.search import free_parameters
 from abnet.posterior import Posterior
 from conftest import random_network
@@ -207,8 +207,8 @@ def test_networks_from_a_random_prior_are_explained_with_regions(data: Any) -> N
     assert sum(region.probability for region in regions.listed) == pytest.approx(1)
 
 
-def test_every_classifier_has_a_compact_form_that_saves(data: Any, tmp_path: Path) -> None:
+def test_every_classifier_has_a_model_that_saves(data: Any, tmp_path: Path) -> None:
     X, y = data
     clf = EBPClassifier((2,), max_iter=2, random_state=0).fit(X, y)
-    clf.compact().save(tmp_path / "ebp.abnet")
+    clf.model_.save(tmp_path / "ebp.abnet")
     np.testing.assert_array_equal(abnet.load(tmp_path / "ebp.abnet").predict(X), clf.predict(X))

@@ -60,7 +60,7 @@ def test_uniform_network_has_an_estimate_only(objective: str, data: tuple[Any, A
     clf = ABNetClassifier((30,), aggregation="uniform", objective=objective, **SETTINGS).fit(*data)
     assert clf.certificate_ is None
     assert clf.bound_estimate_ is not None
-    assert clf.compact().card.bound_estimate == clf.bound_estimate_.value
+    assert clf.model_.card.bound_estimate == clf.bound_estimate_.value
 
 
 def test_stochastic_pbgnet_has_an_estimate_only(data: tuple[Any, Any]) -> None:

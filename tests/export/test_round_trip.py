@@ -18,8 +18,8 @@ from abnet.export import to_onnx
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.paths import Paths
-from abnet.predictors.table import Table
 from abnet.preparation import TablePreparation
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.unseen import UnseenWarning
@@ -140,5 +140,5 @@ def test_eleven_classes(tmp_path: Path) -> None:
     nets = [BAM.init(rng, (10, 6, 5)) for _ in range(8)]
     nets = [BAM(tuple(8 * W for W in net.weights), net.biases) for net in nets]
     labels = Labels(np.array([f"vowel {i}" for i in range(11)]))
-    model = Model(Table.from_networks(nets, code_words(11, 5)), labels)
+    model = Model(Compact.from_networks(nets, code_words(11, 5)), labels)
     same_everywhere(model, rng.normal(size=(4000, 10)).astype(np.float32), tmp_path)

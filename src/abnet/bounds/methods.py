@@ -1,15 +1,20 @@
 """The bounds that a statement may rest on, by name: what a stored promise is recomputed with.
 
-A bound becomes available to statements by ``@method``. It takes what was counted as keyword arguments, `delta` and
-`n_candidates`, and returns a float, or None if it proves nothing. A bound that needs every value in its order, as
-betting does, names that argument and the range in which its result must lie when the values are no longer at hand.
+A bound becomes available to statements by ``@method``, in any file of this folder. It takes what was counted as
+keyword arguments, `delta` and `n_candidates`, and returns a float, or None if it proves nothing. A bound that needs
+every value in its order, as betting does, names that argument and the range in which its result must lie when the
+values are no longer at hand.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-__all__ = ["METHODS", "Method", "method"]
+from abnet import bounds
+
+__all__ = ["METHODS", "Method", "load_methods", "method"]
 
 Bound = Callable[..., float | None]
 Range = Callable[..., tuple[float, float]]
@@ -56,3 +61,9 @@ def method(bound: Bound | None = None, *, values: str | None = None, attainable:
         return function
 
     return register if bound is None else register(bound)
+
+
+def load_methods() -> None:
+    """Import every file of this folder, so that `METHODS` is complete."""
+    for module in iter_modules(bounds.__path__):
+        import_module(f"{bounds.__name__}.{module.name}")

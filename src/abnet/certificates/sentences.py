@@ -107,7 +107,7 @@ def sentence(statement: Statement, facts: Facts) -> str:
     if statement.value is None:
         return _nothing(statement)
     new = "new data" if facts.n_groups is None else "a new group, averaged over its rows,"
-    draw = "network" if facts.drawn == "network" else "mean-field tree"
+    draw = "network" if facts.drawn == "network" else "PBGNet tree"
     clause = SENTENCES.get(statement.quantity, _other)(statement).replace("{new}", new).replace("{draw}", draw) + _if(
         statement
     )

@@ -86,7 +86,7 @@ def fit(
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
-    bar = console.bar(f"Training on {table.name} and certifying", quiet=quiet)
+    bar = console.bar("Starting", quiet=quiet)
     with console.when_interrupted("interrupted; nothing was written."), bar:
         from abnet.estimators.fit_table import fit_table
 
@@ -114,7 +114,11 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
     if outcome.headline:
         console.paragraph(outcome.headline)
     few = len(outcome.classes) <= MOST_NAMED
-    labels = " or ".join(outcome.classes) if few else f"{len(outcome.classes)} classes"
+    labels = (
+        (" or " if len(outcome.classes) == 2 else ", ").join(outcome.classes)
+        if few
+        else f"{len(outcome.classes)} classes"
+    )
     columns = number_of(outcome.n_columns, "column")
     console.paragraph(
         f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.", end="\n"

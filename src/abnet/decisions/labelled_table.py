@@ -17,10 +17,12 @@ from abnet.errors import NamesParameters, Parameter, ParameterError
 from abnet.model.model import Model
 from abnet.model.table_rows import frames_of, number_cells, prepared
 from abnet.preparation.unseen import Unseen, merge
+from abnet.progress import tell
 from abnet.tables import TableError
 from abnet.tables.cells import listed
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import cell_texts, check_named, label_text, without_group
+from abnet.tables.target import true_labels
 from abnet.words import number_of
 
 __all__ = ["JudgedTable", "judge_model_rows", "judge_predictions", "target_of"]
@@ -198,10 +200,10 @@ def judge_model_rows(
     result.abstains = scored is None and model.decision.kind == "abstain"
     result.seen = filter_of(model)
     before, group = 0, model.card.group
-    for batch in frames_of(table):
+    for batch in frames_of(table, progress=lambda share: tell("Predicting the rows", share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
-        labelled = _keep_labels(frame, {"truth": target, **columns}, result)
+        labelled = _keep_labels(frame, {"truth": target, **columns}, result, model.card.cuts)
         result.total = (result.total + _row_sum(frame)) % 2**128
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
@@ -246,7 +248,7 @@ def judge_predictions(
     columns = columns or {}
     result = JudgedTable(columns={name: [] for name in columns.values()})
     before = 0
-    for batch in frames_of(table):
+    for batch in frames_of(table, progress=lambda share: tell("Reading the predictions", share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
         for name, column in (("prediction", prediction), ("score", score)):
@@ -266,11 +268,13 @@ def _score_cells(frame: Table, score: str) -> NDArray[np.float64]:
     return np.asarray(cells, np.float64)
 
 
-def _keep_labels(frame: Table, columns: dict[str, str], result: JudgedTable) -> NDArray[np.bool_]:
+def _keep_labels(
+    frame: Table, columns: dict[str, str], result: JudgedTable, cuts: tuple[float, ...] = ()
+) -> NDArray[np.bool_]:
     """Keep the labels and the columns of the rows that have a label; which rows these are."""
     for parameter, column in columns.items():
         check_named(parameter, [column], frame.columns)
-    labels = cell_texts(frame, columns["truth"])
+    labels = true_labels(frame, columns["truth"], cuts)
     labelled = np.array([label is not None for label in labels], dtype=bool)
     result.truth += [label for label in labels if label is not None]
     result.unlabelled += int((~labelled).sum())

@@ -1,4 +1,4 @@
-"""`ABNetClassifier`, and `PBGNetClassifier`, its mean-field counterpart of Letarte et al. (2019)."""
+"""`ABNetClassifier`, and `PBGNetClassifier`, its predecessor of Letarte et al. (2019)."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import PRIOR_SHARE_ALONE
 from abnet.estimators.settings import (
     AGGREGATIONS,
-    MEAN_FIELD,
+    PBGNET,
     Aggregations,
     Settings,
     TrainingSettings,
@@ -304,7 +304,7 @@ class PBGNetClassifier(CertificateMixin):
         """The parameters, checked, with every "auto" resolved that needs no rows."""
         if self.preprocessor is not None:
             check_preprocessor(self.preprocessor)
-        return _settings(self, MEAN_FIELD, several=False)
+        return _settings(self, PBGNET, several=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "PBGNetClassifier":
         """Learn from labelled rows.

@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import StochasticMeanField, exact
+from abnet.aggregation import SampledPBGNet, exact
 from abnet.bam import BAM
 from abnet.codebook import class_table
 from abnet.estimators.progress import Report
 from abnet.labels import losses_of
 from abnet.posterior import Posterior
-from abnet.predictors.mean_field import MeanField
 from abnet.predictors.paths import block_rows, path_outputs
+from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
 from abnet.threads import one_blas_thread
 
@@ -250,8 +250,8 @@ def losses_on_test_set(
     aggregation, (network, *more) = posterior.aggregation, posterior.members
     if aggregation.sampled and not aggregation.certified:
         return sampled_losses((network, *more), X, codes, predictor.n_classes, rng, report=report)
-    if isinstance(aggregation, StochasticMeanField):
+    if isinstance(aggregation, SampledPBGNet):
         if max(network.sizes[1:-1]) > exact.MAX_WIDTH:
             return Losses(np.ones(len(codes)))
-        return Losses(losses_of(MeanField.from_network(network).scores(X), codes))
+        return Losses(losses_of(PBGNet.from_network(network).scores(X), codes))
     return losses_of_draws(posterior, predictor, X, scores, codes, rng, frozen=True, report=report)

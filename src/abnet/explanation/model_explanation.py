@@ -252,8 +252,8 @@ def explain_model(
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> found = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])
     >>> found.ranked()[0].column, found.importance[1].error_growth, found.error

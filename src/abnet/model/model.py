@@ -48,8 +48,8 @@ class Model:
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> table = Table(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> from abnet.predictors.compact import Compact
+    >>> table = Compact(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     >>> model = Model(table, labels=["no", "yes"])
     >>> model.predict([[1.0, 2.0], [-1.0, 0.5]])
     array(['yes', 'no'], dtype='<U3')

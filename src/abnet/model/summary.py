@@ -121,7 +121,7 @@ def _columns(model: Model) -> list[str]:
 def _facts(model: Model) -> dict[str, str]:
     card = model.card
     found = {
-        "classes": " or ".join(model.labels.names),
+        "classes": (" or " if model.n_classes == 2 else ", ").join(model.labels.names),
         "target": card.target,
         "groups": card.group,
         "training": _training(card),

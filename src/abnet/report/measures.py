@@ -142,8 +142,8 @@ def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) 
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = measure_rows(model, np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([0, 1, 1, 1])).measures
     >>> found.errors, found.confusion.tolist(), found.risk[-1]
     (1, [[1, 0], [1, 2]], 0.25)

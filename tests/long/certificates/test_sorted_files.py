@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from abnet import CertifiedClassifier
-from promise import breaks
+from broken_promise import breaks
 
 SAMPLES = int(os.environ.get("ABNET_SAMPLES", "400"))
 N, DELTA, SHARE = 400, 0.05, 0.3
