@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abnet.predictors.table import Table
 
 import abnet
 from abnet import Model
@@ -17,7 +18,6 @@ from abnet.certificates.sentences import decision_sentence
 from abnet.decisions.certify_table import certify_table
 from abnet.labels import Labels
 from abnet.model.card import Card
-from abnet.predictors.table import Table
 
 X = np.linspace(-3.0, 3.0, 200)
 TRUTH = np.where(X > 0, "yes", "no")
