@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from abnet.predictors.table import Table
 
 import abnet
 from abnet import Model
@@ -18,6 +17,7 @@ from abnet.certificates.sentences import decision_sentence
 from abnet.decisions.certify_table import certify_table
 from abnet.labels import Labels
 from abnet.model.card import Card
+from abnet.predictors.compact import Compact
 
 X = np.linspace(-3.0, 3.0, 200)
 TRUTH = np.where(X > 0, "yes", "no")
@@ -27,7 +27,7 @@ CUT, ABSTAIN = Decision(kind="cut", threshold=-0.9, positive=1), Decision(kind="
 
 def model(decision: Decision) -> Model:
     """A model whose plain vote makes no error, with a certificate of that vote."""
-    predictor = Table(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    predictor = Compact(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     seen = observe([0] * 100, [0] * 100, ("no", "yes"))
     promised = about_the_vote(certify(seen, Terms()))
     return Model(
