@@ -86,7 +86,7 @@ def fit(
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
-    bar = console.bar(f"Training on {table.name} and certifying", quiet=quiet)
+    bar = console.bar("Starting", quiet=quiet)
     with console.when_interrupted("interrupted; nothing was written."), bar:
         from abnet.estimators.fit_table import fit_table
 
@@ -114,7 +114,11 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
     if outcome.headline:
         console.paragraph(outcome.headline)
     few = len(outcome.classes) <= MOST_NAMED
-    labels = " or ".join(outcome.classes) if few else f"{len(outcome.classes)} classes"
+    labels = (
+        (" or " if len(outcome.classes) == 2 else ", ").join(outcome.classes)
+        if few
+        else f"{len(outcome.classes)} classes"
+    )
     columns = number_of(outcome.n_columns, "column")
     console.paragraph(
         f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.", end="\n"
@@ -138,7 +142,12 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
 
     vote_bound = None if certificate is None else certificate.vote_error_bound
     seen = "" if certificate is None else _seen(sum(certificate.facts.class_errors), certificate.facts.n_rows)
-    own = ["this model", "-" if vote_bound is None else percent_up(vote_bound), seen]
+    plain = certificate is not None and certificate.find("error", "vote") is not None
+    own = [
+        "this model, by its plain vote" if plain else "this model",
+        "-" if vote_bound is None else percent_up(vote_bound),
+        seen,
+    ]
     others = [[rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples)] for rival in rivals]
     grouped = certificate is not None and certificate.facts.n_groups is not None
     kind = "error on a new group (by betting)" if grouped else "error rate (Clopper-Pearson)"

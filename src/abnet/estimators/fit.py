@@ -40,6 +40,7 @@ from abnet.groups import number_groups
 from abnet.labels import losses_of
 from abnet.model.model import Model
 from abnet.predictors.predictor import Predictor
+from abnet.progress import tell
 from abnet.threads import cores, one_blas_thread
 
 __all__ = ["Fitted", "fit"]
@@ -101,6 +102,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     from abnet.training.compilation import compilation_cache
 
     streams = Streams.of(seed)
+    tell("Columns")
     split = split_rows(rows, settings, seed)
     prepared, covered = prepare_rows(rows, split, settings)
     with ThreadPoolExecutor(1) as aside, compilation_cache(), training_bar(settings.verbose) as report:
@@ -110,6 +112,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
+        tell("Certificate")
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, streams.deploy)
         seen = observe_posterior(
             learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),
