@@ -108,7 +108,7 @@ def altered(tmp_path: Path, **columns: Any) -> Path:
 
 def test_further_columns_are_passed_over_and_named(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
     result = run("predict", model, altered(tmp_path, age="3"))
-    assert result.stderr == "note: the model does not use the columns 'age'\n"
+    assert result.stderr == "note: the model does not use the column 'age'\n"
     assert result.stdout == run("predict", model, table).stdout
 
 
@@ -157,7 +157,7 @@ def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, failure: Fa
     refused = failure("predict", model, new, "--unseen", "error")
     assert "column 'born', data row 1: '03/25/2001' cannot be read as day/month/year; correct it" in refused
     result = run("predict", model, new, "--proba")
-    assert "2 rows in all; treated as missing" in result.stderr
+    assert "2 cells" in result.stderr
     assert len(set(result.stdout.splitlines()[1:])) == 1
     record = json.loads(
         run("predict", model, new, "--unseen", "warn", "--json", "--output", tmp_path / "out.csv").stdout
@@ -182,7 +182,7 @@ def test_cells_that_are_no_numbers_are_missing_or_an_error(
     sizes = [row[0] for row in rows]
     sizes[9] = cell
     path = altered(tmp_path, **{"size, cm": sizes})
-    assert f"'{cell}' (1 row)" in run("predict", model, path).stderr
+    assert f"1 cell is not a number ('{cell}')" in run("predict", model, path).stderr
     strict = ("predict", model, path, "--unseen", "error")
     assert f"column 'size, cm', data row 10: '{cell}'" in failure_after_header(failure, *strict)
     skipped = run(*strict, "--on-error", "skip")

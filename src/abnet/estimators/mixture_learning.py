@@ -54,7 +54,7 @@ def learn_mixture(
     curve = learned.curves[name]
     if learned.interrupted:
         warnings.warn(
-            "Training was interrupted: the best networks so far are kept, and what is certified is their vote.",
+            "Training was interrupted: the best networks so far are kept, and their vote is certified.",
             stacklevel=4,
         )
     elif learned.taught_by is not None:  # of two halves in one curve neither end can be told
@@ -240,7 +240,7 @@ def _taught(
     """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
     every = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
     if not len(every):
-        raise ValueError("all rows of the first part have the sample weight 0: give more rows a weight.")
+        raise ValueError("all training rows have the sample weight 0: give some of them a larger weight.")
     if teacher is None or len(np.unique(codes[every])) < 2:
         return None, every
     seed = int(rng.integers(2**31))
