@@ -40,3 +40,10 @@ def best_times(*jobs: Callable[[], Any], repeat: int = 5, warm: bool = True) -> 
             job()
             best[i] = min(best[i], time.perf_counter() - begin)
     return best
+
+
+def certified_error(classifier: Any) -> float:
+    """The bound on the error of a fitted classifier, which must have one."""
+    bound = None if classifier.certificate_ is None else classifier.certificate_.vote_error_bound
+    assert bound is not None
+    return float(bound)

@@ -182,7 +182,9 @@ def test_cells_that_are_no_numbers_are_missing_or_an_error(
     sizes = [row[0] for row in rows]
     sizes[9] = cell
     path = altered(tmp_path, **{"size, cm": sizes})
-    assert f"1 cell is not a number ('{cell}')" in run("predict", model, path).stderr
+    message = run("predict", model, path).stderr
+    assert "1 cell" in message
+    assert f"'{cell}'" in message
     strict = ("predict", model, path, "--unseen", "error")
     assert f"column 'size, cm', data row 10: '{cell}'" in failure_after_header(failure, *strict)
     skipped = run(*strict, "--on-error", "skip")

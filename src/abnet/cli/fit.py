@@ -142,7 +142,12 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
 
     vote_bound = None if certificate is None else certificate.vote_error_bound
     seen = "" if certificate is None else _seen(sum(certificate.facts.class_errors), certificate.facts.n_rows)
-    own = ["this model", "-" if vote_bound is None else percent_up(vote_bound), seen]
+    plain = certificate is not None and certificate.find("error", "vote") is not None
+    own = [
+        "this model, by its plain vote" if plain else "this model",
+        "-" if vote_bound is None else percent_up(vote_bound),
+        seen,
+    ]
     others = [[rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples)] for rival in rivals]
     grouped = certificate is not None and certificate.facts.n_groups is not None
     kind = "error on a new group (by betting)" if grouped else "error rate (Clopper-Pearson)"

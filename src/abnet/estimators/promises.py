@@ -39,9 +39,8 @@ class CertificateMixin(PredictionMixin):
     delta: float
     n_candidates: int
     random_state: Any
-    certificate_: Any
-    """Certificate or None; not declared so, since readers of a fitted attribute would have to rule out None."""
-    bound_estimate_: Any
+    certificate_: Certificate | None
+    bound_estimate_: Estimate | None
     recipe_: dict[str, Any]
     recipe_text_: str
     bound_rows_: NDArray[np.intp]

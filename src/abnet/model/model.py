@@ -205,9 +205,10 @@ class Model:
         lines, card = [self._about()], self.card
         if self.certificate is not None and self.certificate.vote_error_bound is not None:
             facts = self.certificate.facts
+            plain = "" if self.decision == ARGMAX else " of the plain vote"
             lines.append(
-                f"error rate at most {percent_up(self.certificate.vote_error_bound)} with {confidence(facts.delta)} "
-                f"confidence, from {number_of(facts.n_rows, 'counted row')}"
+                f"error rate{plain} at most {percent_up(self.certificate.vote_error_bound)} with "
+                f"{confidence(facts.delta)} confidence, from {number_of(facts.n_rows, 'counted row')}"
             )
         if self.decision.kind != "argmax":
             lines.append(f"decision: {self.decision.kind} at {self.decision.threshold!r}")

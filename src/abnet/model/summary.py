@@ -161,6 +161,8 @@ def _network(model: Model) -> str:
 def _decision(model: Model) -> str:
     decision = model.decision
     if decision.kind == "abstain":
+        if (decision.threshold or 0.0) < 0.0:
+            return "every row is answered"
         return f"no answer unless the model is surer than {decision.threshold:g}"
     if decision.kind == "cut":
         names = model.labels.names
