@@ -22,8 +22,8 @@ def default_fit() -> Iterator[Row]:
         X, y = made_up(n)
         CertifiedClassifier(random_state=1).fit(X, y)  # compiles, or reads the compiled programs
         ours, forest = best_costs(
-            lambda X=X, y=y: CertifiedClassifier(random_state=0).fit(X, y),
-            lambda X=X, y=y: RandomForestClassifier(300, n_jobs=2, random_state=0).fit(X, y),
+            partial(CertifiedClassifier(random_state=0).fit, X, y),
+            partial(RandomForestClassifier(300, n_jobs=2, random_state=0).fit, X, y),
         )
         detail = f"{ours.wall:.2f} / {forest.wall:.2f} s; CPU {ours.cpu:.2f} / {forest.cpu:.2f} s"
         what = f"default fit / forest of 300 trees, {n:,} × {COLUMNS}"

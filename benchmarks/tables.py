@@ -16,6 +16,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -47,14 +48,10 @@ def peers(seed: int) -> Iterator[tuple[str, Any]]:
     yield "logistic", LogisticRegression(max_iter=1000)
     yield "mlp", MLPClassifier((100,), random_state=seed)
     if find_spec("catboost"):
-        from catboost import CatBoostClassifier
-
         quiet = {"verbose": False, "allow_writing_files": False}
-        yield "catboost", CatBoostClassifier(random_seed=seed, thread_count=THREADS, **quiet)
+        yield "catboost", import_module("catboost").CatBoostClassifier(random_seed=seed, thread_count=THREADS, **quiet)
     if find_spec("lightgbm"):
-        from lightgbm import LGBMClassifier
-
-        yield "lightgbm", LGBMClassifier(random_state=seed, n_jobs=THREADS, verbose=-1)
+        yield "lightgbm", import_module("lightgbm").LGBMClassifier(random_state=seed, n_jobs=THREADS, verbose=-1)
 
 
 def measures(P: np.ndarray, predicted: np.ndarray, classes: np.ndarray, truth: np.ndarray) -> dict[str, float]:
