@@ -31,9 +31,9 @@ from abnet.codebook import code_words
 from abnet.export import onnx_program, to_c
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
-from abnet.predictors.table import Table
 from abnet.preparation import StandardMap
 from abnet.preparation.coded import CodedMap
 from measure import Row, best_times, stated
@@ -66,8 +66,8 @@ def networks() -> dict[str, tuple[Model, int]]:
     exact = [network(8, 12) for _ in range(8)]
     wide = [network(100, 12) for _ in range(4)]
     return {
-        "784-10-10-1": (Model(Table.from_networks([network(10, 10, 1)])), 10),
-        "8 × 784-8-12, 10 classes": (Model(Table.from_networks(exact, words), ten), 64),
+        "784-10-10-1": (Model(Compact.from_networks([network(10, 10, 1)])), 10),
+        "8 × 784-8-12, 10 classes": (Model(Compact.from_networks(exact, words), ten), 64),
         "4 × 784-100-12, 400 paths, 10 classes": (
             Model(Paths.from_networks(wide, rng, n_paths=400, words=words), ten),
             400,

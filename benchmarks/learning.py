@@ -75,7 +75,7 @@ def prediction() -> list[Row]:
     X, y = images(17_500)
     sizes = SIZES[1:-1]
     clf = ABNetClassifier(sizes, max_iter=10, random_state=0).fit(X[:2000], y[:2000])
-    compact = clf.compact()
+    compact = clf.model_
     mlp = MLPClassifier(sizes, max_iter=10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

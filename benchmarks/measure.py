@@ -59,3 +59,10 @@ def best_costs(*jobs: Callable[[], Any], repeat: int = 2) -> list[Cost]:
             end = Cost(time.perf_counter(), time.process_time())
             best[i] = Cost(*(min(old, b - a) for old, a, b in zip(best[i], begin, end, strict=True)))
     return best
+
+
+def certified_error(classifier: Any) -> float:
+    """The bound on the error of a fitted classifier, which must have one."""
+    bound = None if classifier.certificate_ is None else classifier.certificate_.vote_error_bound
+    assert bound is not None
+    return float(bound)

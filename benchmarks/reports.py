@@ -17,7 +17,7 @@ from abnet.bam import BAM
 from abnet.certificates.fingerprint import background_rows
 from abnet.labels import Labels
 from abnet.model import Card, Model, save
-from abnet.predictors.table import Table
+from abnet.predictors.compact import Compact
 from abnet.preparation import TablePreparation
 from abnet.preparation.coded import CodedMap
 from abnet.report.report_table import report_table
@@ -45,7 +45,7 @@ def write_model(path: Path, frame: pl.DataFrame) -> None:
     networks = [BAM.init(rng, (coded.n_features_out, 8, 1)) for _ in range(8)]
     card = Card(target="label", background=background_rows(features))
     labels = Labels(np.array(["no", "yes"]))
-    save(Model(Table.from_networks(networks), labels, coded, tuple(first.columns), card=card), path)
+    save(Model(Compact.from_networks(networks), labels, coded, tuple(first.columns), card=card), path)
 
 
 def rows() -> Iterator[Row]:

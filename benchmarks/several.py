@@ -51,7 +51,8 @@ def tables() -> Iterator[tuple[str, Table | None]]:
             yield name, None
             continue
         frame = pd.read_csv(path)
-        yield name, (frame.drop(columns="target").to_numpy(np.float32), frame["target"].to_numpy(str))
+        X = np.ascontiguousarray(frame.drop(columns="target"), np.float32)  # C reads row after row
+        yield name, (X, frame["target"].to_numpy(str))
 
 
 def fits(name: str, table: Table) -> Iterator[Row]:

@@ -12,7 +12,8 @@ from sklearn.datasets import load_digits
 
 from abnet import ABNetClassifier
 from abnet.aggregation import Aggregation, Exact, exact
-from abnet.aggregation.protocol import gaussian_kl, linear_loss
+from abnet.aggregation.gaussian_kl import gaussian_kl
+from abnet.aggregation.protocol import linear_loss
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,8 @@ def test_nothing_is_left_when_the_disk_fails(tmp_path: Path, monkeypatch: pytest
 def test_a_file_is_replaced_in_one_step(tmp_path: Path) -> None:
     path = tmp_path / "model.abnet"
     save(stored("layers"), path)
-    save(stored("mean field"), path)
-    assert type(abnet.load(path).predictor).__name__ == "MeanField"
+    save(stored("pbgnet"), path)
+    assert type(abnet.load(path).predictor).__name__ == "PBGNet"
     assert [path.name for path in tmp_path.iterdir()] == ["model.abnet"]
 
 

@@ -26,8 +26,6 @@ EACH: dict[str, tuple[Check, list[Any], list[Any]]] = {
         ["a", None, 1, np.str_("a")],
         ["b", True, 1.0, ["a"], np.array(["a", "b"])],
     ),
-    "optional": (checks.optional(checks.count), [None, 3], [0, "3"]),
-    "instance": (checks.instance(dict), [{}, {"a": 1}], [[], None]),
 }
 each_check = pytest.mark.parametrize(("check", "allowed", "refused"), EACH.values(), ids=EACH.keys())
 
@@ -58,13 +56,9 @@ def test_a_long_value_is_cut_short() -> None:
 
 def test_lists_name_the_place_of_a_wrong_item() -> None:
     assert checks.list_of(checks.tally)("x", [1, 2]) == (1, 2)
-    assert checks.texts("x", ["a", "b"]) == ("a", "b")
     for value, name in (([1, -2], r"x\[1\]"), ("12", "x"), ((1, 2), "x")):
         with pytest.raises(ValueError, match=f"^{name} must"):
             checks.list_of(checks.tally)("x", value)
-    for texts in (["a", "a"], ["a", 1], "a"):
-        with pytest.raises(ValueError, match=r"^x.* must be"):
-            checks.texts("x", texts)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform, exact, meanfield
-from abnet.aggregation.protocol import gaussian_kl, linear_loss
+from abnet.aggregation import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform, exact, pbgnet
+from abnet.aggregation.gaussian_kl import gaussian_kl
+from abnet.aggregation.protocol import linear_loss
 from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
 from abnet.posterior import Posterior, register_with_jax
@@ -73,13 +74,13 @@ def test_kl_is_the_sum_over_independent_gaussians(rng: np.random.Generator) -> N
         assert float(some.kl()) == pytest.approx(float(mpmath.fsum(terms)), rel=1e-12)
 
 
-def test_kl_of_members_is_their_mean_and_mean_field_counts_paths(rng: np.random.Generator) -> None:
+def test_kl_of_members_is_their_mean_and_pbgnet_counts_paths(rng: np.random.Generator) -> None:
     some = posterior(rng, 3, log_sigma=None)
     priors = [BAM.from_layers(tuple(v[m] for v in some.prior)) for m in range(3)]
-    for aggregation, module in ((Exact(), exact), (Ancestral(), exact), (MeanField(), meanfield)):
+    for aggregation, module in ((Exact(), exact), (Ancestral(), exact), (PBGNet(), pbgnet)):
         expected = np.mean([module.kl(w, v) for w, v in zip(some.members, priors, strict=True)])
         assert float(replace(some, aggregation=aggregation).kl()) == pytest.approx(expected, rel=1e-12)
-    wide = posterior(rng, 1, aggregation=StochasticMeanField())
+    wide = posterior(rng, 1, aggregation=SampledPBGNet())
     layers, prior = ([w[0] for w in some] for some in (wide.layers, wide.prior))
     counted = [gaussian_kl([w], [v], [t]) for w, v, t in zip(layers, prior, LOGS, strict=True)]
     assert float(wide.kl()) == pytest.approx(3 * counted[0] + counted[1] + counted[2], rel=1e-12)
@@ -147,7 +148,7 @@ def test_several_classes_have_probabilities(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(P.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("aggregation", [MeanField(), Uniform(4), StochasticMeanField(4)], ids=str)
+@pytest.mark.parametrize("aggregation", [PBGNet(), Uniform(4), SampledPBGNet(4)], ids=str)
 def test_aggregations_of_two_classes_refuse_a_table(aggregation: Aggregation, rng: np.random.Generator) -> None:
     some = posterior(rng, 1, sizes=(3, 2, 2), aggregation=aggregation, log_sigma=None)
     with pytest.raises(ValueError, match="table"):
@@ -173,13 +174,13 @@ def test_a_posterior_in_numpy_needs_no_jax() -> None:
     program = """
 import sys
 import numpy as np
-from abnet.aggregation import Exact, MeanField
+from abnet.aggregation import Exact, PBGNet
 from abnet.aggregation.exact import lift
 from abnet.bam import BAM
 from abnet.posterior import Posterior
 rng = np.random.default_rng(0)
 nets = [BAM.init(rng, (3, 2, 2, 1)) for _ in range(2)]
-for aggregation in (Exact(), MeanField()):
+for aggregation in (Exact(), PBGNet()):
     some = Posterior.from_networks(nets, nets[::-1], aggregation)
     some.output(lift(np.ones((2, 3), np.float32))), some.kl(), some.draw(rng), some.members
 print("jax" in sys.modules)
@@ -202,7 +203,7 @@ class Halved(Aggregation):
         return gaussian_kl(layers, prior, log_sigma, [2] * len(layers))
 
 
-ALL: list[Aggregation] = [Exact(), MeanField(), Uniform(8), StochasticMeanField(8), Ancestral(8), Halved()]
+ALL: list[Aggregation] = [Exact(), PBGNet(), Uniform(8), SampledPBGNet(8), Ancestral(8), Halved()]
 
 
 @pytest.mark.parametrize("aggregation", ALL, ids=lambda a: type(a).__name__)
@@ -237,7 +238,7 @@ def test_losses_are_unbiased_or_not_offered(aggregation: Aggregation, rng: np.ra
         return
     drawn = jax.jit(jax.vmap(lambda k: aggregation.losses(layers, lifted, targets, k)))(keys)
     losses = np.asarray(drawn, np.float64)
-    module = meanfield if isinstance(aggregation, MeanField) else exact
+    module = pbgnet if isinstance(aggregation, PBGNet) else exact
     truth = linear_loss(module.expected_output(network.astype(np.float64), X), y)
     assert (losses.std(axis=0).max() > 1e-3) == aggregation.sampled
     assert np.abs(losses.mean(axis=0) - truth).max() < 4.5 * losses.std(axis=0).max() / 4000**0.5 + 1e-5
@@ -252,9 +253,9 @@ def test_every_aggregation_is_callable_on_a_network_and_plain_inputs(
     in_jax = jax.tree.map(jnp.asarray, network)
     keys = jax.random.split(jax.random.key(0), 500)
     mean = np.asarray(jax.jit(jax.vmap(lambda k: aggregation(in_jax, X, k)))(keys), np.float64).mean(axis=0)
-    module = meanfield if isinstance(aggregation, (MeanField, StochasticMeanField)) else exact
+    module = pbgnet if isinstance(aggregation, (PBGNet, SampledPBGNet)) else exact
     share = 0.5 if isinstance(aggregation, Halved) else 1.0
-    tolerance = 0.1 if isinstance(aggregation, (Uniform, StochasticMeanField)) else 0.02
+    tolerance = 0.1 if isinstance(aggregation, (Uniform, SampledPBGNet)) else 0.02
     truth = share * module.expected_output(network.astype(np.float64), X)
     assert np.abs(mean - truth).max() < (tolerance if hasattr(aggregation, "n_samples") else 1e-5)
     with pytest.raises(ValueError, match=r"3 numbers.*\(5, 2\)"):

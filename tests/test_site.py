@@ -207,14 +207,14 @@ def test_scoring_a_partitioned_table_as_the_page_does(tmp_path: Path, monkeypatc
     pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
     from abnet.model import Model
-    from abnet.predictors.table import Table
+    from abnet.predictors.compact import Compact
     from conftest import random_network
 
     page = (ROOT / "docs" / "distributed.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python\n(import abnet\nimport dask.*?)^```", page, re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    model = Model(Table.from_networks([random_network(rng, (2, 3, 1))]), feature_names=("x0", "x1"))
+    model = Model(Compact.from_networks([random_network(rng, (2, 3, 1))]), feature_names=("x0", "x1"))
     model.save("model.abnet")
     Path("new").mkdir()
     for part in range(2):

@@ -14,12 +14,10 @@ __all__ = [
     "exactly",
     "finite",
     "flag",
-    "instance",
     "level",
     "list_of",
     "nonnegative",
     "one_of",
-    "optional",
     "positive",
     "probability",
     "real",
@@ -27,7 +25,6 @@ __all__ = [
     "take",
     "tally",
     "text",
-    "texts",
 ]
 
 Check = Callable[[str, Any], Any]
@@ -149,14 +146,6 @@ def text(name: str, value: Any) -> str:
     return value
 
 
-def texts(name: str, value: Any) -> tuple[str, ...]:
-    """A list of different strings."""
-    found: tuple[str, ...] = list_of(text)(name, value)
-    if len(set(found)) < len(found):
-        raise refusal(name, "be a list of different texts", value)
-    return found
-
-
 def list_of(check: Check) -> Check:
     """Allow a list, check every item under the name of its place, and return a tuple.
 
@@ -192,28 +181,6 @@ def one_of(*choices: Any) -> Check:
         same = [isinstance(value, type(choice)) and not isinstance(value, bool) for choice in choices]
         if not any(alike and value == choice for alike, choice in zip(same, choices, strict=True)):
             raise refusal(name, f"be one of {', '.join(map(repr, choices))}", value)
-        return value
-
-    return check
-
-
-def optional(check: Check) -> Check:
-    """Let None pass, and check everything else.
-
-    Examples
-    --------
-    >>> optional(positive)("scale", None), optional(positive)("scale", 2)
-    (None, 2.0)
-    """
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def instance(cls: type) -> Check:
-    """Allow instances of `cls` only."""
-
-    def check(name: str, value: Any) -> Any:
-        if not isinstance(value, cls):
-            raise refusal(name, f"be a {cls.__name__}", value)
         return value
 
     return check

@@ -32,8 +32,8 @@ def partition_evidence(model: Model, X: Any, y: Any) -> Evidence:
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = partition_evidence(net, np.array([[3.0, 3.0], [-1.0, -2.0]]), [1, 1])
     >>> found.n_rows, found.errors
     (2, 1)

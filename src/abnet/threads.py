@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-__all__ = ["cores", "mapped", "threads_for"]
+__all__ = ["cores", "mapped", "one_blas_thread", "threads_for"]
 
 MOST = 8
 """Threads at the most: beyond, the memory is what limits."""
@@ -52,7 +52,7 @@ def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -
         return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor
 
-    with _cores_for_us(), ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         begun = [pool.submit(function, item) for item in items]
         try:
             return [each.result() for each in begun]
@@ -69,8 +69,11 @@ _limited: list[Any] = []
 
 
 @contextmanager
-def _cores_for_us() -> Iterator[None]:
-    """Meanwhile the library of matrix products has one thread: with all cores for each of ours, they would all wait.
+def one_blas_thread() -> Iterator[None]:
+    """Give the library of matrix products one thread; as a decorator, ``@one_blas_thread()``.
+
+    Beside threads of ours, all would wait for each other. Alone, in blocks of rows that stay in the cache, waking a
+    second thread for each takes longer than the product, on a busy machine twenty times as long.
 
     It is told so once, and gets its threads back when the last call is done; without threadpoolctl it is left alone.
     """

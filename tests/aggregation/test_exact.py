@@ -11,11 +11,11 @@ from jax import enable_x64
 from jaxtyping import TypeCheckError
 
 from abnet import cube
-from abnet.aggregation import exact, expected_output, kl, meanfield, region_values
+from abnet.aggregation import exact, expected_output, kl, pbgnet, region_values
 from abnet.aggregation.exact import check_width, lift
 from abnet.bam import BAM
 from abnet.cube import corner_probabilities, corners
-from as_written import abnet_output
+from aggregation.as_written import abnet_output
 from conftest import random_network
 
 ARCHITECTURES = [
@@ -226,7 +226,7 @@ def test_too_wide_networks_are_refused_with_cost_and_alternatives() -> None:
 
 def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> None:
     two, X = random_network(rng, (3, 2, 2)), rng.normal(size=(4, 3))
-    for compute in (expected_output, meanfield.expected_output, lambda network, X: region_values(network)):
+    for compute in (expected_output, pbgnet.expected_output, lambda network, X: region_values(network)):
         with pytest.raises(ValueError, match="2 output neurons"):
             compute(two, X)
     with pytest.raises(ValueError, match="4 rows; got 2"):
@@ -235,7 +235,7 @@ def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> No
         expected_output(random_network(rng, (3, 2)), X)
 
 
-@pytest.mark.parametrize("module", [exact, meanfield])
+@pytest.mark.parametrize("module", [exact, pbgnet])
 def test_kl_of_networks_of_different_widths_is_an_error(module: Any, rng: np.random.Generator) -> None:
     """Of broadcasting sizes: one hidden unit against three."""
     one, other = random_network(rng, (3, 1, 1)), random_network(rng, (3, 3, 1))

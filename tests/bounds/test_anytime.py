@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from abnet import bounds
 from abnet.bounds.betting import anytime_upper_limit, log_evidence
-from promise import breaks
+from broken_promise import breaks
 
 
 def mp_evidence(k: int, t: int, eps: float) -> mpmath.mpf:

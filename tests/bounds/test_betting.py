@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.bounds import betting, gibbs_bound_frozen
 from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
-from promise import breaks
+from broken_promise import breaks
 
 Array = NDArray[np.float64]
 DELTA = 0.1

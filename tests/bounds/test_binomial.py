@@ -13,7 +13,7 @@ from abnet.bounds import rounding
 from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_lower
 from abnet.bounds.rounding import exact_sum
 from abnet.bounds.shares import shares_by_count
-from promise import breaks
+from broken_promise import breaks
 
 
 def mp_tail(k: int, n: int, p: float) -> mpmath.mpf:

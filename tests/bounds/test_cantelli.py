@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
-from promise import breaks
+from broken_promise import breaks
 
 few = settings(max_examples=100, deadline=None, derandomize=True)
 XI_60 = 2 + mpmath.fsum(

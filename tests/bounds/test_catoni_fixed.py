@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from abnet.bounds import gibbs_bound
 from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
-from promise import breaks
+from broken_promise import breaks
 
 
 def mp_bound(risk: float, kl: float, n: int, C: float, delta: float) -> mpmath.mpf:

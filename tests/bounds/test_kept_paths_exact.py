@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from abnet.bounds import fixed_paths_threshold
 from abnet.bounds import kept_paths_exact as kept
-from promise import breaks
+from broken_promise import breaks
 
 PATHS = [1, 2, 3, 4, 5, 9, 25, 100]
 SHARE = 0.05

@@ -9,7 +9,7 @@ import pytest
 from abnet import bounds
 from abnet.bounds import in_advance
 from abnet.bounds.in_advance import drawn_network_bound, xi_plus
-from promise import breaks
+from broken_promise import breaks
 
 DELTA = 0.1
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import cost_bound, group_error_bound
 from abnet.certificates import Split, drawn_seed, row_hashes, row_order
-from promise import breaks
+from broken_promise import breaks
 
 N = 60
 RNG = np.random.default_rng(5)

@@ -12,7 +12,7 @@ import abnet
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
-from abnet.predictors.table import Table
+from abnet.predictors.compact import Compact
 from abnet.preparation import TableMap, TablePreparation, preparation_to_dict
 from abnet.tables import read_table, split_target
 from cli.tables import ROWS, SMALL, Run, cells, csv_text
@@ -187,8 +187,8 @@ def test_parquet_gives_the_same_predictions(run: Run, model: Path, tmp_path: Pat
     frame.to_parquet(tmp_path / "moods.parquet")
     run("fit", tmp_path / "moods.parquet", "--target", "mood today", "--output", tmp_path / "again.abnet", *SMALL)
     again, before = abnet.load(tmp_path / "again.abnet"), abnet.load(model)
-    assert isinstance(again.predictor, Table)
-    assert isinstance(before.predictor, Table)
+    assert isinstance(again.predictor, Compact)
+    assert isinstance(before.predictor, Compact)
     assert np.array_equal(again.predictor.W, before.predictor.W)
 
 

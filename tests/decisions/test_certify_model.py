@@ -19,7 +19,7 @@ import abnet
 from abnet import Certificate
 from abnet.certificates.certify import Terms
 from abnet.decisions import certify_judged, judge_answers, judge_model
-from promise import breaks
+from broken_promise import breaks
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(300, 3))
@@ -68,7 +68,7 @@ def test_a_label_that_the_model_does_not_know_is_an_error() -> None:
     model = LogisticRegression().fit(X, Y)
     judged = judge_model(model, X[:10], ["perhaps"] * 10)
     assert judged.wrong.all()
-    assert judged.classes == ("no", "perhaps", "yes")
+    assert judged.classes == ("no", "yes", "perhaps")
 
 
 def test_a_model_that_answers_nothing_is_refused() -> None:

@@ -9,7 +9,7 @@ from abnet import Certificate, bounds
 from abnet.bounds.counted import sign_test
 from abnet.certificates.certify import Terms
 from abnet.decisions import compare_judged, judge_answers
-from promise import breaks
+from broken_promise import breaks
 
 DELTA, N = 0.1, 150
 

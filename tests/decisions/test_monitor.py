@@ -11,7 +11,7 @@ from scipy.special import bdtrc
 
 from abnet.bounds.betting import log_evidence
 from abnet.decisions import Monitor
-from promise import breaks
+from broken_promise import breaks
 
 ERROR, ALPHA = 0.05, 0.01
 Bools = NDArray[np.bool_]

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 import abnet
 from abnet import Certificate, Costs, TargetError, TargetPrecision, TargetRecall
-from promise import breaks
+from broken_promise import breaks
 
 SHARE, DELTA = 0.3, 0.1
 GOALS: dict[str, Any] = {

@@ -10,6 +10,7 @@ import abnet
 from abnet.certificates import fitted_rows
 from abnet.certificates.fitted_rows import FittedRows, row_filter
 from abnet.errors import TrainingRowsError
+from abnet.preparation import UnseenWarning
 
 QUICK: dict[str, Any] = {"max_iter": 1, "random_state": 0}
 
@@ -34,7 +35,7 @@ def test_one_unreadable_row_hides_no_others(rng: np.random.Generator) -> None:
     y = np.where(frame["b"].to_numpy() > 0, "yes", "no")
     clf = abnet.ABNetClassifier((2,), preprocessor="table", **QUICK).fit(frame, y)
     odd = pl.concat([frame, pl.DataFrame({"a": ["oops"], "b": [0.5]})])
-    with pytest.raises(TrainingRowsError):
+    with pytest.warns(UnseenWarning, match="oops"), pytest.raises(TrainingRowsError):
         abnet.certify(clf, odd, np.append(y, "no"))
 
 

@@ -16,7 +16,6 @@ from abnet.certificates.statement import Estimate
 from abnet.errors import TrainingRowsError
 from abnet.estimators import posterior_losses
 from abnet.estimators.preparing import allows_certificate
-from abnet.predictors.paths import path_outputs
 from abnet.preparation.transformers import TablePreparation, ThermometerCodes
 from estimators.worlds import classifier
 
@@ -92,7 +91,7 @@ def test_our_own_maps_are_not_checked_again_but_what_is_made_of_them_is() -> Non
 def test_rows_of_the_fit_are_no_test_set(posterior: str) -> None:
     clf = classifier(0, max_iter=1, posterior=posterior).fit(X, Y)
     learned, bound = clf.other_rows_, clf.bound_rows_
-    for certify in (clf.certify, partial(abnet.certify, clf), partial(abnet.certify, clf.compact())):
+    for certify in (clf.certify, partial(abnet.certify, clf), partial(abnet.certify, clf.model_)):
         with pytest.raises(TrainingRowsError, match="of 80 rows"):
             certify(X, Y)
         with pytest.raises(TrainingRowsError):
@@ -172,12 +171,9 @@ def test_an_interrupted_certificate_of_a_mixture_is_none(monkeypatch: pytest.Mon
     three = RNG.integers(0, 3, 80)
     clf = abnet.ABNetClassifier((30,), max_iter=1, random_state=0).fit(X, three)
     assert clf.aggregation_ == "ancestral"
-    outputs, blocks = path_outputs, iter([True, False])
 
     def interrupted(*given: Any) -> Any:
-        if not next(blocks):
-            raise KeyboardInterrupt
-        return outputs(*given)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(posterior_losses, "path_outputs", interrupted)
     with pytest.warns(UserWarning, match="Interrupted while the certificate was computed"):

@@ -14,10 +14,10 @@ from abnet.codebook import code_words
 from abnet.estimators.learned import BoundRows
 from abnet.estimators.observing import observe_posterior
 from abnet.posterior import Posterior
+from abnet.predictors.compact import Compact
 from abnet.predictors.paths import Paths
-from abnet.predictors.table import Table
+from broken_promise import breaks
 from estimators.worlds import FOUR, POINTS, FourClasses
-from promise import breaks
 
 DELTA, SAMPLES = 0.2, 150
 NETWORKS = tuple(BAM.init(np.random.default_rng([5, m]), (20, 3, 4)) for m in range(2))
@@ -37,7 +37,7 @@ def broken(world: FourClasses, certificate: Certificate, exact: Any, voted: Any)
 @pytest.mark.parametrize("world", FOUR.values(), ids=FOUR.keys())
 @pytest.mark.parametrize("kind", ["exact", "exact, bound of all posteriors", "paths"])
 def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: str) -> None:
-    exact = Table.from_networks(NETWORKS, WORDS)
+    exact = Compact.from_networks(NETWORKS, WORDS)
     paths = Paths.from_networks(NETWORKS, np.random.default_rng(0), n_paths=6, words=WORDS)
     scorer: Any = paths if kind == "paths" else exact
     truth, voted = exact.scores(POINTS), scorer.scores(POINTS)
@@ -58,7 +58,7 @@ def test_certificates_of_a_mixture_keep_their_promise(world: FourClasses, kind: 
 def test_the_simulation_notices_a_bound_that_is_none() -> None:
     """The errors that were counted, given out for a bound, fail in about half of the samples."""
     world = FOUR["signal"]
-    voted = Table.from_networks(NETWORKS, WORDS).scores(POINTS)
+    voted = Compact.from_networks(NETWORKS, WORDS).scores(POINTS)
     answers = dict(zip((point.tobytes() for point in POINTS), voted.argmax(axis=1), strict=True))
     failures = 0
     for seed in range(SAMPLES):
@@ -83,7 +83,7 @@ def failures_of_fits(world: FourClasses, repetitions: int, **settings: Any) -> A
     total: Any = np.zeros(3, int)
     for seed in range(repetitions):
         clf = fitted(world, seed, **settings)
-        exact = Table.from_networks(clf.networks_, code_words(4, clf.network_.sizes[-1])).scores(POINTS)
+        exact = Compact.from_networks(clf.networks_, code_words(4, clf.network_.sizes[-1])).scores(POINTS)
         total += broken(world, clf.certificate_, exact, clf.decision_function(POINTS))
     return total
 

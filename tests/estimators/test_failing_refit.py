@@ -44,7 +44,7 @@ SMALL: dict[str, Any] = {"max_iter": 1, "random_state": 0}
 ESTIMATORS: dict[str, Any] = {
     "network": lambda: abnet.ABNetClassifier((2,), **SMALL),
     "mixture": lambda: abnet.CertifiedClassifier((2,), n_estimators=2, **SMALL),
-    "mean field": lambda: abnet.PBGNetClassifier((2,), **SMALL),
+    "pbgnet": lambda: abnet.PBGNetClassifier((2,), **SMALL),
     "baseline": lambda: abnet.EBPClassifier((2,), **SMALL),
     "search": lambda: ABNetSearch(abnet.ABNetClassifier((2,), **SMALL), {"hidden_layer_sizes": [(2,), (3,)]}),
 }

@@ -22,6 +22,7 @@ from abnet.estimators import large_tables
 from abnet.estimators.large_tables import fit_and_hold
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.tables import TableError
+from abnet.tables.notes import NoteWarning
 from abnet.tables.reading import learning_part
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
@@ -143,8 +144,11 @@ def test_copies_are_told_though_the_rows_are_not_kept(
 def test_a_missing_label_among_the_counted_rows_is_named(frame: pl.DataFrame, split_as: Any) -> None:
     split_as(frame)
     table, rows = relabelled(frame, "", 1)
-    with pytest.raises(TableError, match=f"column 'y', data row {rows[0] + 1}: the label is missing"):
-        fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+    with pytest.raises(TableError, match=f"data row {rows[0] + 1}"):
+        fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST, missing_label="error")
+    with pytest.warns(NoteWarning, match="1 row without a label"):
+        clf = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+    assert clf.certificate_.facts.n_rows == N - MOST - 1
 
 
 def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFrame, fitted: Any, split_as: Any) -> None:

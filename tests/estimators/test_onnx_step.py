@@ -99,7 +99,7 @@ def declared(**kinds: Any) -> list[tuple[str, Any]]:
 def test_a_table_converts_column_by_column(table: Fitted) -> None:
     pipeline, frame = table
     given = declared(job=types.StringTensorType, age=types.DoubleTensorType)
-    assert [column.kind for column in pipeline[-1].compact().preparation.columns] == ["numeric", "text"]
+    assert [column.kind for column in pipeline[-1].model_.preparation.columns] == ["numeric", "text"]
     made = skl2onnx.convert_sklearn(pipeline, initial_types=given, options={"zipmap": False})
     cells = {name: frame[[name]].to_numpy() for name in frame}
     labels, probabilities = run(made, cells)

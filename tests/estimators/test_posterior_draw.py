@@ -113,7 +113,7 @@ def test_the_drawn_network_is_a_model_that_can_be_saved(tmp_path: Path) -> None:
     assert isinstance(again.predictor, Layers)
     np.testing.assert_array_equal(again.predict(X), drawn.predict(X))
     assert again.certificate_ == drawn.certificate_ == drawn.certificate is not None
-    assert again.card.data_fingerprint == fitted.compact().card.data_fingerprint
+    assert again.card.data_fingerprint == fitted.model_.card.data_fingerprint
 
 
 def test_no_certificate_where_the_preparation_saw_the_bound_rows() -> None:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
 from abnet import ABNetClassifier, PBGNetClassifier
-from abnet.aggregation import meanfield
+from abnet.aggregation import pbgnet
 
 SMALL: dict[str, Any] = {"max_iter": 6, "random_state": 0}
 
@@ -56,7 +56,7 @@ def test_columns_of_a_frame_are_taken_by_name(rng: np.random.Generator) -> None:
     frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
     y = (frame["a"] > 0).to_numpy()
     clf = ABNetClassifier((2,), preprocessor="standardise", **SMALL).fit(frame, y)
-    for model in (clf.compact(), clf.draw_network()):
+    for model in (clf.model_, clf.draw_network()):
         np.testing.assert_array_equal(model.predict(frame[["c", "a", "b"]]), model.predict(frame))
         with pytest.raises(ValueError, match="lacks the column 'b'"):
             model.predict(frame[["a", "c"]])
@@ -68,7 +68,7 @@ def test_sparse_rows_are_certified_too(rng: np.random.Generator) -> None:
     assert clf.certify(csr_array(X + 0.01), y) == clf.certify(X + 0.01, y)
 
 
-@pytest.mark.parametrize(("hidden", "drawn"), [((3,), "network"), ((3, 3), "mean field")])
+@pytest.mark.parametrize(("hidden", "drawn"), [((3,), "network"), ((3, 3), "tree")])
 def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
     hidden: tuple[int, ...], drawn: str, rng: np.random.Generator
 ) -> None:
@@ -76,7 +76,7 @@ def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
     certificate = PBGNetClassifier(hidden, **SMALL).fit(X, y).certificate_
     assert certificate is not None
     assert certificate.facts.drawn == drawn
-    assert ("mean-field tree" in certificate.describe(details=True)) == (drawn == "mean field")
+    assert ("PBGNet tree" in certificate.describe(details=True)) == (drawn == "tree")
     assert type(certificate).from_dict(certificate.to_dict()) == certificate
 
 
@@ -86,7 +86,7 @@ def test_a_sampled_pbgnet_is_certified_by_its_expected_output(rng: np.random.Gen
     wide = PBGNetClassifier((30,), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
     X = X + 0.01  # rows that neither learned from
     rows = X.astype(np.float32).astype(np.float64)
-    F = meanfield.expected_output(clf.network_.astype(np.float64), rows)
+    F = pbgnet.expected_output(clf.network_.astype(np.float64), rows)
     risk = np.mean((1 - np.where(y == 1, 1.0, -1.0) * F) / 2)
     assert clf.certify(X, y).empirical_gibbs_risk == pytest.approx(risk, abs=1e-12)
     assert wide.certify(X, y).gibbs_risk_bound == 1

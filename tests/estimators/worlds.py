@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import abnet
 from abnet.estimators.search import ABNetSearch
-from abnet.predictors.table import Table
+from abnet.predictors.compact import Compact
 
 DELTA = 0.1
 N = 80
@@ -121,7 +121,7 @@ def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
     c, drawn = fitted.certificate_, fitted.draw_network()
     chosen = fitted.best_estimator_ if isinstance(fitted, ABNetSearch) else fitted
     members = getattr(chosen, "networks_", (chosen.network_,))
-    exact = np.mean([Table.from_networks([network]).scores(POINTS) for network in members], axis=0)
+    exact = np.mean([Compact.from_networks([network]).scores(POINTS) for network in members], axis=0)
     F, h = fitted.decision_function(POINTS), drawn.decision_function(POINTS)
     vote = world.vote_error(F)
     classes = zip(c.per_class, world.class_errors(F), strict=True)

@@ -10,10 +10,10 @@ from abnet.explanation import ExplanationPlan, explain, explain_model
 from abnet.explanation.model_explanation import REPEATS, explain_model_inputs
 from abnet.explanation.regions import region_table
 from abnet.model.model import Model
-from abnet.predictors.table import Table
+from abnet.predictors.compact import Compact
 from explanation.test_shapley import compact, every_kind
 
-ONE_NEURON = Model(Table(np.array([[[3.0, 0.0, 1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+ONE_NEURON = Model(Compact(np.array([[[3.0, 0.0, 1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
 """A model whose second column has no weight, though it lengthens the rows."""
 
 
@@ -31,7 +31,7 @@ def test_mean_contributions_are_those_of_the_rows(rng: np.random.Generator) -> N
 
 def test_the_direction_is_that_of_the_weights(rng: np.random.Generator) -> None:
     """Of one neuron that one column raises and another lowers; several classes have no direction."""
-    falling = Model(Table(np.array([[[3.0, 0.0, -1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    falling = Model(Compact(np.array([[[3.0, 0.0, -1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     X = rng.normal(size=(60, 3))
     up, _, down = explain_model(falling, X, background=X[:5]).importance
     assert up.direction is not None
@@ -127,7 +127,7 @@ def test_a_model_of_paths_has_importance_alone(rng: np.random.Generator) -> None
     found = explain_model(model, X, background=X[:3], rows=2)
     assert found.regions is None
     assert found.spectra == ()
-    assert "30 neurons" in found.describe()
+    assert "30 neurons" in found.no_regions
     assert found.ranked()[0].contribution > 0
 
 

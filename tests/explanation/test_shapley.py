@@ -23,10 +23,10 @@ from abnet.explanation.shapley import (
 )
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Layers
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
-from abnet.predictors.table import Table
 from abnet.predictors.uniform import Uniform
 from explanation.brute_force import Score, shapley_by_coalitions, shapley_by_orders, table_score
 
@@ -44,11 +44,11 @@ def network(rng: np.random.Generator, *above: int, width: int = 3, inputs: int =
 def compact(kind: str, rng: np.random.Generator, **sizes: int) -> Any:
     """A predictor with a table, and its arrays as the oracle takes them."""
     if kind == "one":
-        table = Table.from_networks([network(rng, 3, 1, **sizes)])
+        table = Compact.from_networks([network(rng, 3, 1, **sizes)])
     elif kind == "mixture":
-        table = Table.from_networks([network(rng, 3, 1, **sizes) for _ in range(3)])
+        table = Compact.from_networks([network(rng, 3, 1, **sizes) for _ in range(3)])
     else:
-        table = Table.from_networks([network(rng, 3, **sizes) for _ in range(2)], code_words(3, 3))
+        table = Compact.from_networks([network(rng, 3, **sizes) for _ in range(2)], code_words(3, 3))
     model = Model(table, labels=Labels(np.array(["x", "y", "z"] if kind == "classes" else [-1, 1])))
     return model, (table.W, table.b, table.H if kind == "classes" else table.H[:, :, None])
 
@@ -214,7 +214,7 @@ def test_the_part_in_a_mixture_is_the_mean_of_the_parts_in_its_members(rng: np.r
     """Linearity, over members and over background rows."""
     model, (W, b, H) = compact("mixture", rng)
     X, Z = rows(rng, 1), rows(rng, 4)
-    members = [Model(Table(W[m, None], b[m, None], H[m, None, :, 0])) for m in range(len(W))]
+    members = [Model(Compact(W[m, None], b[m, None], H[m, None, :, 0])) for m in range(len(W))]
     whole = shapley_values(model, X, plan(Z))[0].contributions
     parts = [shapley_values(member, X, plan(Z))[0].contributions for member in members]
     np.testing.assert_allclose(whole, np.mean(parts, axis=0), atol=1e-14)

@@ -13,11 +13,11 @@ from abnet.calibration import Calibration
 from abnet.codebook import code_words
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Layers
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
 from abnet.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import BooleanColumn, DateColumn, HashedColumn, NumericColumn, TextColumn, WordsColumn
@@ -49,13 +49,13 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
         return BOOK if (K, length) == (5, 3) else code_words(K, length)
 
     makers: dict[str, Callable[[], Predictor]] = {
-        "compact": lambda: Table.from_networks([network(4, 1)]),
+        "compact": lambda: Compact.from_networks([network(4, 1)]),
         "drawn": lambda: Layers.from_network(network(4, 1)),
         "wide drawn": lambda: Layers.from_network(network(25, 1)),
-        "mixture": lambda: Table.from_networks([network(3, 1) for _ in range(4)]),
+        "mixture": lambda: Compact.from_networks([network(3, 1) for _ in range(4)]),
         "paths": lambda: Paths.from_networks([network(7, 1)], rng, n_paths=9),
         "mixture of paths": lambda: Paths.from_networks([network(1) for _ in range(2)], rng, n_paths=30),
-        "classes": lambda: Table.from_networks([network(4) for _ in range(3)], words(4)),
+        "classes": lambda: Compact.from_networks([network(4) for _ in range(3)], words(4)),
         "classes by paths": lambda: Paths.from_networks(
             [network(6, 5) for _ in range(3)], rng, n_paths=40, words=words(5)
         ),

@@ -17,8 +17,8 @@ from abnet.export.js_model import js_program
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.moments import Moments
-from abnet.predictors.table import Table
 from abnet.preparation import TableMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import HashedColumn, NumericColumn
@@ -132,7 +132,7 @@ def on_the_threshold(classes: int) -> Model:
         H = np.array([[-1.0, 0.5, 0.5, 1.0]])
     else:
         H = np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]])
-    table = Table(np.array([[[3.0, -1.0], [0.5, 4.0]]]), np.zeros((1, 2)), H)
+    table = Compact(np.array([[[3.0, -1.0], [0.5, 4.0]]]), np.zeros((1, 2)), H)
     return Model(table, labels=Labels(np.array(["a", "b", "c"][:classes])))
 
 
@@ -245,7 +245,7 @@ def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter,
 
 
 @every_exporter
-@pytest.mark.parametrize("kind", ["uniform", "mean field: drawn", "layers: units", "one output for each class"])
+@pytest.mark.parametrize("kind", ["uniform", "pbgnet: drawn", "layers: units", "one output for each class"])
 def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
     if kind == "one output for each class":
         network = BAM.init(np.random.default_rng(0), (4, 6, 3))

@@ -20,9 +20,9 @@ from abnet.export.js_model import js_library, js_program, js_record, script_json
 from abnet.labels import Labels
 from abnet.model.model import Model
 from abnet.predictors.layers import Layers
-from abnet.predictors.mean_field import MeanField
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
+from abnet.predictors.pbgnet import PBGNet
 from abnet.preparation import TableMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import HashedColumn, NumericColumn
@@ -81,7 +81,7 @@ def path_models() -> dict[str, Model]:
         "several classes": Model(Paths.from_networks(several, rng, n_paths=20, words=words(5)), vowels),
         "a code book of its own": Model(Paths.from_networks(own, rng, n_paths=10, words=words(3)), vowels),
         "drawn, several classes": Model(Layers.from_network(network(4, 20, 5), words(5)), vowels),
-        "mean field": Model(MeanField.from_network(network(4, 5, 3, 1))),
+        "pbgnet": Model(PBGNet.from_network(network(4, 5, 3, 1))),
         "moments": Model(Moments.from_networks([network(4, 30, 20, 1), network(4, 30, 20, 1)], e=0.5)),
         "moments, several classes": Model(Moments.from_networks(several, words(5)), vowels),
     }

@@ -18,8 +18,8 @@ from abnet.export import to_onnx
 from abnet.export.plan import export_plan
 from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.predictors.paths import Paths
-from abnet.predictors.table import Table
+from abnet.predictors.compact import Compact
+from abnet.predictors.moments import Moments
 from abnet.preparation import TablePreparation
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.unseen import UnseenWarning
@@ -57,7 +57,7 @@ def fitted(X: Any, y: Any, folder: Path, hidden: tuple[int, ...] = (4, 4), **opt
 @needs_compiler
 @pytest.mark.parametrize("name", ["digits", "breast cancer", "circles"])
 def test_arrays_of_numbers(name: str, tmp_path: Path) -> None:
-    """Digits have ten classes, which sampled paths tell apart by default."""
+    """Digits have ten classes, which wide members tell apart."""
     pytest.importorskip("onnxruntime")
     if name == "digits":
         X, y = load_digits(return_X_y=True)
@@ -68,7 +68,7 @@ def test_arrays_of_numbers(name: str, tmp_path: Path) -> None:
         (X, y), options = make_circles(1500, noise=0.1, factor=0.5, random_state=0), {"max_iter": 40}
     X = X.astype(np.float32)
     model = fitted(X, y, tmp_path, preprocessor=StandardScaler(), **options)
-    assert isinstance(model.predictor, Paths) == (name == "digits")
+    assert isinstance(model.predictor, Moments) == (name == "digits")
     same_everywhere(model, X, tmp_path)
 
 
@@ -140,5 +140,5 @@ def test_eleven_classes(tmp_path: Path) -> None:
     nets = [BAM.init(rng, (10, 6, 5)) for _ in range(8)]
     nets = [BAM(tuple(8 * W for W in net.weights), net.biases) for net in nets]
     labels = Labels(np.array([f"vowel {i}" for i in range(11)]))
-    model = Model(Table.from_networks(nets, code_words(11, 5)), labels)
+    model = Model(Compact.from_networks(nets, code_words(11, 5)), labels)
     same_everywhere(model, rng.normal(size=(4000, 10)).astype(np.float32), tmp_path)

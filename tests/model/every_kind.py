@@ -17,12 +17,12 @@ from abnet.codebook import code_words
 from abnet.model.card import Card
 from abnet.model.file import digest
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Affine, Layers, Ramp, Step
-from abnet.predictors.mean_field import MeanField
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
+from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
 from abnet.predictors.uniform import Uniform
 
 Make = Callable[[BAM, np.random.Generator], Predictor]
@@ -42,13 +42,13 @@ def pair_of(network: BAM) -> list[BAM]:
 
 
 ALL: dict[str, Make] = {
-    "table": lambda network, rng: Table.from_networks([network]),
-    "table: mixture": lambda network, rng: Table.from_networks(pair_of(network)),
+    "table": lambda network, rng: Compact.from_networks([network]),
+    "table: mixture": lambda network, rng: Compact.from_networks(pair_of(network)),
     "paths": lambda network, rng: Paths.from_networks([network], rng, n_paths=9),
     "paths: mixture": lambda network, rng: Paths.from_networks(pair_of(network), rng, n_paths=10),
     "uniform": lambda network, rng: Uniform.from_network(network, rng, n_samples=9),
-    "mean field": lambda network, rng: MeanField.from_network(network),
-    "mean field: drawn": lambda network, rng: MeanField.from_network(network, rng, n_samples=9),
+    "pbgnet": lambda network, rng: PBGNet.from_network(network),
+    "pbgnet: drawn": lambda network, rng: PBGNet.from_network(network, rng, n_samples=9),
     "layers": lambda network, rng: Layers.from_network(network),
     "layers: units": lambda network, rng: binary_network(network),
     "moments": lambda network, rng: Moments.from_networks(pair_of(network)),
@@ -57,7 +57,7 @@ ALL: dict[str, Make] = {
 """Predictors of every kind for two classes, from a network with one output and at least two layers."""
 
 SEVERAL: dict[str, Make] = {
-    "table": lambda network, rng: Table.from_networks(pair_of(network), words(network)),
+    "table": lambda network, rng: Compact.from_networks(pair_of(network), words(network)),
     "paths": lambda network, rng: Paths.from_networks(pair_of(network), rng, n_paths=10, words=words(network)),
     "layers": lambda network, rng: Layers.from_network(network, words(network)),
     "layers: units": lambda network, rng: binary_network(network),

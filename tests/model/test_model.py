@@ -103,7 +103,7 @@ def test_columns_come_in_any_order_and_a_missing_one_is_named() -> None:
 def test_it_is_shown_in_a_few_lines_with_its_classes_escaped() -> None:
     found = model(labels=np.array(["<b>", "yes"]), card=Card(recipe="a recipe"))
     assert repr(found).count("\n") <= 3
-    assert "Table" in repr(found)
+    assert "Compact" in repr(found)
     page = found._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<b>" not in page

@@ -14,7 +14,7 @@ from abnet.certificates.decision import Decision
 from abnet.model.card import Card
 from abnet.model.file import save
 from abnet.model.model import Model
-from abnet.predictors.table import Table
+from abnet.predictors.compact import Compact
 from abnet.preparation import TablePreparation
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.transformers import ThermometerCodes
@@ -48,7 +48,7 @@ def test_everything_else_comes_back(kind: str, tmp_path: Path) -> None:
 def test_arrays_in_another_memory_order_come_back(tmp_path: Path) -> None:
     W = np.asfortranarray(np.arange(6.0).reshape(1, 2, 3))
     table = np.linspace(-1, 1, 8)[None, ::2]  # with gaps
-    save(model_of(Table(W, np.zeros((1, 2)), table)), tmp_path / "model.abnet")
+    save(model_of(Compact(W, np.zeros((1, 2)), table)), tmp_path / "model.abnet")
     after = abnet.load(tmp_path / "model.abnet").predictor.arrays()
     assert (after["W"] == W).all()
     assert (after["H"] == table).all()
@@ -107,7 +107,7 @@ def test_thermometer_codes_come_back(tmp_path: Path) -> None:
     codes = ThermometerCodes(3).fit(rows()[:100])
     width = sum(map(len, codes.thresholds_))
     rng = np.random.default_rng(0)
-    table = Table(rng.normal(size=(1, 2, width)), np.zeros((1, 2)), np.linspace(-1, 1, 4)[None])
+    table = Compact(rng.normal(size=(1, 2, width)), np.zeros((1, 2)), np.linspace(-1, 1, 4)[None])
     before = model_of(table, preparation=codes)
     save(before, tmp_path / "model.abnet")
     after = abnet.load(tmp_path / "model.abnet")
@@ -152,11 +152,11 @@ def test_decision_and_calibration_come_back(tmp_path: Path) -> None:
 
 
 def test_a_predictor_of_unknown_kind_is_refused(tmp_path: Path) -> None:
-    class Other(Table):
+    class Other(Compact):
         pass
 
     known = model().predictor
-    assert isinstance(known, Table)
+    assert isinstance(known, Compact)
     with pytest.raises(ValueError, match="Other"):
         save(Model(Other(known.W, known.b, known.H)), tmp_path / "model.abnet")
 
@@ -223,7 +223,7 @@ def test_estimators_save_what_load_reads(tmp_path: Path) -> None:
     after = abnet.load(tmp_path / "model.abnet")
     assert after.predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()
     assert after.certificate_ == clf.certificate_
-    assert after.card == clf.compact().card
+    assert after.card == clf.model_.card
 
 
 def test_the_same_model_is_the_same_file(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from abnet.paper import figure2
 from abnet.paper.figure2 import METHODS, output_as_written
 from abnet.paper.results_folder import renew_page, with_part
 from abnet.paper.table_one import agreement_text, compare, disagreements, paper_table, to_csv
-from as_written import abnet_output
+from aggregation.as_written import abnet_output
 
 
 def test_a_part_is_renewed_and_the_rest_kept() -> None:

@@ -18,11 +18,11 @@ from abnet.features import MANY_CODED, CodedLayer, CodedRows
 from abnet.labels import Labels
 from abnet.model.model import Model
 from abnet.posterior import Posterior
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Layers
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.single_precision import single_precision_error
-from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.scalers import StandardMap
 
@@ -70,7 +70,7 @@ def test_scores_are_those_of_the_signs(
     features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int, n_classes: int, width: int
 ) -> None:
     words = None if n_classes == 2 else code_words(n_classes, outputs)
-    mixture = Table.from_networks(networks(width, outputs, signs.shape[1]), words)
+    mixture = Compact.from_networks(networks(width, outputs, signs.shape[1]), words)
     model = Model(mixture, Labels(np.arange(n_classes)), preparation=coded)
     expected = mixture.score_rows(signs.astype(np.float64))
     rows = coded.rows(features)
@@ -98,8 +98,8 @@ def test_single_precision_keeps_its_bound(
     scale: float, features: np.ndarray, coded: CodedMap, signs: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound counts the sums that are looked up, one a feature; it would give up if it counted every sign."""
-    plain = Table.from_networks(networks(5, 1, signs.shape[1]))
-    mixture = Table(scale * plain.W, scale * plain.b, plain.H)
+    plain = Compact.from_networks(networks(5, 1, signs.shape[1]))
+    mixture = Compact(scale * plain.W, scale * plain.b, plain.H)
     rows = coded.rows(features)
     every_sign = np.mean([single_precision_error(W, b) for W, b in zip(mixture.W, mixture.b, strict=True)])
     bound, of_signs = mixture._single_precision_slack(rows), mixture._single_precision_slack(signs)
@@ -111,12 +111,12 @@ def test_single_precision_keeps_its_bound(
     again: list[int] = []
     exact = mixture.scores
 
-    def noted(self: Table, X: Any, **options: Any) -> Any:
+    def noted(self: Compact, X: Any, **options: Any) -> Any:
         again.append(len(X))
         return exact(X, **options)
 
-    monkeypatch.setattr(Table, "scores", noted)
-    monkeypatch.setattr("abnet.predictors.table.MOST_SLACK", (bound + of_signs) / 2)
+    monkeypatch.setattr(Compact, "scores", noted)
+    monkeypatch.setattr("abnet.predictors.compact.MOST_SLACK", (bound + of_signs) / 2)
     np.testing.assert_array_equal(mixture.votes(rows), expected >= 0)
     assert sum(again) < len(rows)
 
@@ -150,7 +150,7 @@ def test_a_missing_number_is_refused(features: np.ndarray, coded: CodedMap, wher
     rows = coded.rows(X)
     assert np.isnan(rows.toarray()).any(axis=1).tolist() == [row == N - 3 for row in range(N)]
     nets = networks(5, 1, rows.shape[1])
-    for predictor in (Table.from_networks(nets), Layers.from_network(nets[0])):
+    for predictor in (Compact.from_networks(nets), Layers.from_network(nets[0])):
         with pytest.raises(ValueError, match=f"NaN.* in row {N - 3}"):
             predictor.scores(rows)
         with pytest.raises(ValueError, match=f"NaN.* in row {N - 3}"):
@@ -160,7 +160,7 @@ def test_a_missing_number_is_refused(features: np.ndarray, coded: CodedMap, wher
 def test_rows_too_large_for_their_type_are_refused(features: np.ndarray, coded: CodedMap) -> None:
     rows = coded.rows(features)
     huge = replace(rows, features=np.where(np.arange(N)[:, None] == 4, np.float32(3e38), rows.features))
-    scorer = Table.from_networks(networks(5, 1, rows.shape[1])).coded_scorer(rows.counts, np.float32)
+    scorer = Compact.from_networks(networks(5, 1, rows.shape[1])).coded_scorer(rows.counts, np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         assert np.flatnonzero(~np.isfinite(scorer(huge))).tolist() == [4]
 
@@ -177,7 +177,7 @@ def test_many_thresholds(rng: np.random.Generator) -> None:
 
 def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
     nets = tuple(networks(5, 1, signs.shape[1]))
-    scorer = Table.from_networks(nets)
+    scorer = Compact.from_networks(nets)
     codes = (features[:, 0] > 0).astype(np.intp)
     posterior = Posterior.from_networks(nets, nets, Exact())
 
@@ -207,7 +207,7 @@ def test_other_models_have_the_features_alone() -> None:
     frame = frame.with_columns(y=pl.when(pl.col("x") > 0).then(pl.lit("up")).otherwise(pl.lit("down")))
     base = TablePreparation().fit(frame.drop("y")).map_
     preparation = CodedMap.of(base, base.transform(frame.drop("y")))
-    table = Table.from_networks(networks(4, 1, preparation.n_features_out))
+    table = Compact.from_networks(networks(4, 1, preparation.n_features_out))
     mixture = Model(table, Labels(np.array(["down", "up"])), preparation=preparation)
     seen: list[np.ndarray] = []
 

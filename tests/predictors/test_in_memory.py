@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from abnet.aggregation import Aggregation, exact
-from abnet.aggregation.protocol import gaussian_kl
+from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.codebook import code_words
+from abnet.predictors.compact import Compact
 from abnet.predictors.in_memory import InMemory
 from abnet.predictors.kinds import kind_of
-from abnet.predictors.table import Table
 from conftest import random_network
 
 
@@ -30,7 +30,7 @@ class Own(Aggregation):
 def test_scores_are_the_mean_of_the_outputs(rng: np.random.Generator) -> None:
     networks, X = [random_network(rng, (3, 2, 1)) for _ in range(2)], rng.normal(size=(50, 3)).astype(np.float32)
     half = InMemory.from_networks(Own(), networks).scores(X)
-    np.testing.assert_allclose(2 * half, Table.from_networks(networks).scores(X), atol=1e-14)
+    np.testing.assert_allclose(2 * half, Compact.from_networks(networks).scores(X), atol=1e-14)
 
 
 def test_several_classes_have_shares(rng: np.random.Generator) -> None:

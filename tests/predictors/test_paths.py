@@ -6,8 +6,8 @@ from scipy.special import erf
 
 from abnet.aggregation import exact
 from abnet.codebook import code_words, decode_table
+from abnet.predictors.compact import Compact
 from abnet.predictors.paths import BLOCK_SIGNS, Paths, block_rows, path_outputs
-from abnet.predictors.table import Table
 from conftest import random_network
 
 
@@ -48,7 +48,7 @@ def test_many_paths_come_near_the_exact_output(K: int, sizes: tuple[int, ...], r
     networks, X = [random_network(rng, sizes, 2.0) for _ in range(3)], rng.normal(size=(4, 3))
     words = None if K == 2 else code_words(K, sizes[-1])
     paths = Paths.from_networks(networks, rng, n_paths=30_000, words=words)
-    truth = Table.from_networks(networks, words).scores(X)
+    truth = Compact.from_networks(networks, words).scores(X)
     assert np.abs(paths.scores(X) - truth).max() < 5 / np.sqrt(30_000 / 3)
 
 

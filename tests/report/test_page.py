@@ -155,7 +155,7 @@ def test_every_kind_of_model_has_a_report(kind: str, tmp_path: Path) -> None:
         assert ("no form for this model" in found) == (kind in WITHOUT_FORM)
 
 
-WITHOUT_FORM = {"uniform", "mean field: drawn", "layers: units"}
+WITHOUT_FORM = {"uniform", "pbgnet: drawn", "layers: units"}
 
 
 def test_a_model_that_nobody_fitted_says_what_it_lacks() -> None:
@@ -299,11 +299,11 @@ def test_no_certificate_is_said_so() -> None:
 def test_many_classes_show_what_is_confused_most() -> None:
     from abnet.bam import BAM
     from abnet.codebook import code_words
-    from abnet.predictors.table import Table
+    from abnet.predictors.compact import Compact
 
     rng = np.random.default_rng(0)
     names = np.array([f"class {k}" for k in range(20)])
-    model = Model(Table.from_networks([BAM.init(rng, (3, 4, 6))], code_words(20, 6)), Labels(names))
+    model = Model(Compact.from_networks([BAM.init(rng, (3, 4, 6))], code_words(20, 6)), Labels(names))
     X, codes = rng.normal(size=(200, 3)), rng.integers(20, size=200)
     found = read(report_page(model, measure_rows(model, X, codes))).text
     assert "Most confused" in found

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from abnet.aggregation import Ancestral, Exact, MeanField, Uniform, exact
+from abnet.aggregation import Ancestral, Exact, PBGNet, Uniform, exact
 from abnet.bam import BAM
 from abnet.baselines.ebp import EBP
 from abnet.posterior import Posterior
@@ -49,7 +49,7 @@ def test_narrow_exact_networks_have_a_program_of_their_own() -> None:
     if epoch in (narrow, wide):
         pytest.skip("this XLA has no such choices")
     assert narrow is not wide
-    assert compiled_epoch((PosteriorLearner((5, 10, 1), MeanField()), NARROW)) is narrow
+    assert compiled_epoch((PosteriorLearner((5, 10, 1), PBGNet()), NARROW)) is narrow
     assert compiled_epoch((NARROW, WIDE)) is wide
     assert compiled_epoch((PosteriorLearner((5, 11, 1)),)) is wide
     assert compiled_epoch((PosteriorLearner((5, 3, 1), Uniform()),)) is wide

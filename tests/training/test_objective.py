@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.aggregation import Aggregation, Exact, MeanField, exact, expected_output, meanfield
+from abnet.aggregation import Aggregation, Exact, PBGNet, exact, expected_output, pbgnet
 from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
 from abnet.posterior import Posterior
@@ -56,7 +56,7 @@ def test_linear_and_log_losses_are_those_of_the_exact_output(rng: np.random.Gene
     assert monitored(learner, network, prior, Objective.LOG, X, y, w) == pytest.approx(log_loss, rel=1e-5)
 
 
-@pytest.mark.parametrize(("aggregation", "module"), [(Exact(), exact), (MeanField(), meanfield)])
+@pytest.mark.parametrize(("aggregation", "module"), [(Exact(), exact), (PBGNet(), pbgnet)])
 def test_the_bound_is_catonis_with_the_aggregations_own_kl(
     aggregation: Aggregation, module: Any, rng: np.random.Generator
 ) -> None:

@@ -3,17 +3,17 @@
 from abnet.aggregation.ancestral import Ancestral
 from abnet.aggregation.exact import Exact, expected_output, kl, region_probabilities, region_values
 from abnet.aggregation.forward import psi, representation_probabilities
-from abnet.aggregation.meanfield import MeanField
+from abnet.aggregation.pbgnet import PBGNet
 from abnet.aggregation.protocol import Aggregation
-from abnet.aggregation.stochastic_meanfield import StochasticMeanField
+from abnet.aggregation.sampled_pbgnet import SampledPBGNet
 from abnet.aggregation.uniform import Uniform
 
 __all__ = [
     "Aggregation",
     "Ancestral",
     "Exact",
-    "MeanField",
-    "StochasticMeanField",
+    "PBGNet",
+    "SampledPBGNet",
     "Uniform",
     "expected_output",
     "kl",

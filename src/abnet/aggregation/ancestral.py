@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from abnet.aggregation.exact import lifted_inputs, mean_activation
-from abnet.aggregation.protocol import Aggregation, check_outputs, gaussian_kl, linear_loss, require_key
+from abnet.aggregation.gaussian_kl import gaussian_kl
+from abnet.aggregation.protocol import Aggregation, check_outputs, linear_loss, require_key
 from abnet.bam import BAM
 from abnet.cube import erf
 from abnet.jax_helpers import uniform

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, gaussian_kl, linear_loss
+from abnet.aggregation.gaussian_kl import gaussian_kl
+from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.bam import BAM, check_inputs
 from abnet.cube import BLOCK, corner_probabilities, corners, erf, map_blocks, multilinear, namespace
 from abnet.shapes import Float

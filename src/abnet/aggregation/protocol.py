@@ -1,17 +1,13 @@
-"""What an aggregation is, and what all of them share: the divergence of Gaussians and the linear loss."""
+"""What an aggregation is, and what all of them share: the linear loss and checks."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from itertools import repeat
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-import numpy as np
-
 from abnet.bam import BAM
-from abnet.cube import namespace
 from abnet.shapes import Float
 
-__all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_outputs", "gaussian_kl", "linear_loss"]
+__all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_outputs", "linear_loss"]
 
 WIDEST_IN_SEQUENCE = 10
 """Exact layers up to this width are trained by one kernel after the other: at 12 units a second core pays."""
@@ -21,8 +17,8 @@ WIDEST_IN_SEQUENCE = 10
 class Aggregation(Protocol):
     """How a Gaussian around one network becomes an output and a divergence.
 
-    A value: frozen, hashable, and so a static argument of compiled programs. `Exact`, `MeanField`, `Uniform`,
-    `StochasticMeanField` and `Ancestral` are five. For another one, inherit from this class and write `output` and
+    A value: frozen, hashable, and so a static argument of compiled programs. `Exact`, `PBGNet`, `Uniform`,
+    `SampledPBGNet` and `Ancestral` are five. For another one, inherit from this class and write `output` and
     `kl`; the rest has defaults that promise nothing. It goes into `abnet.posterior.Posterior`, the training loop and
     the classifiers as it is.
 
@@ -30,6 +26,7 @@ class Aggregation(Protocol):
     --------
     >>> from dataclasses import dataclass
     >>> from abnet.aggregation import exact
+    >>> from abnet.aggregation.gaussian_kl import gaussian_kl
     >>> from abnet.bam import BAM
     >>> @dataclass(frozen=True)
     ... class Shrunk(Aggregation):
@@ -110,46 +107,6 @@ class Aggregation(Protocol):
         from abnet.aggregation.exact import lifted_inputs
 
         return self.output(bam.layers, lifted_inputs(bam, X), key, table)
-
-
-def gaussian_kl(
-    layers: Sequence[Float[Any, "_ _"]],
-    prior: Sequence[Float[Any, "_ _"]],
-    log_sigma: Sequence[Any] | None = None,
-    counts: Sequence[int] | None = None,
-) -> Any:
-    """``KL(N(w, σ² I) ‖ N(v, I)) = Σ_k c_k/2 [D_k (σ_k² - 1 - ln σ_k²) + ‖w_k - v_k‖²]``.
-
-    Parameters
-    ----------
-    layers, prior : tuples of arrays (d_k, d_{k-1} + 1)
-        ``w_k`` and ``v_k``; ``D_k`` is the number of their entries.
-    log_sigma : sequence of float, optional
-        ``ln σ_k``; 0 by default, the paper's posterior.
-    counts : sequence of int, optional
-        ``c_k``, how often each layer counts; once by default.
-
-    Examples
-    --------
-    >>> gaussian_kl([np.array([[1.0, 2.0]])], [np.zeros((1, 2))], [0.0])
-    np.float64(2.5)
-    """
-    for k, (w, v) in enumerate(zip(layers, prior, strict=False), start=1):
-        if w.shape != v.shape:
-            raise ValueError(f"layer {k} of the posterior has the shape {w.shape}, that of the prior {v.shape}.")
-    if len(layers) != len(prior):
-        raise ValueError(f"the posterior has {len(layers)} layers, the prior {len(prior)}.")
-    logs = repeat(0.0) if log_sigma is None else log_sigma
-    terms = []
-    for w, v, t, c in zip(layers, prior, logs, repeat(1) if counts is None else counts, strict=False):
-        spread = w.size * (namespace_of_number(t).expm1(2 * t) - 2 * t)  # D (σ² - 1 - ln σ²)
-        terms.append(c * (spread + ((w - v) ** 2).sum()))
-    return sum(terms) * 0.5
-
-
-def namespace_of_number(t: Any) -> Any:
-    """`namespace`, for a plain number too."""
-    return np if isinstance(t, (int, float)) else namespace(t)
 
 
 def linear_loss(outputs: Float[Any, "rows *classes"], targets: Float[Any, "rows *classes"]) -> Float[Any, "rows"]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from abnet import jax_helpers
 from abnet.aggregation.ancestral import path_losses, sign_means, sign_scores
-from abnet.aggregation.protocol import Aggregation, check_outputs, gaussian_kl, refuse_table, require_key
+from abnet.aggregation.gaussian_kl import gaussian_kl
+from abnet.aggregation.protocol import Aggregation, check_outputs, refuse_table, require_key
 from abnet.cube import corners, namespace
 from abnet.shapes import Float
 

@@ -1,8 +1,9 @@
 """The bounds that a statement may rest on, by name: what a stored promise is recomputed with.
 
-A bound becomes available to statements by ``@method``. It takes what was counted as keyword arguments, `delta` and
-`n_candidates`, and returns a float, or None if it proves nothing. A bound that needs every value in its order, as
-betting does, names that argument and the range in which its result must lie when the values are no longer at hand.
+A bound becomes available to statements by ``@method``, in any file of this folder. It takes what was counted as
+keyword arguments, `delta` and `n_candidates`, and returns a float, or None if it proves nothing. A bound that needs
+every value in its order, as betting does, names that argument and the range in which its result must lie when the
+values are no longer at hand.
 """
 
 from collections.abc import Callable

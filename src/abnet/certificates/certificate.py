@@ -39,7 +39,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Fresh paths of each row that the Gibbs risk was sampled with; None where it is exact.
     vote_paths : int or None
         Paths that vote in ``predict``, drawn once and kept.
-    drawn : {"network", "mean field"}
+    drawn : {"network", "tree"}
         What a draw from the posterior is.
     delta : float
         Probability with which each statement, or each family of joint statements, may be false.
@@ -58,7 +58,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     kl: float = 0.0
     n_paths: int | None = None
     vote_paths: int | None = None
-    drawn: Literal["network", "mean field"] = "network"
+    drawn: Literal["network", "tree"] = "network"
     n_candidates: int = 1
 
     def __post_init__(self) -> None:

@@ -98,7 +98,7 @@ class Terms:
     vote: Literal["expectation", "fresh paths", "kept paths"] | None = "expectation"
     vote_paths: int | None = None
     expected: Expected | None = None
-    drawn: Literal["network", "mean field"] = "network"
+    drawn: Literal["network", "tree"] = "network"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.delta < 1.0:

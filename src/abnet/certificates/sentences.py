@@ -107,7 +107,7 @@ def sentence(statement: Statement, facts: Facts) -> str:
     if statement.value is None:
         return _nothing(statement)
     new = "new data" if facts.n_groups is None else "a new group, averaged over its rows,"
-    draw = "network" if facts.drawn == "network" else "mean-field tree"
+    draw = "network" if facts.drawn == "network" else "PBGNet tree"
     clause = SENTENCES.get(statement.quantity, _other)(statement).replace("{new}", new).replace("{draw}", draw) + _if(
         statement
     )
@@ -120,6 +120,8 @@ def _if(s: Statement) -> str:
     if threshold is None:
         return ""
     name = s.rule.get("called")
+    if name is None and isinstance(threshold, float) and threshold < 0.0:  # how sure a model is, is never below 0
+        return ", if every row is answered"
     if name is None:
         return f", if rows whose score is above {threshold!r} are answered"
     return f", if rows whose score for {name} is above {threshold!r} are called {name}"
@@ -138,7 +140,7 @@ def decision_sentence(decision: Decision, names: Sequence[str]) -> str:
         name, other = names[yes], names[1 - yes]
         return f"Rows whose score for {name} is above {decision.threshold!r} are answered {name}, all others {other}."
     sure = "the absolute value of the score" if len(names) == 2 else "the largest score"
-    if decision.kind == "abstain":
+    if decision.kind == "abstain" and (decision.threshold or 0.0) >= 0.0:
         condition = f"{sure} is above {decision.threshold!r}"
         return f"A row is answered with the most likely class if {condition}; other rows get no answer."
     return "Every row is answered with the most likely class."
@@ -212,8 +214,8 @@ _PREMISES = {
     ("split", True): "The prior and the preprocessing were learned from other rows only",
     ("init", False): "Nothing in the model depends on them",
     ("init", True): "The prior is the random initialisation, and the preprocessing does not depend on them",
-    ("given", False): "The given prior, which is the model, and the preprocessing do not depend on them",
-    ("given", True): "The given prior and the preprocessing do not depend on them",
+    ("given", False): "It also assumes that the given prior, which is the model, was fixed before any of them was seen",
+    ("given", True): "It also assumes that the given prior was fixed before any of them was seen",
     ("test set", False): "The model was finished, and chosen, without looking at them",
 }
 
@@ -247,7 +249,8 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
     Of a network trained through the bound on its Gibbs risk, that bound comes first.
     """
     c, f = certificate, certificate.facts
-    head = ["", "error rate (upper bound)", "errors seen", "majority-class error"]
+    plain = " of the plain vote" if c.find("error", "vote") is not None else ""
+    head = ["", f"error rate{plain} (upper bound)", "errors seen", "majority-class error"]
     majority = c.majority_class_error
     rows = [["all classes" if f.n_groups is None else "a new group", _cell(c.vote_error_bound), _errors(
         sum(f.class_errors), f.n_rows), "" if majority is None else percent(majority)]]  # fmt: skip

@@ -101,7 +101,7 @@ def certify(
     goal = options.goal_of(given)
     if confusion and (by or group or goal is not None or allow_training_rows):
         raise UsageError("--confusion counts all rows as independent: leave out --by, --group, targets and costs.")
-    with console.bar("Certifying", quiet=json):
+    with console.bar("Starting", quiet=json):
         made = _certified(given, goal)
     console.say_all(made.notes)
     if save is not None:

@@ -28,6 +28,9 @@ def compare(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     dates: options.DateColumn = None,
+    missing_label: options.MissingLabel = DEFAULTS["missing_label"],
+    bins: options.Bins = DEFAULTS["bins"],
+    notes: options.Notes = "main",
     group: options.GroupColumn = None,
     save: Annotated[
         Path | None,
@@ -62,14 +65,15 @@ def compare(
 
     if save is not None:
         check_output(save, "JSON", inputs=[table], option="--save")
-    with console.bar("Training and comparing", quiet=quiet) as progress:
+    with console.bar("Starting", quiet=quiet):
         from abnet.estimators.compare import compare as contest
 
         made = contest(
             table, target, estimator=options.classifier(context.params), drop=drop or [], group=group,
-            test_fraction=test_fraction, choose=save is not None, progress=progress,
+            test_fraction=test_fraction, choose=save is not None,
+            missing_label=missing_label, bins=options.bins_of(bins),
         )  # fmt: skip
-    console.say_all(made.notes)
+    console.say_all(made.notes, every=notes == "all")
     winner = made.winner
     if save is not None and winner is not None and winner.certificate is not None:
         winner.certificate.save(save)

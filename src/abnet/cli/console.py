@@ -328,8 +328,9 @@ def replaced(older: bool) -> str:
 def bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
     """A progress bar on stderr, or None when nobody watches.
 
-    It moves from the start, shows the share that is done once it is told (a number between 0 and 1), and is full at
-    the end.
+    It moves from the start. Stages that the work tells (`abnet.progress.tell`) have a bar each, with the share of the
+    stage that is done. Where the share of the whole is told (by calling what this gives with a number between 0 and
+    1), there is one bar, and the stage is its name. A bar is full when its stage, or the block, has ended.
     """
     if quiet or not sys.stderr.isatty():
         yield None
@@ -337,11 +338,42 @@ def bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    from abnet.progress import watched
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(description, total=None)
-        yield lambda share: progress.update(task, completed=share, total=1.0)
-        progress.update(task, completed=1.0, total=1.0)
+        bars = _Bars(progress, description)
+        with watched(bars.stage):
+            yield bars.whole
+        bars.finish()
+
+
+class _Bars:
+    """One bar for each stage, or one for all where the share of the whole is known."""
+
+    def __init__(self, progress: Any, description: str) -> None:
+        self._progress, self._name, self._of_whole = progress, description, False
+        self._task = progress.add_task(description, total=None)
+
+    def whole(self, share: float) -> None:
+        """The share of the whole that is done."""
+        self._of_whole = True
+        self._progress.update(self._task, completed=share, total=1.0)
+
+    def stage(self, name: str, share: float | None) -> None:
+        """The stage at work, and the share of it that is done."""
+        if name != self._name and not self._of_whole:
+            self.finish()
+            self._task = self._progress.add_task(name, total=None)
+        self._name = name
+        if self._of_whole:
+            self._progress.update(self._task, description=name)
+        elif share is not None:
+            self._progress.update(self._task, completed=share, total=1.0)
+
+    def finish(self) -> None:
+        """Fill the bar at work."""
+        self._progress.update(self._task, completed=1.0, total=1.0)
 
 
 def indented(text: str, *, name: str = "", indent: int = 13) -> None:

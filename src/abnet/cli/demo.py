@@ -38,8 +38,8 @@ def demo(
     from abnet.cli.contenders import show_contenders
     from abnet.paper.demo import demo as show
 
-    with console.bar("Training and comparing", quiet=quiet) as progress:
-        made = show(output_dir, estimator=options.classifier(context.params), progress=progress)
+    with console.bar("Starting", quiet=quiet):
+        made = show(output_dir, estimator=options.classifier(context.params))
     if json:
         console.as_json(made.to_dict())
         return

@@ -63,7 +63,7 @@ def explain(
         raise UsageError("give --row or --rows, not both.")
     if output is not None:
         check_output(output, "CSV", inputs=(model, table, background), overwrite=overwrite)
-    with console.bar(f"Explaining {table.name}", quiet=quiet) as progress:
+    with console.bar("Starting", quiet=quiet) as progress:
         from abnet.explanation.explain_table import explain_table
 
         made = explain_table(

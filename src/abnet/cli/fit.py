@@ -86,7 +86,7 @@ def fit(
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
-    bar = console.bar(f"Training on {table.name} and certifying", quiet=quiet)
+    bar = console.bar("Starting", quiet=quiet)
     with console.when_interrupted("interrupted; nothing was written."), bar:
         from abnet.estimators.fit_table import fit_table
 
@@ -100,6 +100,10 @@ def fit(
     show_fit(outcome, json, details=details)
 
 
+MOST_NAMED = 4
+"""Classes that the first line names; the table below names all of them."""
+
+
 def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
     from abnet.words import number_of
@@ -109,9 +113,16 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
         return
     if outcome.headline:
         console.paragraph(outcome.headline)
-    labels = " or ".join(outcome.classes)
+    few = len(outcome.classes) <= MOST_NAMED
+    labels = (
+        (" or " if len(outcome.classes) == 2 else ", ").join(outcome.classes)
+        if few
+        else f"{len(outcome.classes)} classes"
+    )
     columns = number_of(outcome.n_columns, "column")
-    print(f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.")
+    console.paragraph(
+        f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.", end="\n"
+    )
     recipe = outcome.card.recipe
     console.paragraph(f"Recipe: {recipe}." if recipe else "")
     print(outcome.promise(details=details), end="\n\n")
@@ -131,7 +142,12 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
 
     vote_bound = None if certificate is None else certificate.vote_error_bound
     seen = "" if certificate is None else _seen(sum(certificate.facts.class_errors), certificate.facts.n_rows)
-    own = ["this model", "-" if vote_bound is None else percent_up(vote_bound), seen]
+    plain = certificate is not None and certificate.find("error", "vote") is not None
+    own = [
+        "this model, by its plain vote" if plain else "this model",
+        "-" if vote_bound is None else percent_up(vote_bound),
+        seen,
+    ]
     others = [[rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples)] for rival in rivals]
     grouped = certificate is not None and certificate.facts.n_groups is not None
     kind = "error on a new group (by betting)" if grouped else "error rate (Clopper-Pearson)"

@@ -54,7 +54,7 @@ def monitor(
     check_output(state, "JSON", inputs=(model, table), option="--state")
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
-    with console.bar(f"Counting {table.name}", quiet=json):
+    with console.bar("Starting", quiet=json):
         from abnet.decisions.monitor_table import monitor as watch
 
         made = watch(

@@ -60,7 +60,7 @@ def report(
     from abnet.words import number_of
 
     check_output(output, "HTML", inputs=(model, table, compared), overwrite=overwrite)
-    with console.bar(f"Writing {output.name}", quiet=quiet) as progress:
+    with console.bar("Starting", quiet=quiet) as progress:
         from abnet.report.report_table import report_table
 
         made = report_table(

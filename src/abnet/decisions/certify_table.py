@@ -59,7 +59,7 @@ class CertifiedTable:
 
     def confusion(self) -> Certificate:
         """Which class is taken for which, with limits that hold jointly; a statement apart from the certificate."""
-        # A model of ours answers with labels that it knows; another may say anything.
+        # A model of ours answers with labels that it knows, unless it abstains; another may say anything.
         return confusion_of(self.judged, self.terms, others=not self.ours)
 
     def to_dict(self) -> dict[str, Any]:
@@ -237,7 +237,13 @@ class _Wanted:
         """The record of what was made."""
         fitted = None if rows.seen is None else rows.seen.found
         return CertifiedTable(
-            made, rows.unlabelled, fitted, rows.notes, rows.judged(), self.terms, ours=bool(rows.known)
+            made,
+            rows.unlabelled,
+            fitted,
+            rows.notes,
+            rows.judged(),
+            self.terms,
+            ours=bool(rows.known) and not rows.abstains,
         )
 
     def _errors(self, rows: JudgedTable) -> Certificate:

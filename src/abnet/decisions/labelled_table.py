@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.decision import sureness
+from abnet.certificates.decision import ARGMAX, sureness
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.decisions.training_rows import filter_of, label_marks
@@ -17,10 +17,12 @@ from abnet.errors import NamesParameters, Parameter, ParameterError
 from abnet.model.model import Model
 from abnet.model.table_rows import frames_of, number_cells, prepared
 from abnet.preparation.unseen import Unseen, merge
+from abnet.progress import tell
 from abnet.tables import TableError
-from abnet.tables.cells import listed, to_text
+from abnet.tables.cells import listed
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import cell_texts, check_named, label_text, without_group
+from abnet.tables.target import true_labels
 from abnet.words import number_of
 
 __all__ = ["JudgedTable", "judge_model_rows", "judge_predictions", "target_of"]
@@ -72,6 +74,7 @@ class JudgedTable:
     together: list[str | None] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     total: int = 0
+    abstains: bool = False
 
     @property
     def digest(self) -> str:
@@ -178,7 +181,7 @@ def judge_model_rows(
     columns: dict[str, str] | None = None,
     scored: str | None = None,
 ) -> JudgedTable:
-    """Predict the rows of a table that have a label, and keep both.
+    """Predict the rows of a table that have a label, and keep both; answers are those of the model's decision.
 
     Parameters
     ----------
@@ -194,20 +197,25 @@ def judge_model_rows(
     target, columns = target_of(model, truth), columns or {}
     names = model.labels.names
     result = JudgedTable(columns={name: [] for name in columns.values()}, known=tuple(map(label_text, names)))
+    result.abstains = scored is None and model.decision.kind == "abstain"
     result.seen = filter_of(model)
     before, group = 0, model.card.group
-    for batch in frames_of(table):
+    for batch in frames_of(table, progress=lambda share: tell("Predicting the rows", share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
-        labelled = _keep_labels(frame, {"truth": target, **columns}, result)
+        labelled = _keep_labels(frame, {"truth": target, **columns}, result, model.card.cuts)
         result.total = (result.total + _row_sum(frame)) % 2**128
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
         rows, reports = prepared(model, frame, written=False)
-        answers = model.labels.decode(model.predictor.votes(rows)).tolist()
+        if scored is None and model.decision != ARGMAX:
+            codes = model.decision(model.predictor.scores(rows))
+        else:  # a threshold is yet to be found for the plain vote
+            codes = model.predictor.votes(rows)
+        answers = [*result.known, None]
         if scored is not None:
             result.scores += _model_scores(model, rows, scored)[labelled].tolist()
-        result.answers += [label_text(to_text(answer)) for answer, row in zip(answers, labelled, strict=True) if row]
+        result.answers += [answers[code] for code in codes[labelled].tolist()]
         result.unseen = merge([*result.unseen, *reports])
         if result.seen is not None:
             known = {name: code for code, name in enumerate(result.known)}
@@ -240,7 +248,7 @@ def judge_predictions(
     columns = columns or {}
     result = JudgedTable(columns={name: [] for name in columns.values()})
     before = 0
-    for batch in frames_of(table):
+    for batch in frames_of(table, progress=lambda share: tell("Reading the predictions", share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
         for name, column in (("prediction", prediction), ("score", score)):
@@ -260,11 +268,13 @@ def _score_cells(frame: Table, score: str) -> NDArray[np.float64]:
     return np.asarray(cells, np.float64)
 
 
-def _keep_labels(frame: Table, columns: dict[str, str], result: JudgedTable) -> NDArray[np.bool_]:
+def _keep_labels(
+    frame: Table, columns: dict[str, str], result: JudgedTable, cuts: tuple[float, ...] = ()
+) -> NDArray[np.bool_]:
     """Keep the labels and the columns of the rows that have a label; which rows these are."""
     for parameter, column in columns.items():
         check_named(parameter, [column], frame.columns)
-    labels = cell_texts(frame, columns["truth"])
+    labels = true_labels(frame, columns["truth"], cuts)
     labelled = np.array([label is not None for label in labels], dtype=bool)
     result.truth += [label for label in labels if label is not None]
     result.unlabelled += int((~labelled).sum())

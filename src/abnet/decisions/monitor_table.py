@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from abnet.atomic import check_writable
-from abnet.certificates.certificate import Certificate
+from abnet.certificates.decision import ARGMAX
 from abnet.decisions.labelled_table import judge_model_rows
 from abnet.decisions.monitor import Monitor
 from abnet.errors import NamesParameters, Parameter
 from abnet.model.file import load
+from abnet.model.model import Model
 from abnet.parameters import check_fraction
 from abnet.words import number_of
 
@@ -92,7 +93,7 @@ def monitor(
     state : path
         What has been seen so far; it is created if it does not exist.
     error : float, optional
-        The promised error; by default that of the model's certificate.
+        The promised error; by default that of the model's certificate, if it is about the model's own answers.
     alpha : float, optional
         Probability of ever raising a false alarm; 0.01 by default.
     truth : str, optional
@@ -114,7 +115,7 @@ def monitor(
         check_writable(path)
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
     rows = judge_model_rows(loaded, table, truth=truth)
-    watch = _opened(Path(state), loaded.certificate, watched, error, alpha)
+    watch = _opened(Path(state), loaded, watched, error, alpha)
     wrong = rows.judged().wrong if rows.truth else np.zeros(0, np.bool_)
     before = {"n": watch.n, "errors": watch.errors}
     watch.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
@@ -130,11 +131,9 @@ def monitor(
     return MonitoredTable(watch, len(rows.truth), int(wrong.sum()), rows.unlabelled, notes)
 
 
-def _opened(
-    state: Path, certificate: Certificate | None, watched: str, error: float | None, alpha: float | None
-) -> Monitor:
+def _opened(state: Path, model: Model, watched: str, error: float | None, alpha: float | None) -> Monitor:
     if not state.exists():
-        return Monitor(_promised(certificate, error), ALPHA if alpha is None else alpha, watched=watched)
+        return Monitor(_promised(model, error), ALPHA if alpha is None else alpha, watched=watched)
     found = Monitor.load(state)
     if found.watched not in (None, watched):
         raise ValueError(f"{state} belongs to another model; a new model needs a new state.")
@@ -147,14 +146,20 @@ def _opened(
     return found
 
 
-def _promised(certificate: Certificate | None, error: float | None) -> float:
+def _promised(model: Model, error: float | None) -> float:
     if error is not None:
         return error
+    certificate = model.certificate
     bound, given = None if certificate is None else certificate.vote_error_bound, Parameter("error")
     if certificate is not None and certificate.facts.n_groups is not None:
         raise UnwatchableError(
             "the model's certificate is about new groups, but a monitor counts single rows: give {}.", given
         )
+    if model.decision != ARGMAX:
+        raise UnwatchableError(
+            "the model answers by a decision of its own, but its certified error rate is that of the plain vote: give "
+            "{}, the error rate that you expect of its answers.", given,
+        )  # fmt: skip
     if bound is None or bound >= 1.0:
         raise UnwatchableError("the model has no certified error that could be watched: give {}.", given)
     return bound

@@ -87,7 +87,7 @@ def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
     y, answers : array-like (n,)
         None and NaN among the answers are missing ones, and so errors; among the labels they are not taken.
     known : sequence
-        Further labels that the model knows.
+        Labels that the model knows, in its order; others follow.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
         raise ValueError(f"There are {len(labels)} labels, but {len(given)} answers.")
     missing = np.array([_is_missing(answer) for answer in given])
     _check_kinds(labels, [answer for answer, none in zip(given, missing, strict=True) if not none])
-    classes = _sorted({*labels, *known})
+    classes = [*known, *_sorted({*labels} - {*known})]
     places = {label: place for place, label in enumerate(classes)}
     truth = np.array([places[label] for label in labels], np.intp)
     said = [len(classes) if none else _place(answer, places) for answer, none in zip(given, missing, strict=True)]

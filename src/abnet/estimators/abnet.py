@@ -1,4 +1,4 @@
-"""`ABNetClassifier`, and `PBGNetClassifier`, its mean-field counterpart of Letarte et al. (2019)."""
+"""`ABNetClassifier`, and `PBGNetClassifier`, its predecessor of Letarte et al. (2019)."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import PRIOR_SHARE_ALONE
 from abnet.estimators.settings import (
     AGGREGATIONS,
-    MEAN_FIELD,
+    PBGNET,
     Aggregations,
     Settings,
     TrainingSettings,
@@ -48,10 +48,13 @@ class ABNetClassifier(CertificateMixin):
         Minimise the PAC-Bayes bound, or the linear loss with a validation part (no first part then).
     prior : {"auto", "split", "init"}, BAM or Posterior
         Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split"
-        with ``objective="bound"`` and "init" with ``objective="loss"``. A network of your own is the prior's centre: it
-        must have been fixed before these rows were seen, and all of them are bound rows.
+        with ``objective="bound"`` and "init" with ``objective="loss"``. A network of your own is the prior's centre:
+        all rows are bound rows then, and it must have been fixed before any of them was seen. Nothing can check that.
+        If it learned from these rows, or from a sample that overlaps with them, the certificate is false.
     init : BAM or Posterior, optional
-        Where training starts; by default at the prior. It may depend on the rows: the bound holds for every posterior.
+        Where the posterior's training starts; by default at the prior. It may depend on the rows, because the bound
+        holds for every posterior that is trained through it. So it is refused with a prior that is learned on a first
+        part, which would start there too, and with a frozen posterior.
     posterior : {"auto", "train", "frozen"}
         Train the posterior through the bound on the second part, or keep the learned prior and use the second part for
         the certificate alone. "auto" is "frozen" with a learned prior, which was tighter on every data set measured
@@ -301,7 +304,7 @@ class PBGNetClassifier(CertificateMixin):
         """The parameters, checked, with every "auto" resolved that needs no rows."""
         if self.preprocessor is not None:
             check_preprocessor(self.preprocessor)
-        return _settings(self, MEAN_FIELD, several=False)
+        return _settings(self, PBGNET, several=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "PBGNetClassifier":
         """Learn from labelled rows.
@@ -342,6 +345,15 @@ def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Agg
     if estimator.posterior == "frozen" and not has_split and given is None:
         frozen = Parameter("posterior", "frozen")
         raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
+    if estimator.posterior == "frozen" and estimator.objective == "loss":
+        raise ParameterError("{} trains the posterior: use {} with it.", loss, Parameter("posterior", "train"))
+    if first is not None and (has_split or estimator.posterior == "frozen"):
+        # A frozen posterior would be the start itself, and a prior that is learned from a start depends on it.
+        raise ParameterError(
+            "{} is where a posterior starts that is trained through the bound, since it may depend on the rows: use "
+            "{} or a prior of your own, and {}.",
+            Parameter("init"), init, Parameter("posterior", "train"),
+        )  # fmt: skip
     if not is_auto(estimator.learning_rate_init):
         check_positive("learning_rate_init", estimator.learning_rate_init)
     training = TrainingSettings(

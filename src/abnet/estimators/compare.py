@@ -23,10 +23,19 @@ from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.decisions.outside import judge_answers
 from abnet.estimators.certified import CertifiedClassifier
-from abnet.estimators.table_parts import Labelled, read_labelled, take, take_groups, two_random_parts
+from abnet.estimators.table_parts import (
+    Labelled,
+    check_bins,
+    declare_bins,
+    read_labelled,
+    take,
+    take_groups,
+    two_random_parts,
+)
 from abnet.parameters import check_fraction
 from abnet.preparation import TablePreparation
 from abnet.preparation.choose import DecimalMarkError
+from abnet.progress import tell
 from abnet.tables.notes import Note
 from abnet.tables.reading import TableSource
 
@@ -168,7 +177,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
 def _file_size(classifier: Any, preparation: Any) -> int:
     from abnet.model.file import save
 
-    model = classifier.compact()
+    model = classifier.model_
     if preparation is not None:
         model = replace(model, preparation=preparation, feature_names=None)
     with temporary_folder() as folder:
@@ -316,7 +325,8 @@ def compare(
     group: str | None = None,
     test_fraction: float = 0.2,
     choose: bool = False,
-    progress: Callable[[float], None] | None = None,
+    missing_label: str = "drop",
+    bins: int | Sequence[float] | None = None,
 ) -> Comparison:
     """Compare the model of `fit_table` with forest, boosting and logistic regression on the same rows.
 
@@ -338,21 +348,24 @@ def compare(
         Share of the rows that are kept as a test set.
     choose : bool
         Whether you will choose a model by its certificate: every certificate then accounts for the choice among all.
-    progress : callable, optional
-        Takes the share of the models that are done, between 0 and 1.
+    missing_label, bins
+        As for `fit_table`.
     """
     check_fraction("test_fraction", test_fraction)
+    check_bins(bins, group)
     made = CertifiedClassifier() if estimator is None else clone(estimator)
     made.set_params(random_state=drawn_seed(made.random_state))
     if made.preprocessor is None or isinstance(made.preprocessor, str):
         made.set_params(preprocessor=TablePreparation())
     made.settings()
     with temporary_folder() as folder:
+        source = TableSource(table, folder, lambda share: tell("Reading the table", share))
         part = read_labelled(
-            TableSource(table, folder), target, drop=drop, use=made.preprocessor.use, at_least=LEAST_ROWS,
-            max_learn_rows=sys.maxsize, share=0.5, seed=0,
+            source, target, drop=drop, use=made.preprocessor.use, at_least=LEAST_ROWS,
+            max_learn_rows=sys.maxsize, share=0.5, seed=made.random_state, missing_label=missing_label, bins=bins,
         )  # fmt: skip
     part, groups = take_groups(part, group)
+    declare_bins(made, part)
     data = Labelled(part.X, part.y, groups)
     learn, test = two_random_parts(data, 1 - test_fraction, made.random_state)
     contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), made)
@@ -362,9 +375,8 @@ def compare(
     threads, contenders = cpu_count(), list[Contender]()
     with threadpool_limits(threads):  # JAX takes as many by itself
         for name, run in entries.items():
+            tell(name[:1].upper() + name[1:])
             contenders.append(attempt(name, run))
-            if progress is not None:
-                progress(len(contenders) / len(entries))
     read = () if contest.parts is None else contest.parts.preparation.notes_
     commonest = np.unique(contest.test.y, return_counts=True)[1].max()
     return Comparison(

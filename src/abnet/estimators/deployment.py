@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform
+from abnet.aggregation import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform
 from abnet.bam import BAM
-from abnet.predictors import in_memory, mean_field, paths, table, uniform
+from abnet.predictors import compact, in_memory, paths, pbgnet, uniform
 from abnet.predictors.predictor import Predictor
 
 __all__ = ["deploy"]
@@ -39,7 +39,7 @@ def deploy(aggregation: Any, networks: Sequence[BAM], rng: np.random.Generator, 
 
 @deploy.register
 def _(aggregation: Exact, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
-    return table.Table.from_networks(networks, words)
+    return compact.Compact.from_networks(networks, words)
 
 
 @deploy.register
@@ -55,14 +55,12 @@ def _(aggregation: Uniform, networks: Sequence[BAM], rng: np.random.Generator, w
 
 
 @deploy.register
-def _(aggregation: MeanField, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+def _(aggregation: PBGNet, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
     (network,) = networks
-    return mean_field.MeanField.from_network(network)
+    return pbgnet.PBGNet.from_network(network)
 
 
 @deploy.register
-def _(
-    aggregation: StochasticMeanField, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None
-) -> Predictor:
+def _(aggregation: SampledPBGNet, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
     (network,) = networks
-    return mean_field.MeanField.from_network(network, rng, n_samples=aggregation.n_samples)
+    return pbgnet.PBGNet.from_network(network, rng, n_samples=aggregation.n_samples)

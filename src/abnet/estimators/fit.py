@@ -31,7 +31,6 @@ from abnet.estimators.learned import Learned, PreparedRows, deployed, words_of
 from abnet.estimators.mixture_learning import learn_mixture
 from abnet.estimators.network_learning import learn_network
 from abnet.estimators.observing import Observed, observe_posterior
-from abnet.estimators.posterior_losses import one_thread
 from abnet.estimators.preparing import allows_certificate, prepare
 from abnet.estimators.progress import training_bar
 from abnet.estimators.recipe import Recipe, recipe_for
@@ -41,7 +40,8 @@ from abnet.groups import number_groups
 from abnet.labels import losses_of
 from abnet.model.model import Model
 from abnet.predictors.predictor import Predictor
-from abnet.threads import cores
+from abnet.progress import tell
+from abnet.threads import cores, one_blas_thread
 
 __all__ = ["Fitted", "fit"]
 
@@ -102,6 +102,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     from abnet.training.compilation import compilation_cache
 
     streams = Streams.of(seed)
+    tell("Columns")
     split = split_rows(rows, settings, seed)
     prepared, covered = prepare_rows(rows, split, settings)
     with ThreadPoolExecutor(1) as aside, compilation_cache(), training_bar(settings.verbose) as report:
@@ -111,6 +112,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
+        tell("Certificate")
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, streams.deploy)
         seen = observe_posterior(
             learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),
@@ -216,7 +218,7 @@ def _estimate(seen: Observed, codes: NDArray[np.intp]) -> Estimate:
     )  # fmt: skip
 
 
-@one_thread
+@one_blas_thread()
 def draw_one(
     model: Model, learned: Learned, rows: PreparedRows, settings: Settings, rng: np.random.Generator, *, covered: bool
 ) -> Model:

@@ -18,11 +18,10 @@ from abnet.bounds.counted import group_error_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.split import drawn_seed
 from abnet.certificates.statement import Estimate
-from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.labelled_rows import take_rows
 from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_expected, settle
-from abnet.estimators.table_parts import Labelled, read_labelled, take_groups
+from abnet.estimators.table_parts import Labelled, check_bins, declare_bins, read_labelled, take_groups
 from abnet.groups import number_groups
 from abnet.labels import counted
 from abnet.model.card import Card, Rival
@@ -30,6 +29,7 @@ from abnet.model.file import save
 from abnet.model.model import Model
 from abnet.parameters import check_positive
 from abnet.preparation import TablePreparation, UnseenWarning
+from abnet.progress import tell
 from abnet.tables.notes import Note, NoteWarning
 from abnet.tables.reading import Learning, TableSource
 from abnet.words import percent
@@ -206,22 +206,20 @@ def fit_table(
     """
     classifier = _copied(estimator)
     check_positive("max_learn_rows", max_learn_rows, whole=True)
-    if group is not None and isinstance(bins, int):
-        raise ParameterError(
-            "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
-            Parameter("bins"),
-        )
+    check_bins(bins, group)
     limits = {"max_learn_rows": max_learn_rows, "share": classifier.settings().share, "seed": classifier.random_state}
     limits |= {"missing_label": missing_label, "bins": bins}
     rivals: tuple[Rival, ...] = ()
     with temporary_folder() as folder:
-        source = TableSource(table, folder)
+        source = TableSource(table, folder, lambda share: tell("Reading the table", share))
         use = getattr(classifier.preprocessor, "use", ())
         part = read_labelled(source, target, drop=drop, use=use, at_least=LEAST_ROWS, **limits)
         part, groups = take_groups(part, group)
+        declare_bins(classifier, part)
         if part.learns is None:
             features = fit_and_hold(classifier, part, groups)
             if output is not None:
+                tell("Logistic regression, for comparison")
                 rivals = rivals_of(classifier, Labelled(part.X, part.y, groups), (features.first, features.bound))
         else:
             assert part.frames is not None
@@ -231,8 +229,10 @@ def fit_table(
         for note in part.notes:
             warnings.warn(NoteWarning(note), stacklevel=2)
         return classifier
-    made = classifier.compact()
-    card = msgspec.structs.replace(made.card, target=target, rivals=rivals, command=command, group=group)
+    made = classifier.model_
+    card = msgspec.structs.replace(
+        made.card, target=target, rivals=rivals, command=command, group=group, cuts=part.cuts
+    )
     made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
     replaced = Path(output).exists()
     save(made, output)

@@ -23,7 +23,9 @@ def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Setting
     if not settings.several:
         known.check_two()
     if settings.classes is not None:
-        known = Labels.of(settings.classes)
+        declared = Labels.of(settings.classes)
+        order = dict.fromkeys(declared.encode(settings.classes).tolist())  # as they were given
+        known = Labels(declared.classes[list(order)])
     elif known.n_classes > 2 and settings.split:
         present = np.unique(rows.codes[first])
         if len(present) < 2:

@@ -25,6 +25,7 @@ from abnet.labels import losses_of, winners
 from abnet.model.model import Model
 from abnet.preparation import Unseen
 from abnet.preparation.unseen import UnseenWarning, merge
+from abnet.progress import tell
 from abnet.tables.frames import as_table
 from abnet.tables.reading import Learning
 from abnet.tables.target import label_codes
@@ -98,6 +99,7 @@ def count_rows(
         0,
     )
     for frame in frames:
+        tell("Certificate", start / len(learns))
         counted = ~learns[start : start + frame.height]
         table = as_table(frame, before=start)
         start += frame.height

@@ -287,7 +287,7 @@ def _taught(
     seed = int(rng.integers(2**31))
     chosen = np.sort(rng.permutation(every)[: _most_taught(base.shape[1])])
     models = teachers_named(teacher, seed, len(chosen), n_classes)
-    told = _teacher_report(report, len(models))
+    told = None if report is None else lambda name, error: report(name, 1, 1, error)
     known, own = (None if given is None else given[chosen] for given in (groups, weights))
     teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own)
     return (None, every) if teaching is None else (teaching, chosen)
@@ -346,10 +346,6 @@ def _plan(settings: Settings, n_classes: int, n_rows: int, *, taught: bool) -> "
     if training.rate is not None and settings.frozen:
         plan = replace(plan, rate=training.rate)
     return plan if training.batch_size is None else replace(plan, batch_size=training.batch_size)
-
-
-def _teacher_report(report: Any, count: int) -> Any:
-    return None if report is None else lambda name, number, error: report(name, number, count, error)
 
 
 def _class_weights(wanted: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -> NDArray[np.float64] | None:

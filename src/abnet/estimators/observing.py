@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import Evidence, observe
 from abnet.estimators.learned import BoundRows
-from abnet.estimators.posterior_losses import losses_of_draws, one_thread
+from abnet.estimators.posterior_losses import losses_of_draws
 from abnet.estimators.progress import Report
 from abnet.labels import winners
 from abnet.posterior import Posterior
 from abnet.predictors.predictor import Predictor
-from abnet.threads import cores
+from abnet.threads import cores, one_blas_thread
 
 __all__ = ["Observed", "observe_posterior"]
 
@@ -30,7 +30,7 @@ class Observed(NamedTuple):
     """Fixed before the evidence."""
 
 
-@one_thread
+@one_blas_thread()
 def observe_posterior(
     posterior: Posterior,
     predictor: Predictor,

@@ -62,7 +62,7 @@ class _StepGraph(OnnxGraph):
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    plan = export_plan(operator.raw_operator.compact())
+    plan = export_plan(operator.raw_operator.model_)
     graph = _StepGraph(scope)
     inputs, double = _inputs(graph, plan, operator.inputs)
     label, shares, *_ = add_predictor(graph, plan, inputs, double=double)

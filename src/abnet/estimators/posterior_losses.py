@@ -4,17 +4,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from abnet.aggregation import StochasticMeanField, exact
+from abnet.aggregation import SampledPBGNet, exact
 from abnet.bam import BAM
 from abnet.codebook import class_table
 from abnet.estimators.progress import Report
 from abnet.labels import losses_of
 from abnet.posterior import Posterior
-from abnet.predictors.mean_field import MeanField
 from abnet.predictors.paths import block_rows, path_outputs
+from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
+from abnet.threads import one_blas_thread
 
 __all__ = [
     "Losses",
@@ -23,14 +23,9 @@ __all__ = [
     "losses_of_draws",
     "mean_risks",
     "means_of_rows",
-    "one_thread",
     "sampled_losses",
     "losses_on_test_set",
 ]
-
-# Rows are scored in blocks that stay in the cache: to wake a second thread for each takes longer than its product, on a
-# machine that is busy twenty times as long.
-one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
 class Losses(NamedTuple):
@@ -195,7 +190,7 @@ def frozen_losses(
     return Losses(means, pairs, PATHS_OF_MEMBER * len(networks))
 
 
-@one_thread
+@one_blas_thread()
 def losses_of_draws(
     posterior: Posterior,
     predictor: Predictor,
@@ -237,7 +232,7 @@ def losses_of_draws(
     return sampled_losses(networks, X, codes, K, rng, report=report)
 
 
-@one_thread
+@one_blas_thread()
 def losses_on_test_set(
     posterior: Posterior,
     predictor: Predictor,
@@ -255,8 +250,8 @@ def losses_on_test_set(
     aggregation, (network, *more) = posterior.aggregation, posterior.members
     if aggregation.sampled and not aggregation.certified:
         return sampled_losses((network, *more), X, codes, predictor.n_classes, rng, report=report)
-    if isinstance(aggregation, StochasticMeanField):
+    if isinstance(aggregation, SampledPBGNet):
         if max(network.sizes[1:-1]) > exact.MAX_WIDTH:
             return Losses(np.ones(len(codes)))
-        return Losses(losses_of(MeanField.from_network(network).scores(X), codes))
+        return Losses(losses_of(PBGNet.from_network(network).scores(X), codes))
     return losses_of_draws(posterior, predictor, X, scores, codes, rng, frozen=True, report=report)

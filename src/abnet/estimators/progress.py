@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from abnet.progress import is_watched, tell
+
 __all__ = ["Report", "training_bar"]
 
 Report = Callable[[str, int, int, float], None]
@@ -18,8 +20,12 @@ def training_bar(verbose: int) -> Iterator[Report | None]:
     Parameters
     ----------
     verbose : int
-        0 is silent; so is any value when stderr is not a terminal.
+        0 is silent; so is any value when stderr is not a terminal. Stages are told to whoever watches already
+        (`abnet.progress.watched`) instead.
     """
+    if is_watched():
+        yield lambda stage, done, total, value: tell(stage.capitalize(), done / max(total, 1))
+        return
     if not verbose or not sys.stderr.isatty():
         yield None
         return
@@ -35,6 +41,8 @@ def training_bar(verbose: int) -> Iterator[Report | None]:
 
         def report(stage: str, done: int, total: int, value: float) -> None:
             if stage not in tasks:
+                for task in bar.tasks:  # a stage may stop early
+                    bar.update(task.id, completed=task.total)
                 tasks[stage] = bar.add_task(stage, total=total, value="")
             bar.update(tasks[stage], completed=done, value=f"{value:.4f}")
 

@@ -20,7 +20,7 @@ from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitt
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.fit import Fitted, fit
 from abnet.estimators.labelled_rows import checked_rows, marks_of, without_groups
-from abnet.estimators.posterior_losses import losses_on_test_set, one_thread
+from abnet.estimators.posterior_losses import losses_on_test_set
 from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.estimators.settings import Settings
@@ -28,6 +28,7 @@ from abnet.estimators.streams import Streams
 from abnet.labels import Labels, with_unknown
 from abnet.model.model import Model
 from abnet.posterior import Posterior
+from abnet.threads import one_blas_thread
 
 __all__ = ["CertificateMixin", "certify_test_set"]
 
@@ -38,9 +39,8 @@ class CertificateMixin(PredictionMixin):
     delta: float
     n_candidates: int
     random_state: Any
-    certificate_: Any
-    """Certificate or None; not declared so, since readers of a fitted attribute would have to rule out None."""
-    bound_estimate_: Any
+    certificate_: Certificate | None
+    bound_estimate_: Estimate | None
     recipe_: dict[str, Any]
     recipe_text_: str
     bound_rows_: NDArray[np.intp]
@@ -192,7 +192,7 @@ class CertificateMixin(PredictionMixin):
         return np.asarray(self.bound_rows_), max(n_candidates, self.n_candidates)
 
 
-@one_thread
+@one_blas_thread()
 def certify_test_set(
     model: Model,
     posterior: Posterior,

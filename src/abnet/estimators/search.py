@@ -281,9 +281,10 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """A certificate of the chosen classifier from rows that had no part in the search; options as of its own."""
         return self._best().certify(X, y, **options)
 
-    def compact(self) -> Model:
+    @property
+    def model_(self) -> Model:
         """The chosen model in NumPy alone, with its certificate."""
-        return self._best().compact()
+        return self._best().model_
 
     def save(self, path: str | Path) -> None:
         """Write the chosen model with its certificate to one file; `abnet.load` reads it back."""

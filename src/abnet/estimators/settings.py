@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import Aggregation, Ancestral, Exact, MeanField, StochasticMeanField, Uniform, exact
+from abnet.aggregation import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform, exact
 from abnet.certificates.certificate import Source
 from abnet.certificates.certify import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
@@ -27,7 +27,7 @@ __all__ = [
     "AFFORDABLE",
     "AGGREGATIONS",
     "CLOSED_FORM",
-    "MEAN_FIELD",
+    "PBGNET",
     "MemberSettings",
     "Settings",
     "TrainingSettings",
@@ -44,7 +44,7 @@ Aggregations = Mapping[str, Callable[[int], Aggregation]]
 
 AGGREGATIONS: Aggregations = {"exact": lambda n_samples: Exact(), "ancestral": Ancestral, "uniform": Uniform}
 """ABNet's aggregations by the values of the parameter `aggregation`, from `n_samples`."""
-MEAN_FIELD: Aggregations = {"exact": lambda n_samples: MeanField(), "sampled": StochasticMeanField}
+PBGNET: Aggregations = {"exact": lambda n_samples: PBGNet(), "sampled": SampledPBGNet}
 """PBGNet's."""
 CLOSED_FORM: Aggregations = {"exact": lambda n_samples: Exact(), "moments": Ancestral}
 """Those of `CertifiedClassifier`: wide members learn as "ancestral" ones and are deployed in closed form."""
@@ -204,11 +204,11 @@ class Settings:
         return next((name for name in ("ancestral", "moments") if name in self.aggregations), "exact")
 
     @property
-    def mean_field(self) -> bool:
+    def pbgnet(self) -> bool:
         """Whether every neuron reads its own draw of the layer below, so that a draw is a tree of networks."""
-        if self.aggregations is MEAN_FIELD:
+        if self.aggregations is PBGNET:
             return True
-        return self.aggregation != "auto" and isinstance(self.make(self.aggregation), (MeanField, StochasticMeanField))
+        return self.aggregation != "auto" and isinstance(self.make(self.aggregation), (PBGNet, SampledPBGNet))
 
     @property
     def prior(self) -> str:
@@ -274,10 +274,10 @@ class Settings:
 
     def terms(self, n_layers: int) -> Terms:
         """How the model is made, in the words of a certificate; `n_layers` of a network, the output's among them."""
-        trees = self.mean_field and n_layers > 2
+        trees = self.pbgnet and n_layers > 2
         return Terms(
             delta=self.delta, n_candidates=self.n_candidates, source=self._source,
-            trained=not self.frozen, drawn="mean field" if trees else "network",
+            trained=not self.frozen, drawn="tree" if trees else "network",
         )  # fmt: skip
 
 

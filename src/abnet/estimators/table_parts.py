@@ -15,9 +15,10 @@ from abnet.tables.cells import UnknownColumnError
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.reading import Learning, TableSource, learning_part, without
+from abnet.tables.target import bin_names
 from abnet.words import number_of
 
-__all__ = ["Labelled", "read_labelled", "take", "take_groups", "two_random_parts"]
+__all__ = ["Labelled", "check_bins", "declare_bins", "read_labelled", "take", "take_groups", "two_random_parts"]
 
 
 class Labelled(NamedTuple):
@@ -38,6 +39,21 @@ def two_random_parts(data: Labelled, fraction: float, seed: int) -> tuple[NDArra
     """Places of about ``fraction · n`` rows by what they hold, and of the rest; of whole groups, if there are any."""
     split = Split.of(row_hashes(data.X, data.y), fraction, seed, data.groups)
     return split.first, split.counted
+
+
+def check_bins(bins: int | Sequence[float] | None, group: str | None) -> None:
+    """Refuse quantiles of rows that come in groups."""
+    if group is not None and isinstance(bins, int):
+        raise ParameterError(
+            "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
+            Parameter("bins"),
+        )
+
+
+def declare_bins(classifier: Any, part: Learning) -> None:
+    """Give a classifier the classes of a target that was cut, in their order."""
+    if part.cuts and classifier.classes is None:
+        classifier.set_params(classes=list(bin_names(part.cuts)))
 
 
 def read_labelled(

@@ -65,8 +65,8 @@ def column_layout(model: Model) -> ColumnLayout:
     --------
     >>> from abnet.preparation import StandardMap
     >>> from abnet.preparation.coded import CodedMap
-    >>> from abnet.predictors.table import Table
-    >>> table = Table(np.ones((1, 1, 3)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> from abnet.predictors.compact import Compact
+    >>> table = Compact(np.ones((1, 1, 3)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     >>> coded = CodedMap(StandardMap((0, 0), (1, 1)), ((), (0.5,)))
     >>> layout = column_layout(Model(table, preparation=coded, feature_names=("age", "size")))
     >>> layout.names, layout.input_owners.tolist()
@@ -138,8 +138,8 @@ class ExplanationPlan:
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> plan = ExplanationPlan.of(model, [[0.0, 1.0], [2.0, 0.5]], pairs=2)
     >>> plan.to_dict()["background"], plan.permutations.shape
     ([[0, 1], [2, 0.5]], (2, 2, 2))

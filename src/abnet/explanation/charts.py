@@ -63,8 +63,8 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     --------
     >>> from abnet.explanation import explain
     >>> from abnet.model import Model
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> figure = contributions_figure(explain(model, [[1.0, 1.0]], background=[[0.0, 1.0]])[0])
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['x0 = 1', 'x1 = 1']

@@ -17,8 +17,10 @@ from abnet.explanation.model_explanation import ModelExplanation, explain_model_
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.model.model import Model
 from abnet.model.table_rows import as_model, numeric_rows, prepared, whole_table
+from abnet.progress import tell
 from abnet.tables.frames import as_table
-from abnet.tables.named_columns import cell_texts, label_text
+from abnet.tables.named_columns import label_text
+from abnet.tables.target import true_labels
 from abnet.words import number_of
 
 if TYPE_CHECKING:
@@ -131,6 +133,7 @@ def explain_table(
     progress : callable, optional
         Takes the share that is done, between 0 and 1.
     """
+    tell("Reading the table")
     loaded, frame = as_model(model), whole_table(table)
     chosen, notes = chosen_rows(rows, frame.height), list[str]()
     if plots is not None and chosen is not None and len(chosen) > MOST_DRAWN:
@@ -140,11 +143,18 @@ def explain_table(
     usual = _usual(loaded, frame, background, seed, notes)
     whole, explained = None, None
     if chosen is None:
-        plan = _plan(loaded, usual, seed, pairs=2)
-        whole = _whole(loaded, frame, plan, seed, notes)
+        tell("What moves the answers")
+        plan, share = _plan(loaded, usual, seed, pairs=2), 1.0 if output is None else 0.5
+        part = None if progress is None else lambda done: progress(share * done)
+        whole = _whole(loaded, frame, plan, seed, notes, part)
     if chosen is not None or output is not None:
+        tell("Rows")
+        begun = 0.0 if whole is None else 0.5
+        rest = None if progress is None else lambda done: progress(begun + (1.0 - begun) * done)
         numbers = list(range(1, frame.height + 1)) if chosen is None else chosen
-        explained = _rows(loaded, frame, numbers, _plan(loaded, usual, seed), notes, progress)
+        explained = _rows(loaded, frame, numbers, _plan(loaded, usual, seed), notes, rest)
+    if plots is not None:
+        tell("Figures")
     if output is not None and explained is not None:
         with atomic_path(output) as temporary:
             temporary.write_text(explained.to_csv(), encoding="utf-8", newline="")
@@ -194,14 +204,19 @@ def _inputs(loaded: Model, frame: "polars.DataFrame", notes: list[str]) -> Any:
 
 
 def _whole(
-    loaded: Model, frame: "polars.DataFrame", plan: ExplanationPlan, seed: int, notes: list[str]
+    loaded: Model,
+    frame: "polars.DataFrame",
+    plan: ExplanationPlan,
+    seed: int,
+    notes: list[str],
+    progress: Callable[[float], None] | None,
 ) -> ModelExplanation:
     some = _some(frame, MODEL_ROWS, seed)
     codes = _codes(loaded, some)
     if codes is not None and (codes == -2).any():
         notes.append(f"left out: {number_of(int((codes == -2).sum()), 'row')} without a label")
         some, codes = some.filter(codes > -2), codes[codes > -2]
-    return explain_model_inputs(loaded, _inputs(loaded, some, notes), codes, plan, seed=seed)
+    return explain_model_inputs(loaded, _inputs(loaded, some, notes), codes, plan, seed=seed, progress=progress)
 
 
 def _codes(loaded: Model, frame: "polars.DataFrame") -> NDArray[np.intp] | None:
@@ -210,7 +225,8 @@ def _codes(loaded: Model, frame: "polars.DataFrame") -> NDArray[np.intp] | None:
     if not isinstance(target, str) or target not in frame.columns:
         return None
     known: dict[Any, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
-    return np.array([-2 if text is None else known.get(text, -1) for text in cell_texts(as_table(frame), target)])
+    texts = true_labels(as_table(frame), target, loaded.card.cuts)
+    return np.array([-2 if text is None else known.get(text, -1) for text in texts])
 
 
 def _rows(

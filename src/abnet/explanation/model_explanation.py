@@ -14,6 +14,7 @@ from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.labels import winners
 from abnet.model.model import Model
+from abnet.threads import one_blas_thread
 from abnet.words import aligned, number_of, percent
 
 __all__ = ["ColumnImportance", "ModelExplanation", "direction_word", "explain_model", "explain_model_inputs"]
@@ -140,7 +141,7 @@ class ModelExplanation:
     def describe(self, most: int = 10) -> str:
         """The explanation in plain text."""
         parts = [self._importance_text(most)]
-        parts += [self.no_regions] if self.regions is None else [self._region_text(self.regions)]
+        parts += [] if self.regions is None else [self._region_text(self.regions)]
         parts += [self._spectrum_text()] if self.spectra else []
         return "\n\n".join(parts)
 
@@ -251,8 +252,8 @@ def explain_model(
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> found = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])
     >>> found.ranked()[0].column, found.importance[1].error_growth, found.error
@@ -265,6 +266,7 @@ def explain_model(
     return explain_model_inputs(model, inputs, codes, chosen, seed=seed, rows=rows, regions=regions)
 
 
+@one_blas_thread()
 def explain_model_inputs(
     model: Model,
     inputs: Any,

@@ -16,11 +16,11 @@ from abnet.aggregation import region_probabilities
 from abnet.aggregation.uniform import log_transition
 from abnet.bam import BAM
 from abnet.cube import corners
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Layers
 from abnet.predictors.leading import leading_scores, weighted_sums
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
 from abnet.predictors.uniform import Uniform
 
 __all__ = ["Region", "RegionTable", "RowRegions", "region_table", "row_regions", "why_no_regions"]
@@ -156,7 +156,7 @@ def region_table(predictor: Predictor) -> RegionTable | None:
 
 
 @region_table.register
-def _(predictor: Table) -> RegionTable:
+def _(predictor: Compact) -> RegionTable:
     H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
 
     def probabilities(X: Floats) -> Floats:
@@ -224,7 +224,7 @@ def row_regions(predictor: Predictor, X: Floats, most: int = 6) -> list[RowRegio
 
     Examples
     --------
-    >>> table = Table(np.array([[[1.0], [0.0]]]), np.zeros((1, 2)), np.array([[-1.0, -0.5, 0.5, 1.0]]))
+    >>> table = Compact(np.array([[[1.0], [0.0]]]), np.zeros((1, 2)), np.array([[-1.0, -0.5, 0.5, 1.0]]))
     >>> row = row_regions(table, np.array([[3.0]]), most=2)[0]
     >>> [(region.word, round(region.probability, 3), region.output) for region in row.listed]
     [('+-', 0.414, (0.5,)), ('++', 0.414, (1.0,))]

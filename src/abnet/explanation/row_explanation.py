@@ -171,7 +171,7 @@ class RowExplanation:
             aligned(self._column_lines(most, c), left=2),
         ]
         if self.regions is None:
-            return "\n".join([*lines, "", self.no_regions])
+            return "\n".join(lines)
         lines += ["", "Regions that it falls in, with their share of the score F:\n"]
         return "\n".join([*lines, aligned(_region_lines(self.regions, c), left=2)])
 
@@ -371,8 +371,8 @@ def explain(
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = explain(model, [[1.0, 1.0]], background=[[0.0, 1.0], [-1.0, 1.0]])
     >>> print(found[0].describe())
     Row 1: predicted '1' with probability 87.6%.
@@ -460,8 +460,8 @@ def without_background(model: Model) -> Model:
     Examples
     --------
     >>> from abnet.model.card import Card
-    >>> from abnet.predictors.table import Table
-    >>> table = Table(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> from abnet.predictors.compact import Compact
+    >>> table = Compact(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     >>> without_background(Model(table, card=Card(background=((1.0,),), seed=3))).card.to_dict()
     {'seed': 3}
     """

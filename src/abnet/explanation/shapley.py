@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from abnet.cube import corners
 from abnet.explanation.background import ExplanationPlan
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.moments import Moments
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
+from abnet.threads import one_blas_thread
 
 __all__ = [
     "FeatureGame",
@@ -190,7 +191,7 @@ def game_of(predictor: Predictor, owners: NDArray[np.intp]) -> Game:
 
 
 @game_of.register
-def _(predictor: Table, owners: NDArray[np.intp]) -> Game:
+def _(predictor: Compact, owners: NDArray[np.intp]) -> Game:
     return LeadingGame.of(predictor.W, predictor.b, predictor.above, owners)
 
 
@@ -307,6 +308,7 @@ class Values:
         return not self.standard_errors.any()
 
 
+@one_blas_thread()
 def shapley_values(
     model: Model, rows: Floats, plan: ExplanationPlan, progress: Callable[[float], None] | None = None
 ) -> list[Values]:
@@ -328,7 +330,7 @@ def shapley_values(
 
     Examples
     --------
-    >>> model = Model(Table(np.array([[[2.0, -1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> model = Model(Compact(np.array([[[2.0, -1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> plan = ExplanationPlan.of(model, [[0.0, 0.0], [1.0, 1.0]])
     >>> found = shapley_values(model, np.array([[1.0, 0.5]]), plan)[0]
     >>> bool(np.isclose(found.base + found.contributions.sum(axis=0), model.predict_proba([[1.0, 0.5]])[0, 1]))

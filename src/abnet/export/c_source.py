@@ -79,7 +79,7 @@ def to_c(
     Parameters
     ----------
     model : Model
-        ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
+        ``clf.model_`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
         The source file, ``model.c``; the header ``model.h`` is written beside it.
     prefix : str
@@ -103,11 +103,11 @@ def to_c(
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.predictors.table import Table
-    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes
-    (59, 80)
+    (4763, 80)
     """
     files = c_files(path, example=example)
     source = c_program(model, prefix=prefix, header=files[1].name, single=single)

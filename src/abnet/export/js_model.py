@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from abnet.export.plan import output_codes
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Layers
-from abnet.predictors.mean_field import MeanField
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
+from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap, preparation_to_dict, stored_form
 from abnet.preparation.columns import HashedColumn, WordsColumn
 from abnet.preparation.table_map import TableMap
@@ -42,7 +42,7 @@ def js_program(model: Model) -> str:
 
     Examples
     --------
-    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> js_program(net).splitlines()[-2][:40]
     'const abnet_model = abnet.predictor({"bl'
     """
@@ -73,7 +73,7 @@ def js_record(model: Model) -> dict[str, Any]:
 
     Examples
     --------
-    >>> net = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> record = js_record(net)
     >>> record["network"]["type"], record["columns"][1]["name"], record["classes"]
     ('table', 'column 2', ['-1', '1'])
@@ -128,23 +128,23 @@ def _network(predictor: Predictor) -> dict[str, Any]:
     """The first layer of all members stacked, and what stands above it; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be written for web pages; what can be are compact "
-        "networks, mixtures, networks of kept paths, exact mean fields, MAP networks and networks drawn from the "
+        "networks, mixtures, networks of kept paths, exact PBGNets, MAP networks and networks drawn from the "
         "posterior."
     )
 
 
 @_network.register
-def _(predictor: Table) -> dict[str, Any]:
+def _(predictor: Compact) -> dict[str, Any]:
     H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
     return {"type": "table", "first": _layer(predictor.W, predictor.b), "H": H}
 
 
 @_network.register
-def _(predictor: MeanField) -> dict[str, Any]:
+def _(predictor: PBGNet) -> dict[str, Any]:
     if predictor.thresholds:
-        raise ValueError("a mean field of drawn thresholds cannot be written for web pages; an exact one can be.")
+        raise ValueError("a PBGNet of drawn thresholds cannot be written for web pages; an exact one can be.")
     first = _layer(predictor.weights[0], predictor.biases[0])
-    return {"type": "mean field", "first": first, "tables": list(predictor.tables)}
+    return {"type": "pbgnet", "first": first, "tables": list(predictor.tables)}
 
 
 @_network.register

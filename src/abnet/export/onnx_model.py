@@ -38,7 +38,7 @@ def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     model : Model
-        ``clf.compact()`` of a fitted classifier, or `abnet.load` of a model file.
+        ``clf.model_`` of a fitted classifier, or `abnet.load` of a model file.
     path : path
 
     Returns

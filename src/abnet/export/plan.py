@@ -11,11 +11,11 @@ from abnet.bam import BAM
 from abnet.codebook import nearest_word
 from abnet.cube import corners
 from abnet.model.model import Model
+from abnet.predictors.compact import Compact
 from abnet.predictors.layers import Layers
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
-from abnet.predictors.table import Table
 from abnet.preparation.coded import CodedMap, ThermometerMap, stored_form
 from abnet.preparation.columns import (
     BooleanColumn,
@@ -193,7 +193,7 @@ def network_of(predictor: Predictor) -> Network:
 
 
 @network_of.register
-def _(predictor: Table) -> VoteTable:
+def _(predictor: Compact) -> VoteTable:
     H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
     if H.size > MOST_VALUES:
         raise ValueError(

@@ -224,7 +224,7 @@ const abnet = (() => {
       }
       return Array.from(total, (value) => value / members);
     },
-    "mean field"(net, sums) {
+    pbgnet(net, sums) {
       let m = leading(net.first, 0, sums).map(erf);
       for (const table of net.tables) m = multilinear(table.values, 0, table.shape[1], m);
       return [m[0]];

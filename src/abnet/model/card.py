@@ -1,5 +1,7 @@
 """The card of a model: how it was made, in typed fields, for `abnet inspect`, reports and explanations."""
 
+import math
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -70,6 +72,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     curves : tuple of Curve
     target, group : str
         Columns of the labels and of the groups.
+    cuts : tuple of float
+        Where the numbers of the target were cut into classes; empty for a target of labels.
     n_training_rows, n_training_groups : int
         Rows, and groups of rows, given to `fit`.
     n_counted_rows : int
@@ -100,6 +104,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     curves: tuple[Curve, ...] = ()
     target: str | None = None
     group: str | None = None
+    cuts: tuple[float, ...] = ()
     n_training_rows: int | None = None
     n_training_groups: int | None = None
     n_counted_rows: int | None = None
@@ -108,6 +113,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     background: tuple[tuple[int | float, ...], ...] = ()
     bound_estimate: float | None = None
     rivals: tuple[Rival, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(not a < b for a, b in pairwise((*self.cuts, math.inf))):
+            raise ValueError(f"cut points must be finite and increasing; got {self.cuts}.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values of what is known, ready for JSON; ValueError for anything that `from_dict` would refuse.

@@ -17,8 +17,8 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
 from abnet.labels import Labels
 from abnet.model.card import Card
-from abnet.model.compact import compacted, restored
 from abnet.model.model import Model
+from abnet.model.smaller_arrays import restored, shrunk
 from abnet.predictors.kinds import kind_of, predictor_class
 
 __all__ = ["FORMAT", "VERSION", "config_text", "digest", "load", "pack", "save", "unpack"]
@@ -215,7 +215,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : Model
-        ``clf.compact()`` of a fitted classifier.
+        ``clf.model_`` of a fitted classifier.
     path : path
         A file of that name is replaced in one step.
 
@@ -230,14 +230,14 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> path = Path(tempfile.mkdtemp()) / "model.abnet"
     >>> save(model, path)
     >>> load(path).predict([[1.0, 2.0], [-1.0, 0.5]])
     array([ 1, -1])
     """
-    arrays, config = compacted(model.predictor.arrays()), config_text(model)
+    arrays, config = shrunk(model.predictor.arrays()), config_text(model)
     texts = {"format": FORMAT, "format_version": VERSION, "config": config, "sha256": digest(arrays, VERSION, config)}
     content = pack(arrays, texts)
     with atomic_path(path) as temporary:

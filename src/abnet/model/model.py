@@ -48,8 +48,8 @@ class Model:
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> table = Table(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> from abnet.predictors.compact import Compact
+    >>> table = Compact(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     >>> model = Model(table, labels=["no", "yes"])
     >>> model.predict([[1.0, 2.0], [-1.0, 0.5]])
     array(['yes', 'no'], dtype='<U3')
@@ -205,9 +205,10 @@ class Model:
         lines, card = [self._about()], self.card
         if self.certificate is not None and self.certificate.vote_error_bound is not None:
             facts = self.certificate.facts
+            plain = "" if self.decision == ARGMAX else " of the plain vote"
             lines.append(
-                f"error rate at most {percent_up(self.certificate.vote_error_bound)} with {confidence(facts.delta)} "
-                f"confidence, from {number_of(facts.n_rows, 'counted row')}"
+                f"error rate{plain} at most {percent_up(self.certificate.vote_error_bound)} with "
+                f"{confidence(facts.delta)} confidence, from {number_of(facts.n_rows, 'counted row')}"
             )
         if self.decision.kind != "argmax":
             lines.append(f"decision: {self.decision.kind} at {self.decision.threshold!r}")

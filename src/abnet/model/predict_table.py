@@ -128,8 +128,8 @@ def predict_table(
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table as Network
-    >>> model = Model(Network(np.array([[[2.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), labels=["no", "yes"])
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.array([[[2.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), labels=["no", "yes"])
     >>> predict_table(model, {"x": [1.5, -2.0]}).frame["prediction"].to_list()
     ['yes', 'no']
     """

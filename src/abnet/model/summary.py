@@ -121,7 +121,7 @@ def _columns(model: Model) -> list[str]:
 def _facts(model: Model) -> dict[str, str]:
     card = model.card
     found = {
-        "classes": " or ".join(model.labels.names),
+        "classes": (" or " if model.n_classes == 2 else ", ").join(model.labels.names),
         "target": card.target,
         "groups": card.group,
         "training": _training(card),
@@ -161,6 +161,8 @@ def _network(model: Model) -> str:
 def _decision(model: Model) -> str:
     decision = model.decision
     if decision.kind == "abstain":
+        if (decision.threshold or 0.0) < 0.0:
+            return "every row is answered"
         return f"no answer unless the model is surer than {decision.threshold:g}"
     if decision.kind == "cut":
         names = model.labels.names

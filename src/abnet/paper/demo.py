@@ -2,7 +2,6 @@
 
 import csv
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from abnet.estimators.table_parts import Labelled, take, two_random_parts
 from abnet.labels import Labels
 from abnet.paper.datasets import Dataset, UnknownDatasetError, load
 from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.progress import tell
 from abnet.report.page import write_report
 
 if TYPE_CHECKING:
@@ -114,9 +114,7 @@ class Demonstration:
         }
 
 
-def demo(
-    folder: str | os.PathLike[str], *, estimator: Any = None, progress: Callable[[float], None] | None = None
-) -> Demonstration:
+def demo(folder: str | os.PathLike[str], *, estimator: Any = None) -> Demonstration:
     """Learn 0-4 against 5-9 from scikit-learn's digits; write the model, a picture and a report to a folder.
 
     Parameters
@@ -125,8 +123,6 @@ def demo(
         Created if missing.
     estimator : CertifiedClassifier, optional
         Unfitted.
-    progress : callable, optional
-        Takes the share that is done, between 0 and 1.
     """
     network = CertifiedClassifier() if estimator is None else clone(estimator)
     network.set_params(random_state=drawn_seed(network.random_state))
@@ -138,15 +134,12 @@ def demo(
     contenders = [certified("abnet fit", network, learn, test)]
     parts, peers = Parts(network.other_rows_, network.bound_rows_), usual_models(network.random_state)
     for name, peer in peers.items():
-        if progress is not None:
-            progress(len(contenders) / (len(peers) + 2))
+        tell(name[:1].upper() + name[1:])
         contenders.append(judged(name, peer, learn, test, parts, network.delta))
     network.save(model)
     _draw(network, tuple(contenders), picture)
     others = [contender.to_dict() for contender in contenders[1:]]
     page = write_report(network, place / "report.html", test.X, test.y, title="Handwritten digits", rivals=others)
-    if progress is not None:
-        progress(1.0)
     return Demonstration(
         len(learn.y), len(test.y), network.certificate_, tuple(contenders), place / model.name, place / picture.name,
         page,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import exact, meanfield
+from abnet.aggregation import exact, pbgnet
 from abnet.bam import BAM
 from abnet.cube import corners
 from abnet.plots import OKABE_ITO, label_panel, styled
@@ -307,9 +307,9 @@ def _stochastic(layers: Any, lifted: Any) -> Any:
 
 
 def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.predictors.table import Table
+    from abnet.predictors.compact import Compact
 
-    predictor = Table.from_networks([network])
+    predictor = Compact.from_networks([network])
     return lambda: predictor.scores(X)
 
 
@@ -322,7 +322,7 @@ def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
 
 _BUILDERS: dict[str, Builder] = {
     "formula as written": _compiled(output_as_written),
-    "PBGNet": _compiled(meanfield.output),
+    "PBGNet": _compiled(pbgnet.output),
     "ABNet": _compiled(exact.output),
     "stochastic ABNet": _compiled(_stochastic),
     "compact ABNet": _compact,

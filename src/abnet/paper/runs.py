@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import Aggregation, Exact, MeanField, StochasticMeanField, Uniform, exact
+from abnet.aggregation import Aggregation, Exact, PBGNet, SampledPBGNet, Uniform, exact
 from abnet.bam import BAM
 from abnet.baselines import BNN, EBP, BinaryConnect
 from abnet.bounds import catoni_bound
@@ -273,10 +273,10 @@ class Member:
     def _aggregation(self) -> Aggregation:
         if not self.model.startswith(("ABNet", "PBGNet")):
             raise ValueError(f"{self.model} is no aggregation: its objective is its own, not {self.protocol.objective}")
-        mean_field, n = self.model.startswith("PBGNet"), self.protocol.n_samples
+        pbgnet, n = self.model.startswith("PBGNet"), self.protocol.n_samples
         if n is None:
-            return MeanField() if mean_field else Exact()
-        return StochasticMeanField(n) if mean_field else Uniform(n)
+            return PBGNet() if pbgnet else Exact()
+        return SampledPBGNet(n) if pbgnet else Uniform(n)
 
     def _first_state(self, restart: int) -> Any:
         rng = np.random.default_rng([self.repetition, 1] + [restart] * (restart > 0))

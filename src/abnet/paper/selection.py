@@ -170,7 +170,8 @@ def trials(settings: Iterable[Setting]) -> list[Setting]:
     Examples
     --------
     >>> trials([Setting("ads", "BC", (10,), 0.1, 2), Setting("ads", "BC", (8,), 0.1, 2)])
-    [Setting(dataset='ads', model='BC', hidden_layer_sizes=(10,), learning_rate=0.1, repetition=0, trial_epochs=20)]
+    [Setting(dataset='ads', model='BC', hidden_layer_sizes=(10,), learning_rate=0.1, repetition=0, trial_epochs=20,
+     variant=None)]
     """
     return list(dict.fromkeys(_trial(s) for s in settings if s.architecture == "wide"))
 

@@ -24,7 +24,6 @@ __all__ = [
     "PREPARATIONS",
     "RECIPES",
     "Measurement",
-    "all_recipes",
     "measure",
     "measure_all",
     "summarise",
@@ -54,21 +53,6 @@ RECIPES: dict[str, dict[str, Any]] = {
 The one of mnist49 (cells, directions, root, width, fraction) was found on other digits, 3 against 5 and 3 against 8,
 which costs nothing; on 4 against 9 it is the eleventh.
 """
-
-DEFAULTS_TRIED = 6
-"""Settings that the measurement of the defaults tried on every data set (`results/defaults.csv`): two posteriors, three
-prior fractions."""
-
-
-def all_recipes(dataset: str) -> int:
-    """Every recipe tried on a data set, wherever it was tried: those of `RECIPES`, and those behind the defaults.
-
-    Examples
-    --------
-    >>> RECIPES["ads"]["n_candidates"], all_recipes("ads")
-    (4, 10)
-    """
-    return int(RECIPES[dataset]["n_candidates"]) + DEFAULTS_TRIED
 
 
 PREPARATIONS: dict[str, str] = {

@@ -7,10 +7,10 @@ from abnet.predictors.predictor import Predictor
 __all__ = ["kind_of", "kinds", "predictor_class", "register"]
 
 _HOMES = {
-    "table": "abnet.predictors.table:Table",
+    "table": "abnet.predictors.compact:Compact",
     "paths": "abnet.predictors.paths:Paths",
     "uniform": "abnet.predictors.uniform:Uniform",
-    "mean field": "abnet.predictors.mean_field:MeanField",
+    "pbgnet": "abnet.predictors.pbgnet:PBGNet",
     "layers": "abnet.predictors.layers:Layers",
     "moments": "abnet.predictors.moments:Moments",
 }
@@ -42,8 +42,8 @@ def kind_of(predictor: Predictor) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from abnet.predictors.table import Table
-    >>> kind_of(Table(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> kind_of(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     'table'
     """
     cls = type(predictor)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.certificates.decision import sureness
 from abnet.certificates.fitted_rows import FittedRows
+from abnet.decisions.measures import calibration_error, log_loss
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.labels import winners
 from abnet.model.model import Model
@@ -70,8 +71,7 @@ class RowMeasures:
         Rows of each true class, by answer; a last row for labels that the model does not know, a last column for rows
         without an answer.
     log_loss, calibration_error : float or None
-        Of the probabilities, where there are any: the mean of ``-ln p(true class)`` over rows with a known label, and
-        the mean gap between probability and frequency over the bins.
+        Of the probabilities, where there are any (`abnet.decisions.measures`); the first over rows with a known label.
     bins : tuple of CalibrationBin
         Of the second class's probability, or with several classes of the answer's.
     coverage, risk : tuples of float
@@ -142,8 +142,8 @@ def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) 
 
     Examples
     --------
-    >>> from abnet.predictors.table import Table
-    >>> model = Model(Table(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> model = Model(Compact(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = measure_rows(model, np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([0, 1, 1, 1])).measures
     >>> found.errors, found.confusion.tolist(), found.risk[-1]
     (1, [[1, 0], [1, 2]], 0.25)
@@ -172,19 +172,18 @@ def measure_scores(
     errors, n_answered = int((answered & (answers != codes)).sum()), int(answered.sum())
     confusion = np.zeros((K + int(not known.all()), K + int(model.decision.kind == "abstain")), np.int64)
     np.add.at(confusion, (np.where(known, codes, K), answers), 1)
-    log_loss, gap = None, None
+    surprise, gap = None, None
     bins: tuple[CalibrationBin, ...] = ()
     if model.predictor.shares and known.any():
         probabilities = model.probabilities_from_scores(scores)
-        chosen = np.clip(probabilities[known, codes[known]], 1e-300, 1.0)
-        log_loss = float(-np.log(chosen).mean())
+        surprise = log_loss(probabilities[known], np.arange(K), codes[known])
+        gap = calibration_error(probabilities, ~wrong)
         said = probabilities[:, 1] if K == 2 else probabilities.max(axis=1)
         bins = calibration_bins(said, codes == 1 if K == 2 else ~wrong)
-        gap = float(sum(b.n_rows * abs(b.said - b.found) for b in bins) / n)
     low, high = interval(errors, n_answered) if n_answered else (0.0, 1.0)
     coverage, risk = risk_by_coverage(sureness(scores), wrong)
     return RowMeasures(
-        n, n_answered, errors, low, high, confusion, log_loss, gap, bins, coverage, risk,
+        n, n_answered, errors, low, high, confusion, surprise, gap, bins, coverage, risk,
         n_fitted=None if seen is None else seen.found, were_fitted=seen is not None and seen.reused,
         n_unlabelled=n_unlabelled,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.labels import Labels
 from abnet.model.model import Model
+from abnet.progress import tell
 from abnet.report.columns import columns_section, form_fields, medoid
 from abnet.report.estimates import estimates_section
 from abnet.report.learning import learning_section
@@ -84,8 +85,8 @@ def write_report(
     Examples
     --------
     >>> import tempfile
-    >>> from abnet.predictors.table import Table
-    >>> net = Model(Table(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    >>> from abnet.predictors.compact import Compact
+    >>> net = Model(Compact(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> page = write_report(net, Path(tempfile.mkdtemp()) / "report.html", [[1.0, 0.0], [-1.0, 2.0]], [1, -1])
     >>> "<h1>" in page.read_text(encoding="utf-8")
     True
@@ -132,8 +133,10 @@ def report_page(
 ) -> str:
     """The HTML of a report; parameters as for `write_report`, with rows that are prepared and measured."""
     stated, measures = about or About(), None if given is None else given.measures
+    tell("What moves the answers")
     plan = page_plan(model, given)
     moves = moves_of(model, plan, given, progress)
+    tell("Drawing the page")
     peers = tuple(rivals) or peers_of([msgspec.structs.asdict(rival) for rival in model.card.rivals])
     body, data, script = _form(model, plan) if form else (Markup(), Markup(), "")
     sections = [

@@ -16,13 +16,15 @@ from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.model.model import Model
 from abnet.model.table_rows import as_model, frames_of, prepared
 from abnet.preparation.unseen import Unseen, merge
+from abnet.progress import tell
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
 from abnet.report.promise import Peer, peers_of
 from abnet.report.summary import About
 from abnet.tables import TableError
 from abnet.tables.frames import Table, as_table
-from abnet.tables.named_columns import cell_texts, check_named, label_text
+from abnet.tables.named_columns import check_named, label_text
+from abnet.tables.target import true_labels
 
 __all__ = ["ReportedTable", "report_table"]
 
@@ -136,11 +138,12 @@ def _gathered(
     known: dict[str | None, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
     rng, before, unlabelled, unseen = np.random.default_rng(0), 0, 0, list[Unseen]()
     scores, codes, seen = [], [], filter_of(loaded)
+    tell("Reading the table")
     some: tuple[NDArray[Any], ...] = ()
     for batch in frames_of(table, progress=None if progress is None else lambda share: progress(READ * share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
-        labels = _codes(frame, target, known)
+        labels = _codes(frame, target, known, loaded.card.cuts)
         rows, reports = prepared(loaded, frame)
         unseen = merge([*unseen, *reports])
         here = labels > _UNLABELLED
@@ -161,9 +164,9 @@ _UNLABELLED = -2
 """Code of a row without a label; -1 is a label that the model does not know."""
 
 
-def _codes(frame: Table, target: str, known: dict[str | None, int]) -> NDArray[np.intp]:
+def _codes(frame: Table, target: str, known: dict[str | None, int], cuts: tuple[float, ...]) -> NDArray[np.intp]:
     check_named("truth", [target], frame.columns)
-    texts = cell_texts(frame, target)
+    texts = true_labels(frame, target, cuts)
     return np.array([_UNLABELLED if text is None else known.get(text, -1) for text in texts], np.intp)
 
 

@@ -373,6 +373,8 @@ class Learning:
         Says of every such row whether it learns; None if the whole table is here.
     frames : callable or None
         Gives all such rows again, for `learns`.
+    cuts : tuple of float
+        Where the numbers of the target were cut into classes, if they were.
     """
 
     X: Any
@@ -381,6 +383,7 @@ class Learning:
     n_rows: int
     learns: NDArray[np.bool_] | None = None
     frames: "Callable[[], Iterator[polars.DataFrame]] | None" = None
+    cuts: tuple[float, ...] = ()
 
 
 def learning_part(
@@ -417,6 +420,7 @@ def learning_part(
         raise ValueError(f"share must lie between 0 and 1, max_learn_rows be 1 or more; got {share}, {max_learn_rows}.")
     binning = None if bins is None else Binning.of(read, target, bins, seed)
     notes: tuple[Note, ...] = () if binning is None else (binning.note,)
+    cuts = () if binning is None else binning.cuts
 
     def frames() -> "Iterable[polars.DataFrame]":
         return read() if binning is None else binning.frames(read())
@@ -433,11 +437,12 @@ def learning_part(
             if tally.rows > len(hashes):
                 notes += (Note("missing labels", (target,), tally.rows - len(hashes)),)
             X, y, more = _chosen(labelled(frames(), target), target, learns)
-            return Learning(X, y, (*notes, *more), len(learns), learns, lambda: labelled(frames(), target))
+            notes = (*notes, *more)
+            return Learning(X, y, notes, len(learns), learns, lambda: labelled(frames(), target), cuts)
     whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
     first.clear()
     X, y, more = split_target(whole, target, missing_label=missing_label)
-    return Learning(X, y, (*notes, *more), len(y))
+    return Learning(X, y, (*notes, *more), len(y), cuts=cuts)
 
 
 class _Tally:

@@ -25,6 +25,7 @@ from abnet.tables.cells import (
     to_text,
 )
 from abnet.tables.frames import Table, as_table
+from abnet.tables.named_columns import cell_texts
 from abnet.tables.notes import Note
 from abnet.words import number_of
 
@@ -36,9 +37,11 @@ __all__ = [
     "FeaturesAndLabels",
     "MOST_CLASSES",
     "NoClassesError",
+    "bin_names",
     "label_codes",
     "labelled",
     "split_target",
+    "true_labels",
 ]
 
 MOST_CLASSES = 100
@@ -354,7 +357,7 @@ class Binning:
     Examples
     --------
     >>> Binning("y", (10.0, 20.0)).names
-    ('1: < 10', '2: 10 to < 20', '3: >= 20')
+    ('below 10', '10 to 20', '20 or above')
     """
 
     column: str
@@ -401,14 +404,12 @@ class Binning:
     @property
     def names(self) -> tuple[str, ...]:
         """The labels of the classes, in their order."""
-        cuts = [f"{cut:g}" for cut in self.cuts]
-        middle = [f"{a} to < {b}" for a, b in pairwise(cuts)]
-        return tuple(f"{k}: {text}" for k, text in enumerate([f"< {cuts[0]}", *middle, f">= {cuts[-1]}"], 1))
+        return bin_names(self.cuts)
 
     @property
     def note(self) -> Note:
         """What was done."""
-        cuts = ", ".join(f"{cut:g}" for cut in self.cuts)
+        cuts = ", ".join(map(_cut_text, self.cuts))
         n = None if self.aside is None else int(self.aside.sum())
         return Note("cut" if n is None else "binned", (self.column,), n, facts={"bins": len(self.names), "cuts": cuts})
 
@@ -418,12 +419,58 @@ class Binning:
 
         start, names = 0, np.array([*self.names, ""], object)
         for frame in frames:
-            y = _quantities(as_table(frame, before=start), self.column)
-            codes = np.where(np.isnan(y), len(self.names), np.searchsorted(self.cuts, y, side="right"))
+            codes = _bins(_quantities(as_table(frame, before=start), self.column), self.cuts)
             made = frame.with_columns(pl.Series(self.column, names[codes].tolist(), pl.String))
             kept = None if self.aside is None else ~self.aside[start : start + frame.height]
             start += frame.height
             yield made if kept is None else made.filter(kept)
+
+
+def bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
+    """The labels of the classes between cut points, in their order; a cut point belongs to the class above it.
+
+    Examples
+    --------
+    >>> bin_names([10.0]), bin_names([0.5, 1234567.25])
+    (('below 10', '10 or above'), ('below 0.5', '0.5 to 1234567.25', '1234567.25 or above'))
+    """
+    texts = list(map(_cut_text, cuts))
+    return (f"below {texts[0]}", *(f"{a} to {b}" for a, b in pairwise(texts)), f"{texts[-1]} or above")
+
+
+def _cut_text(cut: float) -> str:
+    short = f"{cut:g}"
+    return short if float(short) == cut else repr(cut)
+
+
+def _bins(x: NDArray[np.float64], cuts: Sequence[float]) -> NDArray[np.intp]:
+    """The place of each number's class; that of none for NaN."""
+    return np.where(np.isnan(x), len(cuts) + 1, np.searchsorted(cuts, x, side="right"))
+
+
+def true_labels(table: Table, column: str, cuts: Sequence[float] = ()) -> list[str | None]:
+    """Labels of a table as text, None where they are missing, for a model that exists already.
+
+    Parameters
+    ----------
+    table : Table
+    column : str
+    cuts : sequence of float
+        Where the model's target was cut into classes; numbers then become the labels of these classes. The table may
+        also hold these labels themselves.
+
+    Examples
+    --------
+    >>> true_labels(as_table({"price": ["9.5", "10", "", "below 10"]}), "price", [10.0])
+    ['below 10', '10 or above', None, 'below 10']
+    """
+    texts = cell_texts(table, column)
+    if not cuts:
+        return texts
+    x, _ = table.cells(column).numbers(PLAIN)
+    names = bin_names(cuts)
+    codes = _bins(np.where(np.isfinite(x), x, np.nan), cuts).tolist()
+    return [names[code] if code < len(names) else text for code, text in zip(codes, texts, strict=True)]
 
 
 def _quantities(table: Table, column: str) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.bam import BAM
 from abnet.posterior import Posterior
+from abnet.progress import tell
 from abnet.training.centring import STREAMED, Centring
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
 from abnet.training.objective import Objective
@@ -144,9 +145,12 @@ def learn_members(
             break
         state = start(members.as_prior(), objective, train.size, 0.05)
         limits = Limits(0.0, NEVER, halving_patience=NEVER, max_epochs=epochs, cosine_epochs=epochs)
+        width = " x ".join(map(str, learner.sizes[1:-1]))
+        stage = f"{learner.n_members} networks of {width} neurons, {objective.name.lower()} loss"
+        tell(stage)  # programs are compiled first
         outcome = run_stage(
             (padded,), (open_runs(stack([state]), [rate], new_keys(rng, 1)),), rows, train, watch, rng=rng,
-            batch_size=plan.batch_size, limits=limits, report=_reporter(report, objective, epochs),
+            batch_size=plan.batch_size, limits=limits, report=_reporter(report, stage, epochs),
         )  # fmt: skip
         members = padded.posterior(best_of(outcome.runs[0]))
         curve += [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
@@ -198,11 +202,8 @@ def _centred(centring: Centring, lifted: Any, order: NDArray[np.intp], padding: 
     return out
 
 
-def _reporter(report: Any, objective: Objective, epochs: int) -> Report | None:
-    if report is None:
-        return None
-    name = f"networks, {objective.name.lower()} loss"
-    return lambda epoch, values: report(name, epoch, epochs, float(values[0]))
+def _reporter(report: Any, stage: str, epochs: int) -> Report | None:
+    return None if report is None else lambda epoch, values: report(stage, epoch, epochs, float(values[0]))
 
 
 def _with_columns(matrix: NDArray[Any], count: int) -> NDArray[np.float32]:

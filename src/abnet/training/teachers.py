@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from abnet.calibration import Calibration
 from abnet.groups import number_groups
+from abnet.progress import tell
 from abnet.words import whole_percents
 
 __all__ = [
@@ -58,7 +59,7 @@ LEAST_WEIGHT = 0.05
 SILENT = 1e-3
 """Share of the largest weight below which a teacher is not asked about made rows."""
 
-Report = Callable[[str, int, float], None]
+Report = Callable[[str, float], None]
 
 
 def teachers_named(teacher: Any, seed: int, n_rows: int = 0, n_classes: int = 2) -> dict[str, Any]:
@@ -141,12 +142,13 @@ class Teaching:
         unseen: list[NDArray[np.float64]] = []
         calibrations: tuple[Calibration, ...] = ()
         try:
-            for number, (name, model) in enumerate(models.items(), start=1):
+            for name, model in models.items():
+                tell(f"Teacher: {name}")
                 fitted, said = _asked(model, rows, unseen)
                 if fitted is None:
                     continue
                 if report is not None:
-                    report(f"teacher: {name}", number, float(np.mean(said.argmax(axis=1) != codes)))
+                    report(f"teacher: {name}", float(np.mean(said.argmax(axis=1) != codes)))
                 if n_classes > 2:
                     calibrations += (Calibration.fitted(said, np.eye(n_classes)[codes]),)
                     said = calibrations[-1].apply(said)
@@ -230,6 +232,7 @@ def teach(
     watched : array of int, optional
         Rows that only say which epoch to keep: no row is made of them.
     """
+    tell("Rows for the networks")
     made = recombined_rows(X if watched is None else np.delete(X, watched, axis=0), cells, rng, most)
     labels = np.eye(teaching.n_classes)[codes]
     targets = np.concatenate([(labels + teaching.unseen) / 2, teaching.probabilities(made)])

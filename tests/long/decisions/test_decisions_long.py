@@ -19,7 +19,7 @@ from abnet.certificates.goals import TargetError, meet
 from abnet.certificates.held import Held
 from abnet.certificates.split import bet_keys, row_hashes, row_order
 from abnet.decisions import Monitor
-from promise import breaks
+from broken_promise import breaks
 
 Rows = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from abnet.bounds import clopper_pearson_bound
+from broken_promise import breaks
 from estimators.test_class_promise import DELTA, failures_of_fits, fitted
 from estimators.worlds import FOUR, POINTS
-from promise import breaks
 
 REPETITIONS, MUTANTS = 400, 60
 KINDS: dict[str, dict[str, Any]] = {

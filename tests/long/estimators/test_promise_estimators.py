@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abnet.estimators.search import ABNetSearch
-from abnet.predictors.table import Table
+from abnet.predictors.compact import Compact
 from estimators.worlds import (
     KINDS,
     MIXTURES,
@@ -97,7 +97,7 @@ def broken_on_groups(world: World, seed: int, grouped: bool, **settings: Any) ->
         make = certified if "teacher" in settings else classifier
         fitted = make(seed, **settings).fit(X, y, groups=groups)
     networks = getattr(fitted, "networks_", (fitted.network_,))
-    exact = np.mean([Table.from_networks([network]).scores(POINTS) for network in networks], axis=0)
+    exact = np.mean([Compact.from_networks([network]).scores(POINTS) for network in networks], axis=0)
     c = fitted.certificate_
     vote = world.vote_error(fitted.decision_function(POINTS))
     return np.array([c.gibbs_risk_bound < world.gibbs_risk(exact), c.vote_error_bound < vote]).astype(int)

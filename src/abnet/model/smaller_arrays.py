@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from abnet.predictors.steps import steps_of
 
-__all__ = ["STEP", "compacted", "restored"]
+__all__ = ["STEP", "shrunk", "restored"]
 
 STEP = ".step"
 """What the name of an array of steps ends in."""
 
 
-def compacted(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def shrunk(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The arrays as a file holds them; `restored` gives the same numbers back.
 
     Examples
     --------
-    >>> stored = compacted({"W": np.array([[0.5, 3.0]]), "b": np.array([0.1])})
+    >>> stored = shrunk({"W": np.array([[0.5, 3.0]]), "b": np.array([0.1])})
     >>> {name: array.dtype.name for name, array in stored.items()}
     {'W': 'int8', 'W.step': 'float32', 'b': 'float64'}
     """

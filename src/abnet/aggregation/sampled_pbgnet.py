@@ -1,4 +1,4 @@
-"""Stochastic PBGNet: the mean-field sums replaced by means over sampled representations. An estimate."""
+"""Sampled PBGNet: the sums of `pbgnet` replaced by means over sampled representations. An estimate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any
 
 from abnet.aggregation.ancestral import sign_means
 from abnet.aggregation.exact import mean_activation
-from abnet.aggregation.meanfield import path_kl
+from abnet.aggregation.pbgnet import path_kl
 from abnet.aggregation.protocol import Aggregation, check_outputs, refuse_table, require_key
 from abnet.cube import map_blocks
 from abnet.jax_helpers import uniform
 from abnet.shapes import Float
 
-__all__ = ["StochasticMeanField", "output"]
+__all__ = ["SampledPBGNet", "output"]
 
 ROWS = 64
 """Rows worked on at a time: their draws, T for each, should not leave the cache by much."""
@@ -118,7 +118,7 @@ def _log_ratio(s: Any, F: Any, dF: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class StochasticMeanField(Aggregation):
+class SampledPBGNet(Aggregation):
     """Stochastic PBGNet, an estimate; means of draws, fed into the next layer, are no draw, so there are no `losses`.
 
     Parameters
@@ -131,8 +131,8 @@ class StochasticMeanField(Aggregation):
 
     def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         """The means of fresh draws."""
-        refuse_table(table, "StochasticMeanField")
-        require_key(key, "StochasticMeanField")
+        refuse_table(table, "SampledPBGNet")
+        require_key(key, "SampledPBGNet")
         return output(layers, lifted, key, self.n_samples)
 
     def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Stochastic PBGNet: consistent with the mean-field sums, with the likelihood-ratio gradient."""
+"""Sampled PBGNet: consistent with the sums over all representations, with the likelihood-ratio gradient."""
 
 from functools import partial
 from typing import Any
@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.aggregation import exact, meanfield, stochastic_meanfield
+from abnet.aggregation import exact, pbgnet, sampled_pbgnet
 from abnet.aggregation.ancestral import sign_means
 from conftest import random_network
 
@@ -25,8 +25,8 @@ def test_one_hidden_layer_is_unbiased_in_value_and_gradient(rng: np.random.Gener
     def value_and_slopes(output: Any) -> Any:
         return jax.value_and_grad(lambda v: (output(v) * jnp.asarray([1.0, -2.0, 0.5, 1.0])).sum())(layers)
 
-    drawn = jax.jit(jax.vmap(lambda k: value_and_slopes(lambda v: stochastic_meanfield.output(v, lifted, k, 10))))(keys)
-    truth = jax.jit(lambda: value_and_slopes(lambda v: meanfield.output(v, lifted)))()
+    drawn = jax.jit(jax.vmap(lambda k: value_and_slopes(lambda v: sampled_pbgnet.output(v, lifted, k, 10))))(keys)
+    truth = jax.jit(lambda: value_and_slopes(lambda v: pbgnet.output(v, lifted)))()
     for sample, target in zip(jax.tree.leaves(drawn), jax.tree.leaves(truth), strict=True):
         values = np.asarray(sample, np.float64)
         error = values.std(axis=0) / np.sqrt(len(values)) + 1e-6
@@ -35,8 +35,8 @@ def test_one_hidden_layer_is_unbiased_in_value_and_gradient(rng: np.random.Gener
 
 def test_many_draws_approach_the_sums_at_depth(rng: np.random.Generator) -> None:
     layers, lifted = case(rng, (3, 4, 3, 1))
-    truth = jax.jit(meanfield.output)(layers, lifted)
-    output = jax.jit(stochastic_meanfield.output, static_argnums=3)
+    truth = jax.jit(pbgnet.output)(layers, lifted)
+    output = jax.jit(sampled_pbgnet.output, static_argnums=3)
     few, many = (np.abs(output(layers, lifted, jax.random.key(5), n) - truth).mean() for n in (20, 20_000))
     assert many < 0.01
     assert many < 0.3 * few
@@ -45,10 +45,10 @@ def test_many_draws_approach_the_sums_at_depth(rng: np.random.Generator) -> None
 @partial(jax.jit, static_argnums=3)
 def slopes(V: Any, F: Any, key: Any, T: int) -> Any:
     """Gradient of the sum of the sampled means with respect to the means below."""
-    return jax.grad(lambda f: stochastic_meanfield._sampled_layer(V, f, key, T).sum())(F)
+    return jax.grad(lambda f: sampled_pbgnet._sampled_layer(V, f, key, T).sum())(F)
 
 
-drawn = jax.jit(stochastic_meanfield.draw, static_argnums=2)
+drawn = jax.jit(sampled_pbgnet.draw, static_argnums=2)
 
 
 @pytest.mark.parametrize("gap", [0.1, 1e-3, 1e-5])
@@ -71,7 +71,7 @@ def test_saturated_inputs_have_finite_gradients(rng: np.random.Generator) -> Non
 
 def test_draws_have_their_probabilities_and_are_independent_in_pairs() -> None:
     F = jnp.asarray([[0.6, -0.3, 0.0], [0.6, 0.5, -0.9]], jnp.float32)
-    drawn = jax.jit(jax.vmap(lambda k: stochastic_meanfield.draw(k, F, 2)))(jax.random.split(jax.random.key(1), 40_000))
+    drawn = jax.jit(jax.vmap(lambda k: sampled_pbgnet.draw(k, F, 2)))(jax.random.split(jax.random.key(1), 40_000))
     centred = (np.asarray(drawn, np.float64) - np.asarray(F)[:, None, :]).reshape(len(drawn), -1)
     error = np.sqrt((centred**2).mean(axis=0) / len(centred))
     assert np.abs(centred.mean(axis=0) / error).max() < 4
@@ -82,9 +82,9 @@ def test_draws_have_their_probabilities_and_are_independent_in_pairs() -> None:
 
 def test_rows_in_blocks_have_draws_of_their_own(rng: np.random.Generator) -> None:
     layers, lifted = case(rng, (3, 4, 1))
-    alike = jnp.tile(lifted[:1], (2 * stochastic_meanfield.ROWS, 1))
-    F = np.asarray(jax.jit(stochastic_meanfield.output, static_argnums=3)(layers, alike, jax.random.key(2), 30))
-    first, second = F[: stochastic_meanfield.ROWS], F[stochastic_meanfield.ROWS :]
+    alike = jnp.tile(lifted[:1], (2 * sampled_pbgnet.ROWS, 1))
+    F = np.asarray(jax.jit(sampled_pbgnet.output, static_argnums=3)(layers, alike, jax.random.key(2), 30))
+    first, second = F[: sampled_pbgnet.ROWS], F[sampled_pbgnet.ROWS :]
     assert (first == second).mean() < 0.5
-    truth = float(jax.jit(meanfield.output)(layers, lifted[:1])[0])
+    truth = float(jax.jit(pbgnet.output)(layers, lifted[:1])[0])
     assert abs(F.mean() - truth) < 4.5 * F.std() / np.sqrt(30)

@@ -1,4 +1,4 @@
-"""`MeanField`: PBGNet, by one table a layer or, of any width, by draws with fixed thresholds."""
+"""`PBGNet`: PBGNet, by one table a layer or, of any width, by draws with fixed thresholds."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import meanfield
+from abnet.aggregation import pbgnet
 from abnet.aggregation.ancestral import sign_means
 from abnet.aggregation.exact import check_width
 from abnet.bam import BAM, contiguous
@@ -17,11 +17,11 @@ from abnet.predictors.leading import leading_means
 from abnet.predictors.paths import block_rows
 from abnet.predictors.predictor import Arrays, Predictor
 
-__all__ = ["MeanField"]
+__all__ = ["PBGNet"]
 
 
 @dataclass(frozen=True, eq=False)
-class MeanField(Predictor):
+class PBGNet(Predictor):
     """PBGNet: ``F^1 = m_1(x)``, and ``F^k`` the mean of ``m_k`` over signs with the means ``F^{k-1}``.
 
     Without thresholds the mean is exact, by a table of ``m_k`` for each layer. With thresholds it is over the T draws
@@ -38,7 +38,7 @@ class MeanField(Predictor):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> wide = MeanField.from_network(BAM.init(rng, (2, 50, 50, 1)), rng, n_samples=10)
+    >>> wide = PBGNet.from_network(BAM.init(rng, (2, 50, 50, 1)), rng, n_samples=10)
     >>> wide.scores([[3.0, 1.0], [-2.0, -2.0]]).shape
     (2,)
     """
@@ -49,27 +49,25 @@ class MeanField(Predictor):
 
     def __post_init__(self) -> None:
         if len(self.biases[-1]) != 1:
-            raise ValueError(f"a mean field has one output; got {len(self.biases[-1])}.")
+            raise ValueError(f"a PBGNet has one output; got {len(self.biases[-1])}.")
         if not self.thresholds:
             check_width((self.n_inputs, *map(len, self.biases)))
 
     @staticmethod
-    def from_network(
-        network: BAM, rng: np.random.Generator | None = None, *, n_samples: int | None = None
-    ) -> "MeanField":
+    def from_network(network: BAM, rng: np.random.Generator | None = None, *, n_samples: int | None = None) -> "PBGNet":
         """The network in float64; with `n_samples`, with as many fresh thresholds."""
         exact = contiguous(network)
         if n_samples is None:
-            return MeanField(exact.weights, exact.biases)
+            return PBGNet(exact.weights, exact.biases)
         drawing = np.random.default_rng() if rng is None else rng
         thresholds = tuple(drawing.uniform(-1, 1, (n_samples, d)) for d in network.sizes[1:-1])
-        return MeanField(exact.weights, exact.biases, thresholds)
+        return PBGNet(exact.weights, exact.biases, thresholds)
 
     @staticmethod
-    def from_arrays(arrays: Arrays) -> "MeanField":
+    def from_arrays(arrays: Arrays) -> "PBGNet":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         drawn = "thresholds" if any(name.startswith("thresholds") for name in arrays) else None
-        return MeanField(*plain_layers(arrays, drawn))
+        return PBGNet(*plain_layers(arrays, drawn))
 
     @property
     def n_inputs(self) -> int:
@@ -84,7 +82,7 @@ class MeanField(Predictor):
     @cached_property
     def tables(self) -> tuple[NDArray[np.float64], ...]:
         """``m_k`` over the representations of the layer below, (2**d_{k-1}, d_k), of every layer above the first."""
-        return tuple(map(np.ascontiguousarray, meanfield.tables(BAM(self.weights, self.biases).layers)))
+        return tuple(map(np.ascontiguousarray, pbgnet.tables(BAM(self.weights, self.biases).layers)))
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``F^L(x)``."""

@@ -1,4 +1,4 @@
-"""`Table`: the leading hidden layer of each member, and one table for everything above it."""
+"""`Compact`: the leading hidden layer of each member, and one table for everything above it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ from abnet.predictors.single_precision import (
 )
 from abnet.threads import mapped
 
-__all__ = ["Table"]
+__all__ = ["Compact"]
 
 WIDEST = 40
 """Widest leading layer that a table over its representations could be stored for: 2^40 values are 8 TB."""
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Predictor):
+class Compact(Predictor):
     """Compact networks: ``F(x) = mean_m Σ_s H_m[s] P_m(x)[s]``, at the same cost for every depth.
 
     Parameters
@@ -47,7 +47,7 @@ class Table(Predictor):
     Examples
     --------
     >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
-    >>> Table.from_networks([net]).votes([[3.0, 3.0], [-1.0, -2.0]])
+    >>> Compact.from_networks([net]).votes([[3.0, 3.0], [-1.0, -2.0]])
     array([1, 0])
     """
 
@@ -57,17 +57,17 @@ class Table(Predictor):
     vote: ClassVar[Vote] = "expectation"
 
     @staticmethod
-    def from_networks(networks: Sequence[BAM], words: NDArray[np.int8] | None = None) -> "Table":
+    def from_networks(networks: Sequence[BAM], words: NDArray[np.int8] | None = None) -> "Compact":
         """Collapse all layers above the first of every member, in float64; code words (K, c) for several classes."""
         from abnet.aggregation import region_values
 
         decode = None if words is None else decode_table(words)
         exact = [network.astype(np.float64) for network in networks]
         W, b = (np.stack(parts) for parts in zip(*map(leading_weights, exact), strict=True))
-        return Table(W, b, np.stack([region_values(network, decode) for network in exact]))
+        return Compact(W, b, np.stack([region_values(network, decode) for network in exact]))
 
     @staticmethod
-    def from_arrays(arrays: Arrays) -> "Table":
+    def from_arrays(arrays: Arrays) -> "Compact":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         check_names(arrays, ("W", "b", "H"))
         shape, columns = arrays["W"].shape, arrays["H"].shape[2:]
@@ -81,7 +81,7 @@ class Table(Predictor):
         least = 0 if columns else -1
         if arrays["H"].min() < least - 1e-9 or arrays["H"].max() > 1 + 1e-9:
             raise ValueError(f"the array H holds values outside [{least}, 1].")
-        return Table(arrays["W"], arrays["b"], arrays["H"])
+        return Compact(arrays["W"], arrays["b"], arrays["H"])
 
     @property
     def n_inputs(self) -> int:

@@ -6,11 +6,11 @@ from math import prod
 from typing import Any, ClassVar
 
 from abnet.aggregation.exact import check_width, lift, lifted_inputs, mean_activation
+from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.aggregation.protocol import (
     WIDEST_IN_SEQUENCE,
     Aggregation,
     check_outputs,
-    gaussian_kl,
     linear_loss,
     refuse_table,
 )
@@ -18,7 +18,7 @@ from abnet.bam import BAM
 from abnet.cube import corners, multilinear
 from abnet.shapes import Float
 
-__all__ = ["MeanField", "expected_output", "kl", "layer_counts", "output", "path_kl", "tables"]
+__all__ = ["PBGNet", "expected_output", "kl", "layer_counts", "output", "path_kl", "tables"]
 
 
 def tables(layers: tuple[Any, ...]) -> list[Any]:
@@ -77,7 +77,7 @@ def path_kl(layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence
 
 
 @dataclass(frozen=True)
-class MeanField(Aggregation):
+class PBGNet(Aggregation):
     """PBGNet, over all representations of every layer."""
 
     certified: ClassVar[bool] = True
@@ -88,7 +88,7 @@ class MeanField(Aggregation):
 
     def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         """`expected_output`."""
-        refuse_table(table, "MeanField")
+        refuse_table(table, "PBGNet")
         return output(layers, lifted)
 
     def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:

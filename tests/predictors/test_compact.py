@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 from abnet.aggregation import exact, expected_output
 from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
+from abnet.predictors.compact import Compact
 from abnet.predictors.predictor import Predictor
 from abnet.predictors.single_precision import MOST_SLACK, single_precision_error
-from abnet.predictors.table import Table
 from conftest import random_network
 
 ARCHITECTURES = [(3, 1, 1), (3, 4, 1), (3, 3, 4, 1), (2, 5, 2, 3, 1)]
@@ -23,7 +23,7 @@ def test_compact_equals_the_full_network(sizes: tuple[int, ...], rng: np.random.
     bam = random_network(rng, sizes)
     X = np.concatenate([np.zeros((1, sizes[0])), 2 * rng.normal(size=(1500, sizes[0]))])
     X = X.astype(np.float32).astype(np.float64)
-    scores = Table.from_networks([bam]).scores(X)
+    scores = Compact.from_networks([bam]).scores(X)
     np.testing.assert_allclose(scores, expected_output(bam, X), atol=1e-13)
 
 
@@ -31,9 +31,9 @@ CASES = [(2, (3, 4, 1)), (2, (3, 4, 3, 1)), (3, (3, 4, 5)), (5, (3, 3, 4, 6))]
 each_case = pytest.mark.parametrize(("K", "sizes"), CASES, ids=str)
 
 
-def mixture(rng: np.random.Generator, K: int, sizes: tuple[int, ...]) -> tuple[list[BAM], Table]:
+def mixture(rng: np.random.Generator, K: int, sizes: tuple[int, ...]) -> tuple[list[BAM], Compact]:
     networks = [random_network(rng, sizes, scale=2.0) for _ in range(3)]
-    return networks, Table.from_networks(networks, None if K == 2 else code_words(K, sizes[-1]))
+    return networks, Compact.from_networks(networks, None if K == 2 else code_words(K, sizes[-1]))
 
 
 @each_case
@@ -54,15 +54,15 @@ def test_single_precision_changes_no_label(K: int, sizes: tuple[int, ...], rng: 
 def test_huge_but_finite_rows_have_a_score(rng: np.random.Generator) -> None:
     bam = random_network(rng, (2, 3, 1))
     direction = rng.normal(size=(1, 2))
-    far = Table.from_networks([bam]).scores(1e37 * direction)
-    np.testing.assert_allclose(far, Table.from_networks([bam]).scores(1e8 * direction), atol=1e-6)
+    far = Compact.from_networks([bam]).scores(1e37 * direction)
+    np.testing.assert_allclose(far, Compact.from_networks([bam]).scores(1e8 * direction), atol=1e-6)
     with pytest.raises(ValueError, match="too large for float32"):
-        Table.from_networks([bam]).scores(1e200 * direction)
+        Compact.from_networks([bam]).scores(1e200 * direction)
 
 
-def compact(rng: np.random.Generator, sizes: tuple[int, ...], scale: float = 1.0) -> Table:
+def compact(rng: np.random.Generator, sizes: tuple[int, ...], scale: float = 1.0) -> Compact:
     layers = [scale * rng.normal(size=(out, before + 1)) for before, out in pairwise(sizes)]
-    return Table.from_networks([BAM.from_layers(tuple(layers))])
+    return Compact.from_networks([BAM.from_layers(tuple(layers))])
 
 
 @pytest.mark.parametrize("sizes", [(784, 4, 4, 1), (30, 8, 8, 1), (3, 1, 1), (2000, 11, 1)])

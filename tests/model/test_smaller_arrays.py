@@ -8,8 +8,8 @@ import pytest
 
 import abnet
 from abnet.bam import BAM
-from abnet.model.compact import compacted, restored
 from abnet.model.model import Model
+from abnet.model.smaller_arrays import restored, shrunk
 from abnet.predictors.moments import Moments
 from abnet.predictors.steps import rounded_to, steps_of
 
@@ -33,7 +33,7 @@ def arrays(seed: int) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", range(5))
 def test_every_number_comes_back(seed: int) -> None:
     given = arrays(seed)
-    stored = compacted(given)
+    stored = shrunk(given)
     found = restored(stored)
     assert list(found) == list(given)
     for name, array in given.items():
@@ -62,7 +62,7 @@ def test_rounded_weights_are_near_and_few() -> None:
 
 @pytest.mark.parametrize("change", ["shape", "lone", "type"])
 def test_steps_that_do_not_fit_are_refused(change: str) -> None:
-    stored = compacted({"W": np.array([[0.5, 3.0], [1.0, 2.0]])})
+    stored = shrunk({"W": np.array([[0.5, 3.0], [1.0, 2.0]])})
     if change == "shape":
         stored["W.step"] = np.ones(3, np.float32)
     elif change == "lone":

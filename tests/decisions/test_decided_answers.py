@@ -1,0 +1,81 @@
+"""A model that answers by a decision: what is certified and watched later are its answers, not its plain vote."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet import Model
+from abnet.certificates.certify import Terms, about_the_vote, certify
+from abnet.certificates.decision import Decision
+from abnet.certificates.evidence import observe
+from abnet.certificates.goals import TargetError, TargetRecall, meet
+from abnet.certificates.held import Held
+from abnet.certificates.sentences import decision_sentence
+from abnet.decisions.certify_table import certify_table
+from abnet.labels import Labels
+from abnet.model.card import Card
+from abnet.predictors.compact import Compact
+
+X = np.linspace(-3.0, 3.0, 200)
+TRUTH = np.where(X > 0, "yes", "no")
+TABLE = {"x": X.tolist(), "y": TRUTH.tolist()}
+CUT, ABSTAIN = Decision(kind="cut", threshold=-0.9, positive=1), Decision(kind="abstain", threshold=0.5)
+
+
+def model(decision: Decision) -> Model:
+    """A model whose plain vote makes no error, with a certificate of that vote."""
+    predictor = Compact(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    seen = observe([0] * 100, [0] * 100, ("no", "yes"))
+    promised = about_the_vote(certify(seen, Terms()))
+    return Model(
+        predictor, Labels(np.array(["no", "yes"])), None, ("x",), None, promised, decision, Card(target="y")
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("decision", [CUT, ABSTAIN])
+def test_certify_counts_the_answers_of_predict(decision: Decision) -> None:
+    made: Any = certify_table(model(decision), TABLE)
+    wrong = int(np.sum(model(decision).predict(X[:, None]) != TRUTH))
+    assert wrong > 10
+    assert made.made.find("error", "predict").counted["errors"] == wrong
+    answers = {statement.rule["answer"] for statement in made.confusion().statements}
+    assert ("other or none" in answers) == (decision is ABSTAIN)
+
+
+def test_a_new_threshold_is_found_for_the_plain_vote() -> None:
+    made: Any = certify_table(model(CUT), TABLE, goal=TargetRecall(0.8, positive="yes"), random_state=0)
+    assert made.made.find("recall", "class", "yes").value == 0.8
+    assert made.judged.wrong.sum() == 0
+
+
+@pytest.mark.parametrize("decision", [CUT, ABSTAIN])
+def test_a_monitor_does_not_hold_answers_to_the_votes_promise(decision: Decision, tmp_path: Path) -> None:
+    path, state = tmp_path / "m.abnet", tmp_path / "s.json"
+    model(decision).save(path)
+    with pytest.raises(ValueError, match="plain vote"):
+        abnet.monitor(path, TABLE, state)
+    assert not state.exists()
+    seen = abnet.monitor(path, TABLE, state, error=0.6)
+    assert seen.errors_new == np.sum(model(decision).predict(X[:, None]) != TRUTH)
+
+
+def test_the_short_form_says_whose_error_is_bounded() -> None:
+    assert "error rate of the plain vote at most" in repr(model(CUT))
+    assert "error rate at most" in repr(model(Decision()))
+    assert "error rate of the plain vote (upper bound)" in str(model(CUT).certificate_)
+
+
+def test_a_threshold_below_every_row_is_said_to_answer_all() -> None:
+    scores = np.linspace(-1.0, 1.0, 400)
+    truth = (scores > 0).astype(int)
+    decision, made = meet(
+        TargetError(0.1), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+    )
+    assert decision is not None
+    certificate = certify(observe(truth, truth, ("no", "yes")), Terms()).adding(made)
+    for text in (certificate.describe(), decision_sentence(decision, ("no", "yes"))):
+        assert "-1" not in text
+        assert "every row is answered" in " ".join(text.lower().split())
