@@ -71,9 +71,9 @@ def test_tabs_separate_in_tsv_files_whatever_the_header(tmp_path: Path) -> None:
         (b"a,b\n", "has a header but no rows"),
         (b"a,b\n\n\n", "has a header but no rows"),
         (b"a,b\n1,2\n1,2,3\n", "line 3: 3 fields where the header has 2"),
-        (b"a,b\n1\n", "line 2: 1 fields where the header has 2"),
-        (b"\na,b\n\n1,2\n3\n", "line 5: 1 fields"),
-        (b'a,b\n"x\ny",2\n3\n', "line 4: 1 fields"),
+        (b"a,b\n1\n", "line 2: 1 field where the header has 2"),
+        (b"\na,b\n\n1,2\n3\n", "line 5: 1 field"),
+        (b'a,b\n"x\ny",2\n3\n', "line 4: 1 field"),
         (b"a,b,a\n1,2,3\n", "'a' repeat"),
         (b"a, a\n1,2\n", "'a' repeat"),
         (b"name\ncaf\xe9\n", "line 2: not UTF-8 text .byte 0xe9."),
@@ -85,8 +85,8 @@ def test_tabs_separate_in_tsv_files_whatever_the_header(tmp_path: Path) -> None:
         (b"\x28\xb5\x2f\xfd\x04", "is compressed with Zstandard; unpack it, or compress it with gzip"),
         (b'a,b\n1,"open\n2,3\n', "broken CSV .unexpected end of data."),
         (b'a,b\n"x"y,2\n', "line 2: broken CSV"),
-        (b"a,b\n1,2\n3\n4,5,6\n7,8\n", "line 3: 1 fields where the header has 2"),
-        (b'a,b\n"1","2"\n"3"\n"4","5","6"\n', "line 3: 1 fields where the header has 2"),
+        (b"a,b\n1,2\n3\n4,5,6\n7,8\n", "line 3: 1 field where the header has 2"),
+        (b'a,b\n"1","2"\n"3"\n"4","5","6"\n', "line 3: 1 field where the header has 2"),
     ],
 )
 def test_bad_files_are_one_line_errors_that_name_the_file(tmp_path: Path, content: bytes, message: str) -> None:
@@ -214,7 +214,7 @@ def test_the_line_of_an_error_counts_the_regular_blocks_before_it(
 ) -> None:
     monkeypatch.setattr("abnet.tables.csv_files.BLOCK", 10_000)
     path = write(tmp_path, "a,b\n" + "1,2\n\n" * 100_000 + "3\n")
-    with pytest.raises(TableError, match="line 200002: 1 fields where the header has 2"):
+    with pytest.raises(TableError, match="line 200002: 1 field where the header has 2"):
         read_table(path)
 
 

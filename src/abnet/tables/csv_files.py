@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from abnet.tables.cells import TableError, refuse_repeated
 from abnet.tables.headers import Header
 from abnet.tables.notes import NoteWarning
+from abnet.words import number_of
 
 if TYPE_CHECKING:
     import polars
@@ -251,7 +252,7 @@ def _checked(source: ByteSource, rows: Iterator[list[str]], header: Header) -> I
     for row in rows:
         if len(row) != width:
             raise TableError(
-                f"{source.name}, line {source.lines}: {len(row)} fields where the header has {width}; "
+                f"{source.name}, line {source.lines}: {number_of(len(row), 'field')} where the header has {width}; "
                 "quote fields that hold the separator, and fill missing ones with nothing between separators."
             )
         if header.repeated(row):

@@ -215,8 +215,8 @@ def parquet_frames(
                 yield frame
     except pl.exceptions.DuplicateError as error:
         repeated = re.search(r"'(.*)'", str(error))
-        shown = repr(repeated[1]) if repeated else "some"
-        raise TableError(f"{name}: column names must differ, but {shown} repeat; rename them.") from error
+        shown = repr(repeated[1]) if repeated else "one"
+        raise TableError(f"{name}: column names must differ, but {shown} repeats; rename one.") from error
     except (pl.exceptions.PolarsError, OSError) as error:
         raise TableError(f"{name} is not a whole Parquet file ({_first_line(error)}).") from error
     if start == 0:
