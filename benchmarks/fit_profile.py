@@ -29,6 +29,8 @@ STEPS = (
     ("    look for copies of rows, fingerprint beside it", "fingerprint.py", "warn_of_copies"),
     ("    thresholds of the codes", "preparing.py", "code_map"),
     ("    training", "mixture_learning.py", "learn_mixture"),
+    ("      teachers", "teachers.py", "of"),
+    ("      members", "members.py", "learn_members"),
     ("    codes of the rows, not written out", "coded.py", "rows"),
     ("    counted rows", "observing.py", "observe_posterior"),
     ("    certificate and decision", "fit.py", "judge"),
