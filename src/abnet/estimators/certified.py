@@ -48,8 +48,8 @@ class CertifiedClassifier(CertificateMixin):
         Fitted on the training rows only, so that the certificate stays valid. "auto": frames by
         `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"); NaN is a missing value.
     classes : array, optional
-        All labels there may be, in the order that ``classes_`` is to have. By default those of the training rows;
-        another label among the held-out rows counts as an error.
+        All labels there may be, in the order that ``classes_`` is to have (sorted, for the metrics of scikit-learn). By
+        default those of the training rows; another label among the held-out rows counts as an error.
     class_weight : None, "balanced" or dict
         Affects training only; the certificate is for the unweighted error rate.
     learn_fraction : float or "auto"

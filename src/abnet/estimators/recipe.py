@@ -166,7 +166,7 @@ def _outputs(wanted: int | None, n_classes: int, aggregation: str) -> int:
     shortest, name = (n_classes - 1).bit_length(), Parameter("code_length")
     if shortest > MOST_NEURONS:
         most = 2**MOST_NEURONS
-        raise ValueError(f"y holds {n_classes:,} classes, of at most {most:,}: is it a number, and no class?")
+        raise ValueError(f"y holds {n_classes:,} classes, more than {most:,}: is it a number rather than a class?")
     usual = min(shortest + MORE_OUTPUTS, MOST_NEURONS) if aggregation == "moments" else code_length(n_classes)
     length = usual if wanted is None else wanted
     if not shortest <= length <= MOST_NEURONS:
