@@ -150,6 +150,14 @@ void mlp(const float *x, size_t rows, int *codes) {
 """
 
 
+def mlp_source(columns: int, units: int, classes: int) -> str:
+    """C of an MLP with one hidden layer, whose weights are drawn: time does not depend on them."""
+    rng = np.random.default_rng(3)
+    sizes = {"W": columns * units, "V": units * classes}
+    numbers = {name: ", ".join(f"{w:.9e}f" for w in rng.normal(size=size)) for name, size in sizes.items()}
+    return _MLP % {**numbers, "n": columns, "units": units, "classes": classes}
+
+
 def wide_model() -> Model:
     """4 members of 300 neurons on 64 columns with 12 codes each: the size of a default model of the digits."""
     rng, n = np.random.default_rng(1), 64
@@ -186,10 +194,7 @@ def coded_rows(folder: Path) -> Iterator[Row]:
     """A row in C against the same units on the raw columns, and against a forest of 300 trees in onnxruntime."""
     model, rng = wide_model(), np.random.default_rng(3)
     X = rng.normal(size=(2000, 64)).astype(np.float32)
-    numbers = {
-        name: ", ".join(f"{w:.9e}f" for w in rng.normal(size=size)) for name, size in (("W", 64 * 1200), ("V", 12000))
-    }
-    (folder / "mlp.c").write_text(_MLP % {**numbers, "n": 64, "units": 1200, "classes": 10})
+    (folder / "mlp.c").write_text(mlp_source(64, 1200, 10))
     to_c(model, folder / "model.c")
     model.save(folder / "model.abnet")
     for compiler in filter(shutil.which, ("gcc", "clang")):

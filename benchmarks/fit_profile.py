@@ -19,20 +19,24 @@ from measure import best_times
 
 STEPS = (
     ("the command", "fit_table.py", "fit_table"),
-    ("  read the table, take the labels out", "inputs.py", "read_labelled"),
-    ("  fit the classifier", "mixture_classifier.py", "fit"),
-    ("    draw the parts, prepare the rows", "classifier.py", "_prepare"),
+    ("  read the table, take the labels out", "table_parts.py", "read_labelled"),
+    ("  fit the classifier", "large_tables.py", "fit_and_hold"),
+    ("    draw the parts", "fit.py", "split_rows"),
+    ("    prepare the rows", "fit.py", "prepare_rows"),
     ("      choose the columns", "choose.py", "choose_all"),
     ("      transform all rows", "table_map.py", "transform"),
+    ("      check that rows are prepared one by one", "preparing.py", "allows_certificate"),
     ("    look for copies of rows, fingerprint beside it", "fingerprint.py", "warn_of_copies"),
-    ("    thresholds of the codes", "mixture_classifier.py", "_coded"),
-    ("    training", "mixture_fit.py", "learn_prior_members"),
+    ("    thresholds of the codes", "preparing.py", "code_map"),
+    ("    training", "mixture_learning.py", "learn_mixture"),
+    ("      teachers", "teachers.py", "of"),
+    ("      members", "members.py", "learn_members"),
     ("    codes of the rows, not written out", "coded.py", "rows"),
-    ("    check that rows are prepared one by one", "classifier.py", "allows_certificate"),
-    ("    certificate", "mixture_fit.py", "observe_mixture"),
-    ("    one network drawn from the posterior", "mixture_classifier.py", "_draw_member"),
+    ("    counted rows", "observing.py", "observe_posterior"),
+    ("    certificate and decision", "fit.py", "judge"),
+    ("    one network drawn from the posterior", "fit.py", "draw_one"),
     ("  logistic regression beside it", "fit_table.py", "rivals_of"),
-    ("  write the model", "model_file.py", "save"),
+    ("  write the model", "file.py", "save"),
 )
 """Words, file and function of each step."""
 

@@ -40,3 +40,29 @@ def best_times(*jobs: Callable[[], Any], repeat: int = 5, warm: bool = True) -> 
             job()
             best[i] = min(best[i], time.perf_counter() - begin)
     return best
+
+
+class Cost(NamedTuple):
+    """Seconds of a job: by the clock, and of CPU in all threads of this process, which other programs disturb less."""
+
+    wall: float
+    cpu: float
+
+
+def best_costs(*jobs: Callable[[], Any], repeat: int = 2) -> list[Cost]:
+    """Best wall and CPU seconds (all threads) of each job; jobs take turns."""
+    best = [Cost(float("inf"), float("inf"))] * len(jobs)
+    for _ in range(repeat):
+        for i, job in enumerate(jobs):
+            begin = Cost(time.perf_counter(), time.process_time())
+            job()
+            end = Cost(time.perf_counter(), time.process_time())
+            best[i] = Cost(*(min(old, b - a) for old, a, b in zip(best[i], begin, end, strict=True)))
+    return best
+
+
+def certified_error(classifier: Any) -> float:
+    """The bound on the error of a fitted classifier, which must have one."""
+    bound = None if classifier.certificate_ is None else classifier.certificate_.vote_error_bound
+    assert bound is not None
+    return float(bound)

@@ -3,7 +3,19 @@
 import importlib
 import sys
 
-PARTS = ("startup", "exact", "learning", "recipe", "wide", "classes", "sweep", "tables_io", "exports", "reports")
+PARTS = (
+    "startup",
+    "exact",
+    "learning",
+    "recipe",
+    "wide",
+    "classes",
+    "several",
+    "sweep",
+    "tables_io",
+    "exports",
+    "reports",
+)
 
 
 def main(names: list[str]) -> int:

@@ -1,11 +1,13 @@
-"""Names of a package that are imported when they are first used, so that importing the package is cheap."""
+"""When the modules of a package are imported: at the first use of a name, or all at once so that they register."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
-__all__ = ["lazy_names"]
+__all__ = ["import_folder", "lazy_names"]
 
 
 def lazy_names(
@@ -30,3 +32,9 @@ def lazy_names(
         return getattr(module, name) if homes[home[name]] else module
 
     return get, lambda: sorted({*vars(sys.modules[package]), *home})
+
+
+def import_folder(package: ModuleType) -> None:
+    """Import every module of a package: each registers what it has, so a new file needs no other change."""
+    for module in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")

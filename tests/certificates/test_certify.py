@@ -12,12 +12,13 @@ from abnet import bounds
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.in_advance import drawn_network_bound
 from abnet.bounds.kept_paths_exact import kept_paths_threshold
-from abnet.bounds.methods import METHODS, load_methods
+from abnet.bounds.methods import METHODS
 from abnet.certificates.certificate import Certificate, load_certificate
 from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.sentences import sentence
 from abnet.certificates.statement import Estimate, state
+from abnet.lazy import import_folder
 
 CLASSES = ("a", "b", "c")
 
@@ -217,7 +218,7 @@ def test_a_new_bound_is_a_file_in_the_folder_and_nothing_else(tmp_path: Path, mo
     (tmp_path / "hoeffding.py").write_text(HOEFFDING)
     monkeypatch.setattr(bounds, "__path__", [*bounds.__path__, str(tmp_path)])
     try:
-        load_methods()
+        import_folder(bounds)
         made = state("error", "predict", "hoeffding_bound", {"errors": 6, "n": 228}, delta=0.05)
         assert made.value == pytest.approx(6 / 228 + np.sqrt(np.log(20) / 456))
         assert made.check() == "recomputed"

@@ -108,7 +108,7 @@ def altered(tmp_path: Path, **columns: Any) -> Path:
 
 def test_further_columns_are_passed_over_and_named(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
     result = run("predict", model, altered(tmp_path, age="3"))
-    assert result.stderr == "note: the model does not use the columns 'age'\n"
+    assert result.stderr == "note: the model does not use the column 'age'\n"
     assert result.stdout == run("predict", model, table).stdout
 
 

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet.certificates.goals import Costs
 from estimators.worlds import classifier
+from promised import promised
 
 N = 60
 
@@ -44,7 +45,7 @@ def test_the_bound_rows_are_those_that_the_preparation_never_saw(
     assert len(seen) == round(fraction * N)
     assert set(clf.bound_rows_) == set(range(N)) - set(seen)
     np.testing.assert_array_equal(clf.other_rows_, seen)
-    assert len(clf.bound_rows_) == clf.certificate_.facts.n_rows
+    assert len(clf.bound_rows_) == promised(clf).facts.n_rows
 
 
 @pytest.mark.parametrize("settings", [{}, {"posterior": "frozen"}, {"prior": "init"}, {"objective": "loss"}], ids=str)
@@ -57,8 +58,8 @@ def test_the_certificate_can_be_counted_again_on_the_bound_rows(
     rows = clf.bound_rows_
     signs = 2.0 * y[rows] - 1
     risk = np.mean((1 - signs * clf.decision_function(X[rows])) / 2)
-    assert clf.certificate_.empirical_gibbs_risk == pytest.approx(risk, abs=1e-12)
-    assert [part.n_examples for part in clf.certificate_.per_class] == np.bincount(y[rows], minlength=2).tolist()
+    assert promised(clf).empirical_gibbs_risk == pytest.approx(risk, abs=1e-12)
+    assert [part.n_examples for part in promised(clf).per_class] == np.bincount(y[rows], minlength=2).tolist()
     others = np.setdiff1d(np.arange(N), rows)
     assert set(clf.other_rows_) == set(others)
     share = {"init": 0, "loss": 0.2}.get(next(iter(settings.values()), ""), 0.5)
@@ -110,20 +111,20 @@ def test_a_label_that_bound_rows_alone_have_is_an_error_and_no_class(
     clf = abnet.ABNetClassifier((2,), max_iter=3, random_state=0, **settings).fit(X, y)
     row = clf.bound_rows_[0]
     y[row] = "perhaps"
-    with pytest.warns(UserWarning, match="The label of 1 bound row occurs in no row of the first part"):
+    with pytest.warns(UserWarning, match="1 held-out row with a label that no training row has"):
         again = abnet.ABNetClassifier((2,), max_iter=3, random_state=0, **settings).fit(X, y)
     assert again.classes_.tolist() == ["no", "yes"]
-    assert again.certificate_.facts.classes == ("no", "yes", "another label")
-    parts = again.certificate_.per_class
+    assert promised(again).facts.classes == ("no", "yes", "another label")
+    parts = promised(again).per_class
     assert [part.n_examples for part in parts] == [*(np.sum(y[clf.bound_rows_] == name) for name in ("no", "yes")), 1]
     if not settings.get("posterior"):
         np.testing.assert_array_equal(again.network_.weights[0], clf.network_.weights[0])
-        assert sum(again.certificate_.facts.class_errors) == np.sum(
+        assert sum(promised(again).facts.class_errors) == np.sum(
             again.predict(X[clf.bound_rows_]) != y[clf.bound_rows_]
         )
         assert parts[2].vote_errors == 1
     assert parts[2].gibbs_risk_bound == 1.0
-    again.certificate_.check()
+    promised(again).check()
 
 
 def test_declared_classes_decide_whatever_the_rows_hold(rng: np.random.Generator, split_as: Any) -> None:
@@ -138,7 +139,7 @@ def test_declared_classes_decide_whatever_the_rows_hold(rng: np.random.Generator
 
 def paid(clf: Any) -> float:
     """Costs of all bound rows together."""
-    seen = clf.certificate_.find("cost", "predict").counted
+    seen = promised(clf).find("cost", "predict").counted
     return float(seen["mean"] * seen["largest"] * seen["n"])
 
 
@@ -183,7 +184,7 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(
     if widths != "auto":  # whoever shapes the network has its numbers as they are
         by_array = abnet.CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(X, y)
         np.testing.assert_array_equal(by_array.decision_function(X), clf.decision_function(frame))
-    assert again.certificate_.facts.n_rows == len(clf.bound_rows_)
+    assert promised(again).facts.n_rows == len(clf.bound_rows_)
 
 
 @pytest.mark.parametrize(

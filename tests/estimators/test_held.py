@@ -8,6 +8,7 @@ import pytest
 
 from abnet import ABNetClassifier, CertifiedClassifier
 from abnet.certificates.goals import Costs, TargetError
+from promised import promised
 
 COSTS = {("ill", "well"): 5.0, ("well", "ill"): 1.0}
 MADE: dict[str, dict[str, Any]] = {
@@ -38,7 +39,7 @@ def test_held_rows_show_the_error_on_new_rows(made: str) -> None:
     X, y = world()
     clf = fitted(made)
     first = np.mean(clf.vote(X[clf.other_rows_]) != y[clf.other_rows_])
-    new = clf.certificate_.empirical_error
+    new = promised(clf).empirical_error
     assert first < 0.8 * new  # learned by heart in part
     assert clf.held_.error > first
     assert abs(clf.held_.error - new) < 3 * np.sqrt(new * (1 - new) / len(clf.held_.codes))
@@ -49,7 +50,7 @@ def test_thresholds_come_from_the_held_rows(made: str) -> None:
     """From the rows that were learned, the error target was never met, and the costs were half as high again."""
     abstaining = fitted(made, 0.1)
     assert abstaining.model_.decision.kind == "abstain"
-    coverage = abstaining.certificate_.find("coverage", "predict").counted
+    coverage = promised(abstaining).find("coverage", "predict").counted
     assert coverage["successes"] > 0.5 * coverage["n"]
     assert fitted(made).certificate_.find("cost", "predict").value < 0.45
 
@@ -57,6 +58,6 @@ def test_thresholds_come_from_the_held_rows(made: str) -> None:
 def test_the_constant_of_the_bound_comes_from_the_held_rows() -> None:
     X, y = world()
     clf = ABNetClassifier((3,), random_state=1, posterior="train", max_iter=20).fit(X, y)
-    seen = clf.certificate_.find("Gibbs risk", "draw").counted
+    seen = promised(clf).find("Gibbs risk", "draw").counted
     assert seen["expected_risk"] == pytest.approx(clf.held_.expected().risk)
     assert clf.held_.loss > 0.15

@@ -9,6 +9,7 @@ import pytest
 import abnet
 from abnet import ABNetClassifier, PBGNetClassifier
 from abnet.estimators.posterior_losses import fresh_path_count, sampled_losses
+from promised import promised
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "n_samples": 30, "random_state": 0}
 
@@ -50,9 +51,9 @@ def test_fit_is_reproducible_and_draws_are_fixed(ancestral: Any, data: tuple[Any
 
 def test_frozen_posterior_has_a_test_set_bound_for_the_very_paths_that_vote(data: tuple[Any, Any]) -> None:
     clf = ABNetClassifier((30, 25), aggregation="ancestral", posterior="frozen", **SETTINGS).fit(*data)
-    statement = clf.certificate_.find("error", "predict")
+    statement = promised(clf).find("error", "predict")
     assert (statement.method, statement.counted["n"]) == ("clopper_pearson_bound", 200)
-    assert clf.certificate_.facts.n_paths is not None
+    assert promised(clf).facts.n_paths is not None
 
 
 @pytest.mark.parametrize("objective", ["bound", "loss"])

@@ -71,9 +71,9 @@ def test_tabs_separate_in_tsv_files_whatever_the_header(tmp_path: Path) -> None:
         (b"a,b\n", "has a header but no rows"),
         (b"a,b\n\n\n", "has a header but no rows"),
         (b"a,b\n1,2\n1,2,3\n", "line 3: 3 fields where the header has 2"),
-        (b"a,b\n1\n", "line 2: 1 fields where the header has 2"),
-        (b"\na,b\n\n1,2\n3\n", "line 5: 1 fields"),
-        (b'a,b\n"x\ny",2\n3\n', "line 4: 1 fields"),
+        (b"a,b\n1\n", "line 2: 1 field where the header has 2"),
+        (b"\na,b\n\n1,2\n3\n", "line 5: 1 field"),
+        (b'a,b\n"x\ny",2\n3\n', "line 4: 1 field"),
         (b"a,b,a\n1,2,3\n", "'a' repeat"),
         (b"a, a\n1,2\n", "'a' repeat"),
         (b"name\ncaf\xe9\n", "line 2: not UTF-8 text .byte 0xe9."),
@@ -85,8 +85,8 @@ def test_tabs_separate_in_tsv_files_whatever_the_header(tmp_path: Path) -> None:
         (b"\x28\xb5\x2f\xfd\x04", "is compressed with Zstandard; unpack it, or compress it with gzip"),
         (b'a,b\n1,"open\n2,3\n', "broken CSV .unexpected end of data."),
         (b'a,b\n"x"y,2\n', "line 2: broken CSV"),
-        (b"a,b\n1,2\n3\n4,5,6\n7,8\n", "line 3: 1 fields where the header has 2"),
-        (b'a,b\n"1","2"\n"3"\n"4","5","6"\n', "line 3: 1 fields where the header has 2"),
+        (b"a,b\n1,2\n3\n4,5,6\n7,8\n", "line 3: 1 field where the header has 2"),
+        (b'a,b\n"1","2"\n"3"\n"4","5","6"\n', "line 3: 1 field where the header has 2"),
     ],
 )
 def test_bad_files_are_one_line_errors_that_name_the_file(tmp_path: Path, content: bytes, message: str) -> None:
@@ -105,10 +105,10 @@ def test_rows_before_the_damage_of_a_gzip_file_come_first(monkeypatch: pytest.Mo
     packed = gzip.compress(text)
     damaged = packed[: len(packed) // 2]
     source, lines = csv_files.ByteSource(io.BytesIO(damaged), "t.csv.gz"), list[int]()
-    with pytest.raises(TableError, match="not a whole gzip file"):
+    with pytest.raises(TableError, match="not a complete gzip file"):
         lines.extend(block.count(b"\n") for block in iter(lambda: source.block(1 << 10), b""))
     frames, rows = csv_files.csv_frames(csv_files.ByteSource(io.BytesIO(damaged), "t.csv.gz")), list[int]()
-    with pytest.raises(TableError, match="not a whole gzip file"):
+    with pytest.raises(TableError, match="not a complete gzip file"):
         rows.extend(frame.height for frame in frames)
     lines_of_a_block = csv_files.BLOCK / (len(text) / len(numbers))
     assert sum(lines) > sum(rows) > sum(lines) - lines_of_a_block
@@ -121,7 +121,7 @@ def test_damaged_gzip_files_are_errors(tmp_path: Path) -> None:
     flipped = whole[:9000] + bytes([whole[9000] ^ 255]) + whole[9001:]
     for content in (whole[: len(whole) // 2], whole[:2], flipped):
         for name in ("t.csv.gz", "t.csv"):
-            with pytest.raises(TableError, match=r"not a whole gzip file|not UTF-8|broken CSV|fields where"):
+            with pytest.raises(TableError, match=r"not a complete gzip file|not UTF-8|broken CSV|fields where"):
                 read_table(write(tmp_path, content, name))
 
 
@@ -214,7 +214,7 @@ def test_the_line_of_an_error_counts_the_regular_blocks_before_it(
 ) -> None:
     monkeypatch.setattr("abnet.tables.csv_files.BLOCK", 10_000)
     path = write(tmp_path, "a,b\n" + "1,2\n\n" * 100_000 + "3\n")
-    with pytest.raises(TableError, match="line 200002: 1 fields where the header has 2"):
+    with pytest.raises(TableError, match="line 200002: 1 field where the header has 2"):
         read_table(path)
 
 

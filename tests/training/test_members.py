@@ -6,7 +6,8 @@ import pytest
 from abnet.aggregation import exact
 from abnet.training import members
 from abnet.training.centring import STREAMED, Centring
-from abnet.training.members import MixturePlan, learn_members
+from abnet.training.compilation import compiled_epoch
+from abnet.training.members import MixturePlan, compile_members, learn_members
 from abnet.training.posterior_learner import PosteriorLearner
 
 
@@ -46,3 +47,17 @@ def test_rows_are_written_centred_beside_their_padding(rng: np.random.Generator)
     assert not rows[:, 7:10].any()
     assert not rows[len(order) :].any()
     assert rows.ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize(("n_classes", "outputs"), [(2, 1), (3, 4)])
+def test_a_program_that_was_compiled_ahead_is_the_one_that_learns(n_classes: int, outputs: int) -> None:
+    learner = PosteriorLearner((5, 3, outputs), n_members=2, n_classes=n_classes)
+    rng = np.random.default_rng(0)
+    lifted, codes = exact.lift(rng.normal(size=(300, 5)).astype(np.float32)), rng.integers(0, n_classes, 300)
+    targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
+    program = compiled_epoch((learner,))
+    before = program._cache_size()
+    compile_members(learner, len(lifted), batch_size=16)
+    assert program._cache_size() == before + 1
+    learn_members(learner, lifted, targets, MixturePlan(40, 16), rng, weights=np.ones(300))
+    assert program._cache_size() == before + 1

@@ -8,13 +8,9 @@ values are no longer at hand.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
-from abnet import bounds
-
-__all__ = ["METHODS", "Method", "load_methods", "method"]
+__all__ = ["METHODS", "Method", "method"]
 
 Bound = Callable[..., float | None]
 Range = Callable[..., tuple[float, float]]
@@ -61,9 +57,3 @@ def method(bound: Bound | None = None, *, values: str | None = None, attainable:
         return function
 
     return register if bound is None else register(bound)
-
-
-def load_methods() -> None:
-    """Import every file of this folder, so that `METHODS` is complete."""
-    for module in iter_modules(bounds.__path__):
-        import_module(f"{bounds.__name__}.{module.name}")

@@ -9,8 +9,10 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.bounds.methods import METHODS, Method, load_methods
+from abnet import bounds
+from abnet.bounds.methods import METHODS, Method
 from abnet.certificates.record_file import read_record, write_record
+from abnet.lazy import import_folder
 from abnet.words import paragraphs
 
 __all__ = ["Checked", "Counted", "Estimate", "Side", "Statement", "state"]
@@ -19,7 +21,7 @@ Side = Literal["at most", "at least"]
 Checked = Literal["recomputed", "attainable"]
 Counted = int | float | str | None | list[int | float]
 
-load_methods()
+import_folder(bounds)  # every bound that statements may name
 
 # Another machine's logarithm may differ in the last digits.
 _TOLERANCE = 1e-12

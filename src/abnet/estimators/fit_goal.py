@@ -13,7 +13,7 @@ from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.statement import Statement
-from abnet.errors import Parameter, ParameterError
+from abnet.errors import ParameterError
 
 __all__ = ["check_goal", "decide", "with_probabilities"]
 
@@ -22,8 +22,7 @@ def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
     """Refuse a recall or precision of a class that there is not, and costs that do not fit the classes."""
     if isinstance(goal, (TargetRecall, TargetPrecision)) and (len(names) != 2 or str(goal.positive) not in names):
         raise ParameterError(
-            "{}: the positive class must be one of two classes; got {!r}, of {}.",
-            Parameter("decision"), goal.positive, ", ".join(names),
+            "the positive class must be one of two classes; got {!r}, of {}.", goal.positive, ", ".join(names)
         )  # fmt: skip
     if isinstance(goal, Costs):
         goal.table(names)

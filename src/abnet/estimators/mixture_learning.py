@@ -1,7 +1,9 @@
 """`learn_mixture`: members that learn a lesson together, which teachers may have made from the first part."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +22,12 @@ from abnet.estimators.streams import Streams
 from abnet.estimators.unfinished import warn_of_unfinished
 from abnet.memory import return_memory
 from abnet.posterior import Posterior
-from abnet.training.teachers import Lesson, Teaching, teach, teachers_named
+from abnet.training.teachers import Lesson, Teaching, n_recombined, teach, teachers_named
 from abnet.weights import scaled
 
 if TYPE_CHECKING:
     from abnet.training.members import MixtureOutcome, MixturePlan
+    from abnet.training.posterior_learner import PosteriorLearner
 
 __all__ = ["learn_mixture", "unlearned"]
 
@@ -54,7 +57,7 @@ def learn_mixture(
     curve = learned.curves[name]
     if learned.interrupted:
         warnings.warn(
-            "Training was interrupted: the best networks so far are kept, and what is certified is their vote.",
+            "Training was interrupted: the best networks so far are kept, and their vote is certified.",
             stacklevel=4,
         )
     elif learned.taught_by is not None:  # of two halves in one curve neither end can be told
@@ -70,22 +73,20 @@ def _prior_members(
 ) -> Learned:
     """The members as the first part makes them."""
     from abnet.training.members import learn_members
-    from abnet.training.posterior_learner import PosteriorLearner
 
     first, K, wanted, coded = slice(rows.n_first), rows.labels.n_classes, settings.members, rows.features.coded
     base, codes = rows.features.base[first], rows.codes[first]
     weights, groups = (None if given is None else given[first] for given in (rows.weights, rows.groups))
     teacher = recipe.teacher if isinstance(wanted.teacher, str) else wanted.teacher
-    teaching, chosen = _taught(teacher, base, codes, K, rng, report, groups, weights)
+    with _compiling(rows, recipe, settings):
+        teaching, chosen = _taught(teacher, base, codes, K, rng, report, groups, weights)
     base, codes = base[chosen], codes[chosen]
     watched = None if groups is None else _last_groups(groups[chosen])
     if watched is None and teaching is None and wanted.class_weight is not None:
         watched = _some_of_each_class(codes, rng)
     lesson = Lesson(base, np.eye(K)[codes], len(base))
     if teaching is not None:
-        width = base.shape[1] if coded is None else coded.n_features_out
-        most = min(MOST_INPUTS // width, MOST_ANSWERS // K)
-        lesson = teach(teaching, base, codes, rows.features.cells, rng, most, watched)
+        lesson = teach(teaching, base, codes, rows.features.cells, rng, _most_made(rows), watched)
         teaching = teaching.dismissed()  # a forest takes as much room as a lesson
         return_memory()
     own = np.ones(len(base)) if weights is None else scaled(weights[chosen])
@@ -98,14 +99,13 @@ def _prior_members(
     plan, seed = _plan(settings, K, len(inputs), taught=teaching is not None), int(rng.integers(2**31))
 
     def learned(recipe: Recipe, share: float = 1.0) -> "MixtureOutcome":
-        sizes = (inputs.shape[1], *recipe.hidden_layer_sizes, recipe.code_length)
         # A stream of its own for each recipe: one that was tried second is repeated by its parameters alone.
         own_rng = np.random.default_rng([seed, recipe.n_estimators, *recipe.hidden_layer_sizes])
-        learner = PosteriorLearner(sizes, settings.make(recipe.aggregation), recipe.n_estimators, K)
         shorter = replace(plan, steps=max(round(share * plan.steps), 1))
         return learn_members(
-            learner, lifted, told, shorter, own_rng, weights=shares, report=report, watched_rows=watched
-        )
+            _learner(rows, recipe, settings), lifted, told, shorter, own_rng,
+            weights=shares, report=report, watched_rows=watched,
+        )  # fmt: skip
 
     outcome = learned(recipe)
     if teaching is not None and may_go_wide(settings, recipe):
@@ -120,6 +120,47 @@ def _prior_members(
     # An untaught mixture learns in two halves, as a single network does.
     curves = {"log loss, then linear loss" if teaching is None else "log loss": outcome.curve}
     return Learned(posterior, recipe, held, calibration, curves, outcome.interrupted, taught_by)
+
+
+def _learner(rows: PreparedRows, recipe: Recipe, settings: Settings) -> "PosteriorLearner":
+    """The learner of the members that a recipe describes."""
+    from abnet.training.posterior_learner import PosteriorLearner
+
+    sizes = (_n_inputs(rows), *recipe.hidden_layer_sizes, recipe.code_length)
+    return PosteriorLearner(sizes, settings.make(recipe.aggregation), recipe.n_estimators, rows.labels.n_classes)
+
+
+def _n_inputs(rows: PreparedRows) -> int:
+    """Features with their codes."""
+    base, coded = rows.features.base, rows.features.coded
+    return int(base.shape[1] if coded is None else coded.n_features_out)
+
+
+def _most_made(rows: PreparedRows) -> int:
+    """Rows that teachers may make."""
+    return min(MOST_INPUTS // _n_inputs(rows), MOST_ANSWERS // rows.labels.n_classes)
+
+
+@contextmanager
+def _compiling(rows: PreparedRows, recipe: Recipe, settings: Settings) -> Iterator[None]:
+    """The members' program is compiled beside what is done here, where teachers learn for a while.
+
+    Only its time depends on that. Of a long lesson, or one whose length depends on groups, it is compiled later.
+    """
+    from abnet.training.members import compile_members
+
+    n = min(
+        rows.n_first if rows.weights is None else int(np.sum(rows.weights[: rows.n_first] > 0)),
+        _most_taught(rows.features.base.shape[1]),
+    )
+    n_rows = n + n_recombined(n, _most_made(rows))
+    if recipe.teacher is None or rows.groups is not None or n_rows * _n_inputs(rows) > MOST_INPUTS // 4:
+        yield
+        return
+    batch_size = _plan(settings, rows.labels.n_classes, n_rows, taught=True).batch_size
+    with ThreadPoolExecutor(1) as aside:
+        aside.submit(compile_members, _learner(rows, recipe, settings), n_rows, batch_size)
+        yield
 
 
 def _held(
@@ -240,16 +281,21 @@ def _taught(
     """The fitted teachers, if there are to be any, and the rows that they and the members learn from."""
     every = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
     if not len(every):
-        raise ValueError("all rows of the first part have the sample weight 0: give more rows a weight.")
+        raise ValueError("all training rows have the sample weight 0: give some of them a larger weight.")
     if teacher is None or len(np.unique(codes[every])) < 2:
         return None, every
     seed = int(rng.integers(2**31))
-    chosen = np.sort(rng.permutation(every)[: max(MOST_TAUGHT // max(base.shape[1], 1), 2_000)])
+    chosen = np.sort(rng.permutation(every)[: _most_taught(base.shape[1])])
     models = teachers_named(teacher, seed, len(chosen), n_classes)
     told = None if report is None else lambda name, error: report(name, 1, 1, error)
     known, own = (None if given is None else given[chosen] for given in (groups, weights))
     teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own)
     return (None, every) if teaching is None else (teaching, chosen)
+
+
+def _most_taught(n_features: int) -> int:
+    """Rows that teachers learn from, at the most."""
+    return max(MOST_TAUGHT // max(n_features, 1), 2_000)
 
 
 def _last_groups(groups: NDArray[Any]) -> NDArray[np.intp] | None:
@@ -278,9 +324,10 @@ FEW_ROWS, SMALL_BATCH = 2_000, 32
 """An epoch of fewer rows has smaller minibatches: with large ones it would be a handful of steps."""
 
 
-SHORT_LESSON, FEWER_ROWS, LEAST_EPOCHS = 32_000, 64, 10
-"""Several classes: minibatches of a lesson with fewer rows are half as large, which changed no error measured; of a
-long lesson every row is seen so many times."""
+SHORT_LESSON, FEWER_ROWS = 32_000, 64
+"""Several classes: minibatches of a lesson with fewer rows are half as large, which changed no error measured."""
+LONG_LESSON, LEAST_EPOCHS = 45_000, 16
+"""Every row of a lesson with more is seen so many times: with half as many epochs, satimage had a tenth more errors."""
 
 
 def _plan(settings: Settings, n_classes: int, n_rows: int, *, taught: bool) -> "MixturePlan":
@@ -291,7 +338,8 @@ def _plan(settings: Settings, n_classes: int, n_rows: int, *, taught: bool) -> "
     plan = MixturePlan(most_epochs=int(training.max_iter))
     if taught and n_classes > 2:
         size = FEWER_ROWS if n_rows < SHORT_LESSON else plan.batch_size
-        plan = replace(plan, batch_size=size, steps=max(plan.steps, LEAST_EPOCHS * n_rows // size))
+        steps = LEAST_EPOCHS * n_rows // size if n_rows >= LONG_LESSON else plan.steps
+        plan = replace(plan, batch_size=size, steps=steps)
     if not taught:
         steps = plan.steps if settings.hidden is None else 10**9
         plan = replace(plan, steps=steps, most_epochs=max(int(training.max_iter) // 2, 1), linear=True)

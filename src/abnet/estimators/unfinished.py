@@ -32,9 +32,10 @@ def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> 
         late = max(most // 10, 1)
         before, after = min(curve[:-late]), min(curve)
         if before - after > STILL * abs(before):
+            epochs = "epoch" if late == 1 else f"{late} epochs"
             warnings.warn(
                 f"Training ({name}) ended at its last epoch, while it still improved ({before:.3g} to {after:.3g} in "
-                f"the last {late}): a larger max_iter than {max_iter} may give a better model.",
+                f"the last {epochs}): a larger max_iter than {max_iter} may give a better model.",
                 ConvergenceWarning,
                 stacklevel=6,
             )

@@ -265,7 +265,8 @@ class _Job:
     def _notes(self, empty: tuple[str, ...]) -> list[str]:
         notes = list(map(str, self.unseen))
         if self.ignored:
-            notes.append(f"the model does not use the columns {listed(self.ignored)}")
+            columns = "column" if len(self.ignored) == 1 else "columns"
+            notes.append(f"the model does not use the {columns} {listed(self.ignored)}")
         if empty:
             notes.append(f"no row has a value for {listed(empty)}, which the model was trained on")
         if self.skipped:

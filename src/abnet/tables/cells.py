@@ -108,11 +108,12 @@ def refuse_repeated(names: list[str], where: str = "") -> None:
     --------
     >>> refuse_repeated(["a", "b", "a"], "t.csv: ")
     Traceback (most recent call last):
-    abnet.tables.cells.TableError: t.csv: column names must differ, but 'a' repeat; rename them.
+    abnet.tables.cells.TableError: t.csv: column names must differ, but 'a' repeats; rename one.
     """
     if len(set(names)) < len(names):
         repeated = sorted({name for name in names if names.count(name) > 1})
-        raise TableError(f"{where}column names must differ, but {listed(repeated)} repeat; rename them.")
+        wrong = "repeats; rename one" if len(repeated) == 1 else "repeat; rename them"
+        raise TableError(f"{where}column names must differ, but {listed(repeated)} {wrong}.")
 
 
 BLANK = frozenset({"", "nan", "-nan", "null", "<na>", "#n/a", "nat"})

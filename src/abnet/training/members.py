@@ -1,6 +1,7 @@
 """Members learn a lesson: several networks, trained side by side for what they say together."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from abnet.training.padding import bucket
 from abnet.training.posterior_learner import PosteriorLearner, start
 from abnet.training.runner import NEVER, Report, best_of, new_keys, run_stage, stack
 
-__all__ = ["MixtureOutcome", "MixturePlan", "learn_members", "random_members"]
+__all__ = ["MixtureOutcome", "MixturePlan", "compile_members", "learn_members", "random_members"]
 
 LEAST_INPUTS = 32
 """Networks with fewer inputs are padded to so many."""
@@ -119,9 +120,8 @@ def learn_members(
     watched_rows : array of int, optional
         Rows that are not learned from and say which epoch to keep; by default some at random.
     """
-    centring, n_inputs = Centring.of(lifted), learner.sizes[0]
-    padding = bucket(n_inputs, least=LEAST_INPUTS) - n_inputs if n_inputs <= MOST_PADDED else 0
-    padded = replace(learner, sizes=(n_inputs + padding, *learner.sizes[1:]), bounded=False)
+    centring, n_inputs, padded = Centring.of(lifted), learner.sizes[0], _padded(learner)
+    padding = padded.sizes[0] - n_inputs
     order = rng.permutation(len(lifted))
     watched = min(WATCHED, len(lifted) // 8)
     if watched_rows is not None:
@@ -157,6 +157,36 @@ def learn_members(
         interrupted = outcome.interrupted
     networks = tuple(centring.network(_narrowed(network, n_inputs)) for network in members.members)
     return MixtureOutcome(networks, curve, interrupted, order[:watched] if watched else None)
+
+
+def compile_members(learner: PosteriorLearner, n_rows: int, batch_size: int) -> None:
+    """Compile the program by which `learn_members` learns so many rows, by a look at as many rows of zeros.
+
+    It takes seconds on a new machine, which teachers need anyway: `abnet.estimators.mixture_learning` has it done while
+    they learn. Nothing else comes of it, and a program that is there is not made again.
+    """
+    padded = _padded(learner)
+    _compile(padded, bucket(n_rows), batch_size)
+
+
+@cache
+def _compile(padded: PosteriorLearner, n_rows: int, batch_size: int) -> None:
+    shape = (n_rows,) if padded.n_classes == 2 else (n_rows, padded.n_classes)
+    rows = pad_rows(np.zeros((n_rows, padded.sizes[0] + 1), np.float32), np.zeros(shape, np.float32))
+    rng = np.random.default_rng(0)
+    starts = random_members(rng, padded.n_members, padded.sizes)
+    state = start(Posterior.from_networks(starts, starts, padded.aggregation), Objective.LOG, n_rows, 0.05)
+    run_stage(
+        (padded,), (open_runs(stack([state]), [0.1], new_keys(rng, 1)),), rows, Span(0, 1), Span(0, 1), rng=rng,
+        batch_size=batch_size, limits=Limits(0.0, NEVER, halving_patience=NEVER, max_epochs=0, cosine_epochs=1),
+    )  # fmt: skip
+
+
+def _padded(learner: PosteriorLearner) -> PosteriorLearner:
+    """The learner of networks with a rounder number of inputs, so that tables of similar width share a program."""
+    n_inputs = learner.sizes[0]
+    inputs = bucket(n_inputs, least=LEAST_INPUTS) if n_inputs <= MOST_PADDED else n_inputs
+    return replace(learner, sizes=(inputs, *learner.sizes[1:]), bounded=False)
 
 
 def _centred(centring: Centring, lifted: Any, order: NDArray[np.intp], padding: int) -> NDArray[np.float32]:

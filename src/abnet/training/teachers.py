@@ -20,7 +20,16 @@ from abnet.groups import number_groups
 from abnet.progress import tell
 from abnet.words import whole_percents
 
-__all__ = ["TEACHERS", "Lesson", "Teaching", "recombined_rows", "stack_weights", "teach", "teachers_named"]
+__all__ = [
+    "TEACHERS",
+    "Lesson",
+    "Teaching",
+    "n_recombined",
+    "recombined_rows",
+    "stack_weights",
+    "teach",
+    "teachers_named",
+]
 
 TEACHERS = ("forest", "linear", "kernel", "boosting")
 """Teachers known by name; "all" asks all of them and weighs their answers, the kernel with several classes only.
@@ -175,10 +184,11 @@ class Teaching:
         >>> Teaching({"forest": 0, "linear": 0}, np.array([0.75, 0.25]), np.zeros((0, 2)), 2).describe()
         'forest (75%), linear (25%)'
         """
-        if len(self.models) == 1:
-            return next(iter(self.models))
-        pairs = zip(self.models, whole_percents(self.weights.tolist()), strict=True)
-        return ", ".join(f"{name} ({share}%)" for name, share in pairs if share)
+        percents = whole_percents(self.weights.tolist())
+        shares = {name: share for name, share in zip(self.models, percents, strict=True) if share}
+        if len(shares) == 1:
+            return next(iter(shares))
+        return ", ".join(f"{name} ({share}%)" for name, share in shares.items())
 
 
 def _calibrated(said: list[NDArray[np.float64]], calibrations: tuple[Calibration, ...]) -> list[NDArray[np.float64]]:
@@ -242,8 +252,7 @@ def recombined_rows(
     >>> made.shape, bool((made[:, 2] - made[:, 1] == 10).all())
     ((12000, 3), True)
     """
-    n = len(X)
-    count = min(int(np.clip(ROWS_PER_ROW * n, LEAST_ROWS, MOST_ROWS)), most)
+    n, count = len(X), n_recombined(len(X), most)
     base = rng.permutation(np.resize(np.arange(n), count)) if count >= n else rng.choice(n, count, replace=False)
     made = X[base]
     for cell in range(int(cells.max()) + 1):
@@ -251,6 +260,17 @@ def recombined_rows(
         rows = np.flatnonzero(rng.random(count) < SWAP)
         made[np.ix_(rows, features)] = X[np.ix_(rng.integers(0, n, len(rows)), features)]
     return np.asarray(made)
+
+
+def n_recombined(n_rows: int, most: int = MOST_ROWS) -> int:
+    """How many rows are made of so many.
+
+    Examples
+    --------
+    >>> [n_recombined(n) for n in (100, 1_000, 10_000)]
+    [12000, 30000, 60000]
+    """
+    return min(int(np.clip(ROWS_PER_ROW * n_rows, LEAST_ROWS, MOST_ROWS)), most)
 
 
 def stack_weights(

@@ -3,9 +3,9 @@
 A new kind is a new file in this folder: a subclass of `Column` with `kind`, and a function with `rule` that knows it.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
+import sys
 
+from abnet.lazy import import_folder
 from abnet.preparation.columns.boolean import BooleanColumn
 from abnet.preparation.columns.column import KINDS, RULES, Chosen, Column, Rules
 from abnet.preparation.columns.date import YEAR, DateColumn
@@ -31,5 +31,4 @@ __all__ = [
     "read_numbers",
 ]
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+import_folder(sys.modules[__name__])
