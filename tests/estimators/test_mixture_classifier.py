@@ -199,6 +199,9 @@ def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[i
     recipe = recipe_for(CertifiedClassifier().settings(), features, K, 0, 1000, None)
     assert recipe.hidden_layer_sizes == hidden
     assert recipe.aggregation == ("exact" if hidden == (8,) else "moments")
+    if K > 2:
+        many = recipe_for(CertifiedClassifier().settings(), features, K, 0, 3000, None)
+        assert (recipe.n_estimators, many.n_estimators) == (2, 4)
 
 
 @pytest.mark.parametrize(("K", "teacher"), [(2, "all"), (30, "all"), (31, "forest")])

@@ -27,6 +27,9 @@ vehicle, vowel, segment, satimage and digits wide members were as accurate on th
 time."""
 MANY_CLASSES = 6
 """From this many classes on the members have `MANY_NEURONS`."""
+MANY_ROWS = 1_500
+"""Training rows of several classes from which on there are twice as many members, and more epochs for them: more rows
+tell more, and the teachers take longer too."""
 MORE_OUTPUTS = 4
 """Output neurons of wide members beyond the shortest code: enough for a minimum distance of 3."""
 MOST_BOOSTED = 30
@@ -137,7 +140,8 @@ def recipe_for(
     exact_fits = n_classes == 2 and not wide
     usual, neurons = (MEMBERS, NEURONS) if exact_fits else (WIDE_MEMBERS, WIDE_NEURONS)
     if n_classes > 2:
-        usual, neurons = SEVERAL_MEMBERS, MANY_NEURONS if n_classes >= MANY_CLASSES else FEW_NEURONS
+        usual = SEVERAL_MEMBERS * (2 if settings.share * n_rows >= MANY_ROWS else 1)
+        neurons = MANY_NEURONS if n_classes >= MANY_CLASSES else FEW_NEURONS
     if hidden is None:
         hidden = neurons
     members = wanted.count
