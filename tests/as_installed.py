@@ -193,8 +193,8 @@ def main() -> None:
         step("nothing else is there", lambda: is_plain(plain))
         step("abnet --help, python -m abnet --help", lambda: helps(plain))
         step("abnet demo", lambda: demo(plain))
-        step("commands of the README", lambda: readme_commands(plain))
         step("Python of the README", lambda: readme_python(plain))
+        step("commands of the README", lambda: readme_commands(plain))  # their model of a table stays for what follows
         step("a report and an explanation", lambda: plain.python(REPORT))
         for extra, program in (("onnx", ONNX), ("dask", DASK)):
             with_extra = Environment(folder / extra, plain.work)

@@ -82,6 +82,7 @@ RUN = [
     "assumptions",
     "decisions",
     "tables",
+    "messy-tables",
     "explanation",
     "quickstart",
     "tutorials/table",

@@ -31,6 +31,7 @@ CONTENTS = {
     ],
     "How-to guides": [
         "docs/tables",
+        "docs/messy-tables",
         "docs/decisions",
         "docs/explanation",
         "docs/report",

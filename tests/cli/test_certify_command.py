@@ -40,7 +40,7 @@ def test_our_model(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
     assert (sum(facts["class_errors"]), facts["n_rows"], record["unlabelled"]) == (wrong, 59, 1)
     assert certificate["vote_error_bound"] == abnet.bounds.clopper_pearson_bound(wrong, 59, 0.05, n_candidates=3)
     assert facts["classes"] == ["good", "not so good", "so-so"]
-    assert "left out: 1 row without a label" in result.stderr
+    assert "1 of 60 rows have no label" in result.stderr
     told = "counted as errors: 1 row with labels that the model does not know ('so-so', not 'good', 'not so good')"
     assert f"note: {told}" in result.stderr.splitlines()
     assert abnet.load_certificate(saved).to_dict() == certificate

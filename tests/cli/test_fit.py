@@ -50,7 +50,7 @@ def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> N
 
 
 def test_columns_left_out_are_named(fitted: dict[str, Any]) -> None:
-    assert "note: column 'country' was left out: constant (Norway)" in fitted["stderr"]
+    assert "note: column 'country' was left out: it is constant (Norway)" in fitted["stderr"]
     assert "note: column 'id' was left out" in fitted["stderr"]
     assert fitted["notes"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
 

@@ -182,7 +182,7 @@ def test_targets_of_a_model_that_lives_elsewhere(kind: str, run: Run, scored: Pa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--score", "risk"], "--score goes with a target or costs"),
+        (["--score", "risk"], "--score needs a target or costs"),
         (["--score", "risk", "--target-recall", "0.9"], "--target-recall needs --positive-class"),
         (["--score", "sure", "--target-error", "0.1"], "--prediction"),
         (["--prediction", "answer", "--target-error", "0.1", "--by", "risk", "--score", "sure"], "leave out --by"),

@@ -83,7 +83,7 @@ CELLS = {
     ),
     "a long cell": (["a", "b", "a", "b", "z" * 200_000], "'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…' (200,000 characters)"),
     "nothing": ([""], "was left out: it has no value"),
-    "one value": (["7"], "was left out: constant (7)"),
+    "one value": (["7"], "was left out: it is constant (7)"),
 }  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def test_alarm_is_an_exit_code_and_stays(run: Run, failure: Failure, model: Path
     state, picture = tmp_path / "state.json", tmp_path / "evidence.png"
     first = run("monitor", model, good, "--state", state, "--error", "0.25", "--picture", picture)
     assert "No alarm" in first.stdout
-    assert "not counted: 4 of 60 rows" in first.stderr
+    assert "4 rows without a label" in first.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
     second = run("monitor", model, bad, "--state", state, "--json", code=3)
     record = json.loads(second.stdout)

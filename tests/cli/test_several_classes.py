@@ -57,7 +57,7 @@ def test_labels_and_probabilities(run: Run, model: Path, animals: Path) -> None:
 def test_certify_counts_and_refuses_rows_of_the_fit(
     run: Run, failure: Failure, model: Path, animals: Path, tmp_path: Path
 ) -> None:
-    assert "of 150 rows have the values and the label" in failure("certify", model, animals, "--confusion", code=1)
+    assert "of 150 rows have the same values and label" in failure("certify", model, animals, "--confusion", code=1)
     fresh, text = tmp_path / "fresh.csv", animals.read_text()
     fresh.write_text(re.sub(r"(\.\d+),", r"\g<1>1,", text))
     record = json.loads(run("certify", model, fresh, "--confusion", "--json").stdout)

@@ -35,7 +35,7 @@ def test_preprocessor_errors_list_what_is_accepted(wrong: Any) -> None:
 
 
 def test_unscaled_inputs_are_hinted_at() -> None:
-    with pytest.warns(UserWarning, match="scales that are far apart"):
+    with pytest.warns(UserWarning, match="very different scales"):
         fit()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -145,7 +145,7 @@ def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, sp
     split_as(rows, y)
     plain = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     y[plain.bound_rows_[:3]] = "never seen before"
-    with pytest.warns(UserWarning, match="The label of 3 bound rows occurs in no row of the first part"):
+    with pytest.warns(UserWarning, match="3 held-out rows with a label that no training row has"):
         clf = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     assert clf.classes_.tolist() == ["a", "b", "c", "d"]
     wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
@@ -199,6 +199,9 @@ def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[i
     recipe = recipe_for(CertifiedClassifier().settings(), features, K, 0, 1000, None)
     assert recipe.hidden_layer_sizes == hidden
     assert recipe.aggregation == ("exact" if hidden == (8,) else "moments")
+    if K > 2:
+        many = recipe_for(CertifiedClassifier().settings(), features, K, 0, 3000, None)
+        assert (recipe.n_estimators, many.n_estimators) == (2, 4)
 
 
 @pytest.mark.parametrize(("K", "teacher"), [(2, "all"), (30, "all"), (31, "forest")])
@@ -324,7 +327,7 @@ def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None
         (pl.DataFrame({"a": range(20)}), [0, 1] * 9, "inconsistent numbers of samples: .20, 18."),
         (pd.DataFrame({"a": range(20)}), np.eye(20), "y should be a 1d array"),
         (pd.DataFrame(np.eye(2), columns=["a", "a"]), [0, 1], "column names must differ, but 'a' repeat"),
-        ({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0]}, [0, 1], "must have as many rows; got .2, 3."),
+        ({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0]}, [0, 1], "must have the same number of rows; got .2, 3."),
     ],
     ids=["huge", "text", "no label", "NA", "NaN label", "pandas", "polars", "wide y", "names", "uneven"],
 )
@@ -358,7 +361,7 @@ def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> N
     deaf = CertifiedClassifier((4,), **options).fit(X, told)
     assert np.mean(heard.predict(X) == truth) > 0.9
     assert np.mean(deaf.predict(X) == truth) < 0.85
-    with pytest.raises(ValueError, match="all rows of the first part have the sample weight 0"):
+    with pytest.raises(ValueError, match="all training rows have the sample weight 0"):
         CertifiedClassifier((4,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
 
 

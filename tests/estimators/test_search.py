@@ -136,7 +136,7 @@ def test_all_settings_share_one_seed_without_a_random_state() -> None:
     assert len(set(search.cv_results_["empirical_gibbs_risk"])) > 1
 
 
-@pytest.mark.filterwarnings("ignore:.*rows have the values and the label")  # a world of few distinct rows
+@pytest.mark.filterwarnings("ignore:.*rows have the same values and label")  # a world of few distinct rows
 def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> None:
     search = ABNetSearch(classifier(0), RATES).fit(X, Y)
     best = search.best_estimator_

@@ -125,7 +125,7 @@ def test_nearly_all_values_must_be_dates() -> None:
 def test_constant_dates() -> None:
     table = pd.DataFrame({"when": ["2024-01-01"] * 3, "x": [1, 2, 3]})
     assert [str(note) for note in TablePreparation().fit(table).notes_] == [
-        "column 'when' was left out: constant (2024-01-01)"
+        "column 'when' was left out: it is constant (2024-01-01)"
     ]
     table["when"] = ["2024-01-01", "", "2024-01-01"]
     assert TablePreparation().fit(table).get_feature_names_out().tolist() == ["when (missing)", "x"]

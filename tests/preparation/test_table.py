@@ -352,7 +352,7 @@ def test_arrays_polars_frames_and_numbered_columns_are_tables_too() -> None:
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' repeat"),
         (
             pd.DataFrame({"a": ["1", "1"], "b": ["", ""]}),
-            r"no column is of use in 2 rows \(column 'a'.*constant \(1\); column 'b'",
+            r"no column can be used in 2 rows \(column 'a'.*constant \(1\); column 'b'",
         ),
         (pd.DataFrame({"a": [[1], [2]]}), "column 'a' holds lists"),
     ],

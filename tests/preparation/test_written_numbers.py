@@ -74,7 +74,7 @@ def test_what_may_be_thousands_or_a_fraction_is_refused_and_decided_by_the_user(
     with pytest.raises(TableError) as caught:
         TablePreparation().fit({"c": values, "t": ["u", "v"]})
     message = str(caught.value)
-    assert f"column 'c': numbers such as {values[0]!r} beside {values[1]!r}" in message
+    assert f"column 'c': in numbers such as {values[0]!r} beside {values[1]!r}" in message
     assert "decimal='comma' or decimal='point'" in message
     whole, fraction = float(values[0][0] + values[0][2:5]), float(f"{values[0][0]}.{values[0][2:5]}")
     as_point, _ = read(values, decimal="point")
@@ -125,7 +125,7 @@ def test_a_fraction_below_one_is_one_whatever_the_user_says() -> None:
 
 
 def test_marks_in_all_cells_are_asked_about_too() -> None:
-    with pytest.raises(TableError, match="column 'c': numbers such as '1,966' may have a decimal mark or one for"):
+    with pytest.raises(TableError, match="column 'c': in numbers such as '1,966' the mark may be"):
         TablePreparation().fit({"c": ["1,966", "2,857"]})
 
 

@@ -35,18 +35,18 @@ def certify(
         typer.Option(
             metavar="COLUMN",
             help="Column with the scores of another model: how sure it is of its answer (for --target-error), or how "
-            "much speaks for --positive-class.",
+            "strongly it favours --positive-class.",
         ),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Populations; their bounds hold jointly.")
+        str | None, typer.Option(metavar="COLUMN", help="Column with populations; their bounds hold jointly.")
     ] = DEFAULTS["by"],
     group: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Column that says which rows belong together, such as a patient."),
     ] = DEFAULTS["group"],
     confusion: Annotated[
-        bool, options.flag("--confusion", "Also show which class is taken for which, with limits.")
+        bool, options.flag("--confusion", "Also show the confusion matrix, with confidence limits.")
     ] = False,
     allow_training_rows: Annotated[
         bool, options.flag("--allow-training-rows", "Accept training rows; the result is only an estimate.")
@@ -111,9 +111,10 @@ def certify(
         more = {} if matrix is None else {"confusion": matrix.to_dict()}
         console.as_json({**made.to_dict(), "notes": console.said(), **more})
         return
-    print(made.describe())
+    told = made.describe().split("\n\n")
     if matrix is not None:
-        print(f"\n{matrix.describe()}")
+        told += [part for part in matrix.describe().split("\n\n") if part not in told]  # they assume the same
+    print("\n\n".join(told))
     if save is not None:
         print(f"\n{made.kind.capitalize()} written to {save}.")
 

@@ -88,4 +88,4 @@ def compare(
     print(f"Majority-class error on the test rows: {percent(made.base_rate)}. Threads: {made.threads}.\n")
     show_contenders(made.contenders, counted=made.n_candidates > 1)
     if save is not None and winner is not None:
-        print(f"Certificate of {winner.name} (chosen among {made.n_candidates}) written to {save}.")
+        print(f"\nCertificate of {winner.name} (chosen among {made.n_candidates}) written to {save}.")

@@ -18,11 +18,12 @@ HEADER = [
 
 def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False) -> None:
     """One line per contender, then what has to be said about them. `counted`: the bounds account for the choice."""
+    from abnet.words import paragraphs
+
     console.rows(HEADER, [_cells(contender) for contender in contenders], least=3)
     print()
-    for text in (*(contender.note for contender in contenders), _winners(contenders, counted), _surprises(contenders)):
-        if text:
-            console.paragraph(text)
+    said = (*(contender.note for contender in contenders), _winners(contenders, counted), _surprises(contenders))
+    print(paragraphs(*said, width=console.width(most=100)))
 
 
 def _cells(contender: "Contender") -> list[str]:
@@ -61,11 +62,15 @@ def _least(values: dict[str, float | None]) -> str:
     Examples
     --------
     >>> _least({"a": 0.1, "b": None, "c": 0.1, "d": 0.2})
-    'a tie of a; c'
+    'a tie between a and c'
     """
     known = {name: value for name, value in values.items() if value is not None}
     least = [name for name, value in known.items() if value == min(known.values())]
-    return f"{'a tie of ' * (len(least) > 1)}{'; '.join(least)}" or "none"
+    return f"{'a tie between ' * (len(least) > 1)}{_and(least)}" or "none"
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] * (len(names) > 1)), *names[-1:]])
 
 
 def _surprises(contenders: "tuple[Contender, ...]") -> str:
@@ -73,7 +78,7 @@ def _surprises(contenders: "tuple[Contender, ...]") -> str:
     above = [c for c in contenders if c.bound is not None and c.test_error is not None and c.test_error > c.bound]
     if not above:
         return ""
-    names = "; ".join(contender.name for contender in above)
+    names = _and([contender.name for contender in above])
     return (
         f"A test error above its certificate ({names}) is no contradiction: the error on {above[0].n_test:,} test rows "
         "is itself uncertain, and a certificate may fail with probability delta."

@@ -47,5 +47,5 @@ def demo(
     if made.certificate is not None:
         print(made.certificate.describe(), end="\n\n")
     show_contenders(made.contenders)
-    print(f"Model:    {made.model}\nPicture:  {made.picture}\nReport:   {made.report}")
+    print(f"\nModel:    {made.model}\nPicture:  {made.picture}\nReport:   {made.report}")
     print(f"Next:     abnet inspect {made.model}")

@@ -33,7 +33,7 @@ def explain(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="CSV file for the contributions of the rows (of all by default)."
+            "--output", "-o", metavar="FILE", help="CSV file for the contributions of the chosen rows, or of all rows."
         ),
     ] = DEFAULTS["output"],
     plots: Annotated[

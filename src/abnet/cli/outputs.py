@@ -52,7 +52,7 @@ def check_output(
     check_writable(output)
     if output.exists() and not overwrite and kind_of_file(output) not in (kind, ""):
         ask = "" if overwrite is None else ", or add --overwrite"
-        raise UsageError(f"{option}: {output} exists and is not of the kind {kind}; name another file{ask}.")
+        raise UsageError(f"{option}: {output} is a file of another kind (not {kind}); name another file{ask}.")
 
 
 def _same_file(first: Path, second: Path) -> bool:

@@ -28,7 +28,7 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="Other models to show: the output of `abnet compare --json`.")
     ] = DEFAULTS["compared"],
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = DEFAULTS["title"],
-    owner: Annotated[str | None, typer.Option(metavar="TEXT", help="Who answers for the model.")] = DEFAULTS["owner"],
+    owner: Annotated[str | None, typer.Option(metavar="TEXT", help="Who is accountable for it.")] = DEFAULTS["owner"],
     purpose: Annotated[str | None, typer.Option(metavar="TEXT", help="Intended use.")] = DEFAULTS["purpose"],
     date: Annotated[str | None, typer.Option(metavar="TEXT", help="Date to print on the page.")] = DEFAULTS["date"],
     data: Annotated[str | None, typer.Option(metavar="TEXT", help="Description of the data.")] = DEFAULTS["data"],

@@ -81,12 +81,12 @@ def certify(
     (29, 269, 0.144)
     """
     if groups is not None and by is not None:
-        raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
+        raise ValueError("give groups or by, not both: there is no bound for populations of groups.")
     columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, by)}
     seen = find_fitted(model, X, y)
     if allow_training_rows:
         if groups is not None or by is not None:
-            raise ValueError("an estimate is made of all rows alike: leave out groups and by.")
+            raise ValueError("an estimate treats all rows alike: leave out groups and by.")
         return estimate_error(judge_model(model, X, y).wrong, seen)
     refuse_fitted(seen)
     judged = judge_model(model, X, y)

@@ -116,7 +116,7 @@ def certify_table(
     wanted.check()
     if allow_training_rows and (by or group or goal is not None):
         raise ParameterError(
-            "{} gives an estimate of the error: leave out everything that is to be certified.",
+            "{} gives only an estimate of the error: leave out targets, costs, groups and populations.",
             Parameter("allow_training_rows"),
         )
     loaded, goal_label = as_model(model), None
@@ -180,7 +180,7 @@ def certify_predictions(
         )  # fmt: skip
     if (score is not None) != (goal is not None) or (prediction is None and (goal is None or _is_error(goal))):
         raise ParameterError(
-            "{} goes with a target or costs, and a target error and a plain certificate need {}.",
+            "{} needs a target or costs; a target error and a plain certificate need {}.",
             Parameter("score"), Parameter("prediction"),
         )  # fmt: skip
     rows = judge_predictions(table, truth=truth, prediction=prediction, score=score, columns=wanted.columns)

@@ -90,8 +90,8 @@ class JudgedTable:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the table."""
-        missing = number_of(self.unlabelled, "row")
-        left_out = f"left out: {missing} without a label; nothing is said about such rows"
+        whole = number_of(self.unlabelled + len(self.truth), "row")
+        left_out = f"{self.unlabelled:,} of {whole} have no label and were left out"
         return (*([left_out] * (self.unlabelled > 0)), *self.doubts)
 
     @property
@@ -100,8 +100,8 @@ class JudgedTable:
         notes = []
         if self.seen is not None and self.seen.reused:
             notes.append(
-                f"{self.seen.found:,} of {self.seen.n_rows:,} rows have the values and the label of training rows; if "
-                "they are the same rows, they prove nothing about new ones"
+                f"{self.seen.found:,} of {self.seen.n_rows:,} rows have the same values and label as training rows; "
+                "if they are training rows, they prove nothing about new data"
             )
         silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
         notes += [f"counted as errors: {number_of(silent, 'row')} without an answer"] * (silent > 0)
@@ -121,15 +121,15 @@ class JudgedTable:
         shared = len(self.together) - len(set(self.together)) if None not in self.together else 1
         if shared:
             raise GroupedRowsError(
-                "the model was fitted on groups of rows, and rows of the table share one ({!r}): add {}. A bound that "
-                "counts single rows does not hold for them.",
+                "the model was fitted on groups of rows, and rows of this table share a group (column {!r}): add {}. "
+                "A bound that counts single rows does not hold for them.",
                 group, Parameter("group", shlex.quote(str(group))),
             )  # fmt: skip
         if not self.together:
             named = f" (column {group!r})" if isinstance(group, str) else ""
             self.said.append(
                 f"the model was fitted on groups of rows{named}, and its own certificate is about a new group; this "
-                "one counts rows, and holds only if no two of them belong to one group"
+                "one counts single rows, and holds only if no two of them belong to the same group"
             )
 
     def groups(self, column: str) -> list[str]:
@@ -157,8 +157,8 @@ class JudgedTable:
         neither = sum(label not in labels for label in self.truth)
         if neither:
             self.said.append(
-                f"{number_of(neither, 'row')} with a label that is neither {labels[0]} nor {labels[1]}; each counts "
-                "with the largest cost"
+                f"{number_of(neither, 'row')} have a label that is neither {labels[0]} nor {labels[1]}; each of "
+                "them counts with the largest cost"
             )
         return named
 

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.labels import Labels
+
 __all__ = ["auc", "balanced_error", "calibration_error", "log_loss"]
 
 
@@ -43,8 +45,8 @@ def log_loss(proba: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[
     >>> round(log_loss(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array(["a", "b"]), np.array(["a", "b"])), 4)
     0.4581
     """
-    at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    chance = np.where(classes[at] == labels, proba[np.arange(len(labels)), at], 0.0)
+    at = Labels(classes).encode(labels)
+    chance = np.where(at >= 0, proba[np.arange(len(labels)), at], 0.0)
     return float(-np.log(np.maximum(chance, 1e-6)).mean())
 
 

@@ -16,7 +16,6 @@ from abnet.errors import NamesParameters, Parameter
 from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.parameters import check_fraction
-from abnet.words import number_of
 
 __all__ = ["MonitoredTable", "monitor"]
 
@@ -124,11 +123,7 @@ def monitor(
 
         save_picture(evidence_figure(wrong.tolist(), watch.error, watch.alpha, **before), Path(picture))
     watch.save(state)
-    notes = rows.doubts
-    if rows.unlabelled:
-        n_rows = number_of(rows.unlabelled + len(rows.truth), "row")
-        notes = (*notes, f"not counted: {rows.unlabelled:,} of {n_rows}, because they have no label")
-    return MonitoredTable(watch, len(rows.truth), int(wrong.sum()), rows.unlabelled, notes)
+    return MonitoredTable(watch, len(rows.truth), int(wrong.sum()), rows.unlabelled, rows.doubts)
 
 
 def _opened(state: Path, model: Model, watched: str, error: float | None, alpha: float | None) -> Monitor:

@@ -31,8 +31,8 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
     known = "and the model does not tell which rows it learned from."
     if found is not None:
         known = (
-            f"of which {found:,} have the values and the label of rows that the model learned from. A model errs less "
-            "on them than on new ones."
+            f"of which {found:,} have the same values and label as rows that the model was trained on. A model "
+            "errs less on them than on new ones."
         )
     counted = f"{number_of(errors, 'error')} on {number_of(len(rows), 'row')}"
     return Estimate(
@@ -97,7 +97,7 @@ def refuse_fitted(seen: FittedRows | None, *, instead: str = "{} gives an estima
         if seen.found <= seen.allowed:
             why = "together they are the rows of its fit"
         raise TrainingRowsError(
-            "{} of {} rows have the values and the label of rows that the model learned from ({}): "
-            f"a certificate needs rows that had no part in learning. {instead}",
+            "{} of {} rows have the same values and label as rows that the model was trained on ({}): "
+            f"a certificate needs rows that were held out from training. {instead}",
             f"{seen.found:,}", f"{seen.n_rows:,}", why, Parameter("allow_training_rows", True),
         )  # fmt: skip

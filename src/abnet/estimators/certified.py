@@ -32,9 +32,10 @@ class CertifiedClassifier(CertificateMixin):
     ----------
     hidden_layer_sizes : tuple of int or "auto"
         Widths of the hidden layers. "auto" follows fixed rules (`abnet.estimators.recipe`): with two classes 8 exact
-        networks of 8 neurons, or 4 wide ones of 100 above 400 features; with several classes 2 wide ones of 150, and
-        of 300 from six classes on. Wide ones are computed in closed form (`abnet.predictors.moments`). With explicit
-        widths there is one network, without teachers and codes unless they are set, and its inputs are left unscaled.
+        networks of 8 neurons, or 4 wide ones of 100 above 400 features; with several classes 2 wide ones of 150, of
+        300 from six classes on, and 4 of them from 1,500 training rows on. Wide ones are computed in closed form
+        (`abnet.predictors.moments`). With explicit widths there is one network, without teachers and codes unless they
+        are set, and its inputs are left unscaled.
     n_estimators : int or "auto"
         Number of networks in the mixture.
     teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel" or a classifier
@@ -48,8 +49,8 @@ class CertifiedClassifier(CertificateMixin):
         Fitted on the training rows only, so that the certificate stays valid. "auto": frames by
         `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"); NaN is a missing value.
     classes : array, optional
-        All labels there may be, in the order that ``classes_`` is to have. By default those of the training rows;
-        another label among the held-out rows counts as an error.
+        All labels there may be, in the order that ``classes_`` is to have (sorted, for the metrics of scikit-learn). By
+        default those of the training rows; another label among the held-out rows counts as an error.
     class_weight : None, "balanced" or dict
         Affects training only; the certificate is for the unweighted error rate.
     learn_fraction : float or "auto"

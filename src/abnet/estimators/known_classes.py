@@ -29,7 +29,7 @@ def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Setting
     elif known.n_classes > 2 and settings.split:
         present = np.unique(rows.codes[first])
         if len(present) < 2:
-            raise ValueError("the first part of the rows holds one class only: give more rows, or classes=.")
+            raise ValueError("the training rows hold one class only: give more rows, or classes=.")
         known = Labels(known.classes[present])
     codes = with_unknown(known.encode(rows.labels.classes), known.n_classes)[0][rows.codes]
     unknown = codes == known.n_classes
@@ -43,7 +43,7 @@ def warn_of_unknown(count: int, labels: Labels) -> None:
     """Say that bound rows have labels that the first part did not have."""
     if count:
         warnings.warn(
-            f"The label of {number_of(count, 'bound row')} occurs in no row of the first part, so every answer there "
+            f"{number_of(count, 'held-out row')} with a label that no training row has: every answer there "
             f"counts as an error. The model knows {', '.join(labels.names[:8])}: declare all labels with classes=.",
             stacklevel=4,
         )

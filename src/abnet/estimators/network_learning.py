@@ -101,6 +101,6 @@ def _warn(trainer: "Trainer", max_iter: int) -> None:
         warn_of_unfinished(trainer.curves, max_iter)
         return
     warnings.warn(
-        "Training was interrupted: the best network so far is kept, and what is certified is that network.",
+        "Training was interrupted: the best network so far is kept and certified.",
         stacklevel=5,
     )

@@ -67,7 +67,7 @@ def observe_posterior(
     except KeyboardInterrupt:
         warnings.warn(
             "Interrupted while the certificate was computed: the model is kept, without a certificate. `certify` makes "
-            "one from rows that had no part in learning.",
+            "one from rows that were held out from training.",
             stacklevel=5,
         )
         return Observed(scores, None, terms)

@@ -143,14 +143,14 @@ class CertificateMixin(PredictionMixin):
         """
         check_is_fitted(self, "model_")
         if groups is not None and by is not None:
-            raise ValueError("give groups or by, not both: no bound for populations of groups is offered.")
+            raise ValueError("give groups or by, not both: there is no bound for populations of groups.")
         X, groups = without_groups(X, groups)
         if isinstance(by, str):
             without, column = without_groups(X, by)
             # A population may be a feature as well.
             X, by = (X if by in (self.model_.feature_names or ()) else without), column
         if allow_training_rows and (groups is not None or by is not None):
-            raise ValueError("an estimate is made of all rows alike: leave out groups and by.")
+            raise ValueError("an estimate treats all rows alike: leave out groups and by.")
         if groups is None and self.model_.card.n_training_groups is not None:
             warnings.warn(
                 "The classifier was fitted on groups of rows, and this certificate counts rows: it holds only if no "

@@ -27,6 +27,9 @@ vehicle, vowel, segment, satimage and digits wide members were as accurate on th
 time."""
 MANY_CLASSES = 6
 """From this many classes on the members have `MANY_NEURONS`."""
+MANY_ROWS = 1_500
+"""Training rows of several classes from which on there are twice as many members, and more epochs for them: more rows
+tell more, and the teachers take longer too."""
 MORE_OUTPUTS = 4
 """Output neurons of wide members beyond the shortest code: enough for a minimum distance of 3."""
 MOST_BOOSTED = 30
@@ -137,7 +140,8 @@ def recipe_for(
     exact_fits = n_classes == 2 and not wide
     usual, neurons = (MEMBERS, NEURONS) if exact_fits else (WIDE_MEMBERS, WIDE_NEURONS)
     if n_classes > 2:
-        usual, neurons = SEVERAL_MEMBERS, MANY_NEURONS if n_classes >= MANY_CLASSES else FEW_NEURONS
+        usual = SEVERAL_MEMBERS * (2 if settings.share * n_rows >= MANY_ROWS else 1)
+        neurons = MANY_NEURONS if n_classes >= MANY_CLASSES else FEW_NEURONS
     if hidden is None:
         hidden = neurons
     members = wanted.count
@@ -162,7 +166,7 @@ def _outputs(wanted: int | None, n_classes: int, aggregation: str) -> int:
     shortest, name = (n_classes - 1).bit_length(), Parameter("code_length")
     if shortest > MOST_NEURONS:
         most = 2**MOST_NEURONS
-        raise ValueError(f"y holds {n_classes:,} classes, of at most {most:,}: is it a number, and no class?")
+        raise ValueError(f"y holds {n_classes:,} classes, more than {most:,}: is it a number rather than a class?")
     usual = min(shortest + MORE_OUTPUTS, MOST_NEURONS) if aggregation == "moments" else code_length(n_classes)
     length = usual if wanted is None else wanted
     if not shortest <= length <= MOST_NEURONS:

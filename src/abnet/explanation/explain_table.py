@@ -214,7 +214,7 @@ def _whole(
     some = _some(frame, MODEL_ROWS, seed)
     codes = _codes(loaded, some)
     if codes is not None and (codes == -2).any():
-        notes.append(f"left out: {number_of(int((codes == -2).sum()), 'row')} without a label")
+        notes.append(f"{number_of(int((codes == -2).sum()), 'row')} without a label left out")
         some, codes = some.filter(codes > -2), codes[codes > -2]
     return explain_model_inputs(loaded, _inputs(loaded, some, notes), codes, plan, seed=seed, progress=progress)
 

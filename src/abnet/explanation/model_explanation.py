@@ -15,7 +15,7 @@ from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.labels import winners
 from abnet.model.model import Model
 from abnet.threads import one_blas_thread
-from abnet.words import aligned, number_of, percent
+from abnet.words import aligned, number_of, paragraphs, percent
 
 __all__ = ["ColumnImportance", "ModelExplanation", "direction_word", "explain_model", "explain_model_inputs"]
 
@@ -150,7 +150,7 @@ class ModelExplanation:
         over = number_of(self.n_explained, "row")
         head = f"Columns by how much they move {self.quantity} (mean of |contribution| over {over})"
         if self.error is not None:
-            head += f",\nand by how much the error of {percent(self.error)} grows when a column is shuffled "
+            head += f", and by how much the error of {percent(self.error)} grows when a column is shuffled "
             head += f"({number_of(self.n_shuffled, 'row')}; ± one standard error)"
         two = len(self.classes) == 2
         lines = [["column", "moves by", "", *["higher values"] * two, *["error grows by", ""] * judged]]
@@ -158,11 +158,11 @@ class ModelExplanation:
             moved_by = [amount(one.contribution, self.unit), f"± {bare(one.contribution_error, self.unit)}"]
             cells = [shown(one.column), *moved_by, *[direction_word(one.direction)] * two]
             if one.error_growth is not None and one.error_growth_error is not None:
-                cells += [f"{100 * one.error_growth:+.2f} points", f"± {100 * one.error_growth_error:.2f}"]
+                cells += [f"{100 * one.error_growth:+.1f} points", f"± {100 * one.error_growth_error:.1f}"]
             lines.append(cells)
         rest = len(self.importance) - most
         more = f"\n… and {rest} more" if rest > 0 else ""
-        return f"{head}:\n\n{aligned(lines)}{more}"
+        return f"{paragraphs(head + ':')}\n\n{aligned(lines)}{more}"
 
     def _region_text(self, regions: RowRegions) -> str:
         lines = [["network", "neurons", "holds", "expected output"]]

@@ -64,7 +64,7 @@ def unpack(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
         with safe_open(str(path), "np") as file:
             return {name: _array(file, name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118 no mapping
     except SafetensorError as error:
-        raise ValueError(f"it is truncated, damaged or no safetensors file ({error}).") from error
+        raise ValueError(f"it is truncated, damaged or not a safetensors file ({error}).") from error
 
 
 def _check_header(path: Path) -> None:
@@ -72,7 +72,7 @@ def _check_header(path: Path) -> None:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
     if size < 8 or length > size - 8:
-        raise ValueError("it is truncated, or no safetensors file.")
+        raise ValueError("it is truncated, or not a safetensors file.")
     if length > HEADER:
         raise ValueError(f"its header of {length:,} bytes exceeds the {HEADER:,} that are read.")
 

@@ -44,7 +44,7 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
         if len(marks) != 1:
             beside = f" beside {doubt.plain!r}" if doubt.plain else ""
             raise DecimalMarkError(
-                "column {!r}: numbers such as {!r}{} may have a decimal mark or one for thousands, and no "
+                "column {!r}: in numbers such as {!r}{} the mark may be for decimals or for thousands, and no "
                 "other column settles it; say which with {} or {}.",
                 name, doubt.marked, beside, Parameter("decimal", "comma"), Parameter("decimal", "point"),
             )  # fmt: skip
@@ -81,7 +81,7 @@ def _choose(name: str, table: Table, rules: Rules) -> Chosen | Open:
     if found is None:
         what = {"numeric": "number", "dates": "date"}[asked]
         raise ColumnKindError(
-            "column {!r} cannot be read as asked for with {}: no cell of the training rows is a {}; the first is {}.",
+            "column {!r} cannot be read as {} asks: no cell of the training rows is a {}; the first is {}.",
             name, Parameter(asked, name), what, quoted(next(iter(cells.sample()), "")),
         )  # fmt: skip
     return found

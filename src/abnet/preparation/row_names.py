@@ -62,7 +62,7 @@ def names_rows(name: str, x: NDArray[np.float64]) -> tuple[str, str]:
     >>> names_rows("x", np.arange(100.0))[0]
     'whole numbers that never repeat, as if they counted the rows'
     >>> names_rows("customer_id", np.arange(100.0) ** 3)[0]
-    'whole numbers that never repeat, under a name for rows'
+    'whole numbers that never repeat, and a name such as id'
     >>> names_rows("income", np.arange(100.0) ** 3)
     ('', '')
     """
@@ -79,7 +79,7 @@ def names_rows(name: str, x: NDArray[np.float64]) -> tuple[str, str]:
         return "", ""
     repeat = f"whole numbers that {'hardly ever' if k else 'never'} repeat"
     if n >= _ENOUGH and is_row_name(name):
-        return f"{repeat}, under a name for rows", ""
+        return f"{repeat}, and a name such as id", ""
     room = float(steps.max()) / max(int(np.gcd.reduce(steps.astype(np.int64))), 1) + 1
     near, planned, drawn = room <= _ROOM * n, _no_chance(n, k, room), not k and _drawn(known)
     if planned and not k and len(x) == n and (float(steps.max()) + 1 <= _ROOM * n or drawn):

@@ -12,7 +12,7 @@ from abnet.preparation.columns.column import BLOCK, Column, Encoded
 from abnet.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.tables.cells import TableError, is_blank, listed
 from abnet.tables.frames import Table, as_table
-from abnet.tables.notes import Note
+from abnet.tables.notes import Note, named_option, sentence
 from abnet.tables.series import Cells
 from abnet.threads import mapped, threads_for
 from abnet.words import number_of
@@ -133,7 +133,7 @@ class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
             f"{column.name}: {column.described()}, {number_of(len(column.features), 'feature')}"
             for column in self.columns
         ]
-        return kept + [str(note) for note in self.notes]
+        return kept + [sentence(note, named_option) for note in self.notes]
 
 
 def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:

@@ -149,7 +149,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         notes = [note for choice in choices.values() for note in choice.notes]
         if not columns:
             reasons = "; ".join(note_lines(notes, most=3))
-            raise TableError(f"no column is of use in {table.n_rows} rows ({reasons}); add columns that vary.")
+            raise TableError(f"no column can be used in {table.n_rows} rows ({reasons}); add columns that vary.")
         self.map_ = TableMap(columns, (*notes, *telling(table, columns, y), *one_after_the_other(table, columns, y)))
         self.notes_ = self.map_.notes
         self.n_features_in_ = len(table.columns)
@@ -286,7 +286,7 @@ def as_frame(X: Any) -> Any:
     ['age']
     >>> as_frame({"age": [40, 50], "size": [1.8]})
     Traceback (most recent call last):
-    abnet.tables.cells.TableError: the columns of a table must have as many rows; got [1, 2].
+    abnet.tables.cells.TableError: all columns of a table must have the same number of rows; got [1, 2].
     """
     if is_plan(X):
         return X.collect()
@@ -376,8 +376,8 @@ def hint_at_scales(X: NDArray[Any]) -> None:
     low, high = np.quantile(deviations, (0.1, 0.9))
     if high > APART * low:
         warnings.warn(
-            f"The inputs have scales that are far apart (deviations from {low:.2g} to {high:.2g}), and the largest "
-            "will drown the others: scale them, for instance with preprocessor='standardise'.",
+            f"The inputs have very different scales (standard deviations from {low:.2g} to {high:.2g}), so the "
+            "largest dominate: scale them, for instance with preprocessor='standardise'.",
             stacklevel=6,
         )
 

@@ -13,6 +13,7 @@ from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
 from abnet.preparation.scalers import MinMaxMap, StandardMap
 from abnet.preparation.table_map import TableMap
 from abnet.report.markup import rendered, short, table
+from abnet.tables.notes import named_option, sentence
 from abnet.words import number_of
 
 __all__ = ["columns_section", "form_fields", "medoid"]
@@ -33,7 +34,7 @@ def columns_section(model: Model) -> Markup:
     if isinstance(base, TableMap):
         lines = [[column.name, _kind(column), _features(column)] for column in base.columns]
         used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
-        notes = [[", ".join(note.columns), str(note)] for note in base.notes]
+        notes = [[", ".join(note.columns), sentence(note, named_option)] for note in base.notes]
         remarks = table(["column", "remark"], _first(notes), caption="Remarks", left=2) if notes else ""
         return rendered("columns.html", used=used, codes=codes, plain="", remarks=remarks)
     names = model.feature_names

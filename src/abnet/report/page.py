@@ -66,8 +66,8 @@ def write_report(
         Rows that the model was not fitted on: with them the page has estimates of calibration, confusion and risk at
         every coverage. A label that the model does not know is an error.
     title, owner, purpose, date, data : str, optional
-        Heading of the page; who answers for the model; what it is for; a date; a description of the data. They stand
-        at the head of the page as they are given.
+        Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
+        They stand at the head of the page as they are given.
     rivals : sequence of dict
         Other models, as ``abnet compare --json`` lists them under ``contenders``: ``name``, ``bound``, ``test_error``.
         By default those that `abnet fit` met.

@@ -92,7 +92,7 @@ def report_table(
     compared : path, optional
         Other models to show: what ``abnet compare --json`` printed.
     title, owner, purpose, date, data : str, optional
-        Heading of the page; who answers for the model; what it is for; a date; a description of the data.
+        Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
     form : bool
         Whether the page has a form to try rows. It then holds the model and the training rows that the model keeps.
     progress : callable, optional
@@ -110,7 +110,7 @@ def report_table(
     error, n_rows = (None, 0) if given is None else (given.measures.error, given.measures.n_rows)
     if given is not None and given.measures.were_fitted:
         notes.append(
-            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the values and the label of training rows; the page "
+            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the same values and label as training rows; the page "
             "says so"
         )
     return ReportedTable(os.fspath(output), target.stat().st_size, replaced, n_rows, error, tuple(notes))

@@ -34,7 +34,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     title, owner, purpose, date, data : str or None
-        Heading; who answers for the model; what it is for; a date; a description of the data.
+        Heading; who is accountable for the model; what it is for; a date; a description of the data.
     """
 
     title: str | None = None

@@ -98,7 +98,7 @@ class ByteSource:
         try:
             return bytes(self._stream.read(size))
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise TableError(f"{self.name} is not a whole gzip file ({error}); compress the table again.") from error
+            raise TableError(f"{self.name} is not a complete gzip file ({error}); compress the table again.") from error
 
 
 BLOCK = 1 << 23
@@ -253,7 +253,7 @@ def _checked(source: ByteSource, rows: Iterator[list[str]], header: Header) -> I
         if len(row) != width:
             raise TableError(
                 f"{source.name}, line {source.lines}: {number_of(len(row), 'field')} where the header has {width}; "
-                "quote fields that hold the separator, and fill missing ones with nothing between separators."
+                "quote fields that contain the separator, and leave missing fields empty between separators."
             )
         if header.repeated(row):
             header.leave_out(1, lambda: source.lines)

@@ -110,7 +110,7 @@ def as_table(X: Any, *, before: int = 0) -> Table:
         columns = list(X.values())
         lengths = {len(column) for column in columns}
         if len(lengths) > 1:
-            raise TableError(f"the columns of a table must have as many rows; got {sorted(lengths)}.")
+            raise TableError(f"all columns of a table must have the same number of rows; got {sorted(lengths)}.")
         return _table([str(name) for name in X], columns, max(lengths, default=0), before)
     array = np.asarray(X)
     if array.ndim != 2:

@@ -10,7 +10,18 @@ from abnet.errors import Parameter
 from abnet.tables.cells import listed, quoted
 from abnet.words import number_of
 
-__all__ = ["KINDS", "Kind", "Note", "NoteWarning", "Severity", "SEVERITIES", "note_lines", "note_records", "sentence"]
+__all__ = [
+    "KINDS",
+    "Kind",
+    "Note",
+    "NoteWarning",
+    "Severity",
+    "SEVERITIES",
+    "named_option",
+    "note_lines",
+    "note_records",
+    "sentence",
+]
 
 Severity = Literal["leak", "label", "column", "cell"]
 SEVERITIES: tuple[Severity, ...] = ("leak", "label", "column", "cell")
@@ -97,24 +108,24 @@ class Kind:
     left_out: bool = False
 
 
-_LATER = "in all {rows} it was fitted on; if it is only known afterwards, {drop}"
+_LATER = "in all {training}; if it is only known afterwards, {drop}"
 
 KINDS = {
     "one value per label": Kind(
         "leak",
-        f"column {{columns}} has one value for each label {_LATER}",
+        f"column {{columns}} gives the label away: it has one value for each label {_LATER}",
         "{n} columns have one value for each label in all {rows} they were fitted on; leave out those that are only "
         "known afterwards: {columns}",
     ),
     "gaps tell the label": Kind(
         "leak",
-        f"column {{columns}} is empty exactly where the label is one of the two {_LATER}",
+        f"column {{columns}} gives the label away: it is empty for one of the two labels only, {_LATER}",
         "{n} columns are empty exactly where the label is one of the two, in all {rows} they were fitted on; leave out "
         "those that are only known afterwards: {columns}",
     ),
     "values tell the label": Kind(
         "leak",
-        f"column {{columns}} has {{values:,}} values, each with one label only, {_LATER}",
+        f"column {{columns}} gives the label away: each of its {{values:,}} values has one label only, {_LATER}",
         "{n} columns have values that each occur with one label only, in all {rows} they were fitted on; leave out "
         "those that are only known afterwards: {columns}",
     ),
@@ -169,8 +180,8 @@ KINDS = {
     ),
     "repeated header": Kind("column", "{file} repeats its header in {rows}, first in line {line}; they were left out"),
     "constant": Kind(
-        "column", "column {columns} was left out: constant ({value})", "{n} constant columns were left out: {columns}",
-        left_out=True,
+        "column", "column {columns} was left out: it is constant ({value})",
+        "{n} constant columns were left out: {columns}", left_out=True,
     ),
     "empty": Kind(
         "column", "column {columns} was left out: it has no value in the training rows",
@@ -203,13 +214,13 @@ KINDS = {
     ),
     "odd number": Kind(
         "cell",
-        "column {columns}: {cells} {are} not a number ({shown}) and {count} as missing",
-        "{n} numeric columns have cells that are not numbers, such as {example}, and count as missing: {columns}",
+        "column {columns}: {cells} {are} not {number} ({shown}) and {count} as missing",
+        "{n} numeric columns have cells that are not numbers, such as {example}, which count as missing: {columns}",
     ),
     "odd date": Kind(
         "cell",
-        "column {columns}: {cells} {are} not a date{form} ({shown}) and {count} as missing",
-        "{n} date columns have cells that are not dates, such as {example}, and count as missing: {columns}",
+        "column {columns}: {cells} {are} not {date}{form} ({shown}) and {count} as missing",
+        "{n} date columns have cells that are not dates, such as {example}, which count as missing: {columns}",
     ),
     "odd truth": Kind(
         "cell",
@@ -223,10 +234,10 @@ KINDS = {
     ),
     "sentinel": Kind(
         "cell",
-        "column {columns} is {example} in {rows}, far from its other values; if that stands for a missing value, leave "
-        "these cells empty",
-        "{n} columns hold {example} far from their other values; if that stands for a missing value, leave these cells "
-        "empty: {columns}",
+        "column {columns} has the value {value} in {training}, far from its other values; if it marks missing values, "
+        "leave these cells empty",
+        "{n} columns have values such as {value} far from their other values; if they mark missing values, leave these "
+        "cells empty: {columns}",
     ),
     "gap words": Kind(
         "cell",
@@ -332,15 +343,30 @@ def sentence(note: Note, spell: Spelling = str) -> str:
         "n": len(names),
         "columns": listed(names, most=5),
         "rows": number_of(rows, "row"),
+        "training": number_of(rows, "training row"),
+        "value": note.example,
         "cells": number_of(rows, "cell"),
         "are": "is" if rows == 1 else "are",
         "were": "was" if rows == 1 else "were",
+        "number": "a number" if rows == 1 else "numbers",
+        "date": "a date" if rows == 1 else "dates",
         "count": "counts" if rows == 1 else "count",
         "example": quoted(note.example),
         "shown": f"{'such as ' * (rows > 1)}{quoted(note.example)}",
         **note.facts,
     }
     return (kind.several if len(names) > 1 and kind.several else kind.one).format_map(fields)
+
+
+def named_option(parameter: Parameter) -> str:
+    """A parameter as readers of a finished model know it, whether it was made in Python or by a command.
+
+    Examples
+    --------
+    >>> sentence(Note("no name", ("",)), named_option)
+    "column '' was left out: it has no name; the option 'use' keeps it"
+    """
+    return f"the option { ({'dates': 'date'}.get(parameter.name, parameter.name))!r}"
 
 
 def _distinct(notes: Iterable[Note]) -> list[Note]:

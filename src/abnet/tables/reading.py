@@ -115,7 +115,7 @@ def as_polars(frame: Any) -> "polars.DataFrame":
     if isinstance(frame, pl.DataFrame):
         return frame
     if isinstance(frame, (str, os.PathLike)):
-        raise TypeError(f"several tables must be frames, and not paths; got {os.fspath(frame)!r}.")
+        raise TypeError(f"a list of tables must hold frames, not paths; got {os.fspath(frame)!r}.")
     table = as_table(frame)
     if not table.columns:
         raise TableError("a table needs columns.")
@@ -218,7 +218,7 @@ def parquet_frames(
         shown = repr(repeated[1]) if repeated else "one"
         raise TableError(f"{name}: column names must differ, but {shown} repeats; rename one.") from error
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise TableError(f"{name} is not a whole Parquet file ({_first_line(error)}).") from error
+        raise TableError(f"{name} is not a complete Parquet file ({_first_line(error)}).") from error
     if start == 0:
         raise TableError(f"{name} has columns but no rows.")
 
@@ -299,11 +299,11 @@ def batches(
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise TableError(
-            f"{path} is no regular file; a pipe is read as {STDIN}, as in `abnet predict MODEL - < {path}`."
+            f"{path} is not a regular file; to read a pipe, use {STDIN}, as in `abnet predict MODEL - < {path}`."
         )
     ending = _ending(path)
     if ending not in _ENDINGS:
-        raise TableError(f"{path}: unknown ending {ending!r}; tables end in {', '.join(_ENDINGS)}.")
+        raise TableError(f"{path}: unknown file extension {ending!r}; tables end in {', '.join(_ENDINGS)}.")
     if not path.is_file():
         what = "is a folder, not a table" if path.is_dir() else "does not exist"
         raise TableError(f"{path} {what}; check the path.")
@@ -315,7 +315,7 @@ def batches(
             source = ByteSource(raw, str(path), max(path.stat().st_size, 1))
             yield from _of_text(source, ".tsv" in ending, rows, progress)
     except PermissionError as error:
-        raise TableError(f"{path} may not be read; check its permissions.") from error
+        raise TableError(f"{path} cannot be read; check its permissions.") from error
 
 
 def _of_stream(stream: IO[bytes], rows: int | None) -> Iterator["polars.DataFrame"]:

@@ -145,7 +145,7 @@ def _refuse_missing(table: Table, column: str, blank: NDArray[np.bool_], missing
     if missing_label == "error":
         raise TableError(
             f"column {column!r}: {number_of(int(blank.sum()), 'row')} without a label, the first is "
-            f"{table.row(int(blank.argmax()))}; fill in the label or remove the row."
+            f"{table.row(int(blank.argmax()))}; fill in the labels, or remove these rows."
         )
     if blank.all():
         raise TableError(f"column {column!r} has no label in any of {number_of(len(blank), 'row')}.")
@@ -253,8 +253,8 @@ def _refuse_no_classes(column: str, classes: NDArray[Any], counts: NDArray[np.in
         raise NoClassesError("{}", _wrong_number(column, classes.tolist(), counts.tolist()))
     if n > _FRACTIONS and rows < 2 * n:
         raise NoClassesError(
-            "column {!r} has {} classes in {}, such as {}: most classes have one row only, and none can be learned "
-            "from it; choose another column, or join classes.",
+            "column {!r} has {} classes in {}, such as {}: most classes have a single row, which is too little to "
+            "learn them; choose another column, or merge classes.",
             column, n, number_of(rows, "row"), _label(classes.tolist()[0]),
         )  # fmt: skip
 

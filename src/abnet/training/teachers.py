@@ -184,10 +184,11 @@ class Teaching:
         >>> Teaching({"forest": 0, "linear": 0}, np.array([0.75, 0.25]), np.zeros((0, 2)), 2).describe()
         'forest (75%), linear (25%)'
         """
-        if len(self.models) == 1:
-            return next(iter(self.models))
-        pairs = zip(self.models, whole_percents(self.weights.tolist()), strict=True)
-        return ", ".join(f"{name} ({share}%)" for name, share in pairs if share)
+        percents = whole_percents(self.weights.tolist())
+        shares = {name: share for name, share in zip(self.models, percents, strict=True) if share}
+        if len(shares) == 1:
+            return next(iter(shares))
+        return ", ".join(f"{name} ({share}%)" for name, share in shares.items())
 
 
 def _calibrated(said: list[NDArray[np.float64]], calibrations: tuple[Calibration, ...]) -> list[NDArray[np.float64]]:
