@@ -214,3 +214,11 @@ def test_every_classifier_has_a_model_that_saves(data: Any, tmp_path: Path) -> N
     clf = EBPClassifier((2,), max_iter=2, random_state=0).fit(X, y)
     clf.model_.save(tmp_path / "ebp.abnet")
     np.testing.assert_array_equal(abnet.load(tmp_path / "ebp.abnet").predict(X), clf.predict(X))
+
+
+@pytest.mark.parametrize("kind", [abnet.EBPClassifier, abnet.ABNetClassifier])
+def test_every_classifier_has_a_compact_form_that_can_be_saved(kind: Any, tmp_path: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    clf = kind((2,), max_iter=1, random_state=0).fit(X, X[:, 0] > 0)
+    clf.compact().save(tmp_path / "compact.abnet")
+    np.testing.assert_array_equal(abnet.load(tmp_path / "compact.abnet").predict(X), clf.predict(X))

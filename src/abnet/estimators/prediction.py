@@ -155,6 +155,11 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         usual = None if background is None else self._checked(background)
         return explain(self.model_, rows, background=usual, seed=seed)
 
+    def compact(self) -> Model:
+        """The fitted model in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
+        check_is_fitted(self, "model_")
+        return self.model_
+
     def save(self, path: str | Path, *, background: bool = True) -> None:
         """Write the fitted predictor with its certificate to one safetensors file; `abnet.load` reads it back.
 
