@@ -209,7 +209,7 @@ def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored:
     path.write_text(scored.read_text().replace("\nwell,well,", "\nperhaps,well,"))
     result = run("certify", path, "--truth", "truth", *options)
     after = json.loads(result.stdout)["certificate"]
-    assert "with a label that is neither ill nor well" in result.stderr
+    assert "have a label that is neither ill nor well" in result.stderr
     means = [10 * made["statements"][0]["counted"]["mean"] for made in (after, before)]
     assert means[0] > 5 > 1 > means[1]
 
