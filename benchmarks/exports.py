@@ -161,7 +161,7 @@ def mlp_source(columns: int, units: int, classes: int) -> str:
 def wide_model() -> Model:
     """4 members of 300 neurons on 64 columns with 12 codes each: the size of a default model of the digits."""
     rng, n = np.random.default_rng(1), 64
-    preparation = CodedMap(StandardMap((0.0,) * n, (1.0,) * n), (tuple(np.linspace(-2, 2, 12)),) * n)
+    preparation = CodedMap(StandardMap((0.0,) * n, (1.0,) * n), (tuple(np.linspace(-2, 2, 12).tolist()),) * n)
     networks = [BAM.init(rng, (preparation.n_features_out, 300, 12)).astype(np.float64) for _ in range(4)]
     louder = [BAM(tuple(10 * W for W in network.weights), network.biases) for network in networks]
     predictor = Moments.from_networks(louder, code_words(10, 12)).rounded()

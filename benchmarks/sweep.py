@@ -46,7 +46,7 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     def one(runs: Any) -> Any:
         return jax.block_until_ready(epoch(learners, runs, *fixed, limits, batch_size=size))
 
-    looked = one(tuple(m.runs for m in members))
+    looked = one(tuple(m.runs() for m in members))
     (seconds,) = best_times(lambda: one(looked), repeat=repeat)
     return seconds
 
