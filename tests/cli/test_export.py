@@ -71,7 +71,8 @@ def test_files_of_another_kind_are_kept_unless_told_otherwise(
     target = tmp_path / f"precious.{to}"
     target.write_text("int main(void) { return 0; }")
     message = failure("export", model, "--to", to, "--output", target, code=2)
-    assert "exists" in message
+    assert "of another kind" in message
+    assert "--overwrite" in message
     assert "--overwrite" in message
     assert target.read_text() == "int main(void) { return 0; }"
     for options in (["--overwrite"], []):  # what the first wrote, the second may replace

@@ -155,7 +155,7 @@ def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFram
     """Neither dropped nor refused: every answer to it errs, and that is said."""
     split_as(frame)
     table, rows = relabelled(frame, "sideways", 30)
-    with pytest.warns(UserWarning, match="The label of 30 bound rows occurs in no row of the first part"):
+    with pytest.warns(UserWarning, match="30 held-out rows"):
         clf = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
     was = frame[rows.tolist()]
     right = np.sum(fitted.predict(was.drop("y")) == was["y"].to_numpy())

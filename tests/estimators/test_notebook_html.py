@@ -92,7 +92,7 @@ def test_a_loaded_model_shows_itself_without_its_arrays() -> None:
 
     model = models.model("mixture", 3, labels=Labels(np.array(LABELS)), card=Card(recipe="<i>"))
     shown = model._repr_html_()
-    assert "Table of 3 inputs" in shown
+    assert "Compact of 3 inputs" in shown
     assert "Made as &lt;i&gt;." in shown
     assert set(read(shown).tags) <= {"div", "p", "pre"}
     assert len(shown) < 5000

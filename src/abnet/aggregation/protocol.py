@@ -25,6 +25,7 @@ class Aggregation(Protocol):
     Examples
     --------
     >>> from dataclasses import dataclass
+    >>> import numpy as np
     >>> from abnet.aggregation import exact
     >>> from abnet.aggregation.gaussian_kl import gaussian_kl
     >>> from abnet.bam import BAM
@@ -116,6 +117,7 @@ def linear_loss(outputs: Float[Any, "rows *classes"], targets: Float[Any, "rows 
 
     Examples
     --------
+    >>> import numpy as np
     >>> linear_loss(np.array([0.5, -1.0]), np.array([1.0, 1.0]))
     array([0.25, 1.  ])
     """

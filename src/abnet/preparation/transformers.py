@@ -115,7 +115,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     >>> preparation.transform(table)[2].tolist()
     [0.0, 1.0, 0.0, 1.0]
     >>> print(*preparation.notes_)
-    column 'country' was left out: constant (Norway)
+    column 'country' was left out: it is constant (Norway)
     """
 
     def __init__(

@@ -45,7 +45,7 @@ class Unseen:
     >>> print(Unseen("city", {"Oslo": 3, "Bergen": 1}))
     column 'city': 'Oslo' (3 rows), 'Bergen' (1 row) not seen in training; treated as an unknown category
     >>> print(Unseen("born", {"soon": 2}, "day/month/year", code="odd date"))
-    column 'born': 2 cells are not a date written as day/month/year (such as 'soon') and count as missing
+    column 'born': 2 cells are not dates written as day/month/year (such as 'soon') and count as missing
     """
 
     column: str
