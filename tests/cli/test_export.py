@@ -73,7 +73,6 @@ def test_files_of_another_kind_are_kept_unless_told_otherwise(
     message = failure("export", model, "--to", to, "--output", target, code=2)
     assert "of another kind" in message
     assert "--overwrite" in message
-    assert "--overwrite" in message
     assert target.read_text() == "int main(void) { return 0; }"
     for options in (["--overwrite"], []):  # what the first wrote, the second may replace
         assert "older file" in run("export", model, "--to", to, "--output", target, *options).stdout
