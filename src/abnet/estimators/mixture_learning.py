@@ -327,7 +327,7 @@ FEW_ROWS, SMALL_BATCH = 2_000, 32
 SHORT_LESSON, FEWER_ROWS = 32_000, 64
 """Several classes: minibatches of a lesson with fewer rows are half as large, which changed no error measured."""
 LONG_LESSON, LEAST_EPOCHS = 45_000, 16
-"""Every row of a lesson with more is seen so many times: with half as many epochs, satimage had a tenth more errors."""
+"""Every row of a lesson with more is seen so many times: with half as many epochs, satimage had 3% more errors."""
 
 
 def _plan(settings: Settings, n_classes: int, n_rows: int, *, taught: bool) -> "MixturePlan":
