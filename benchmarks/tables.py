@@ -8,8 +8,9 @@ prepared by `TablePreparation` fitted on these rows, and certified on the other 
 gets the larger part whole and splits it itself, in the same proportion. All models have their defaults (the forest has
 300 trees). CatBoost and LightGBM are compared where they are installed; they are no dependency of abnet.
 
-Split 0 of every table comes first, then split 1, then 2. Finished splits of a table are kept: the same command goes on
-where it was stopped. Means and ranks are printed of splits that all tables have.
+Split 0 of every table comes first, then split 1, then 2. Finished rows are kept: the same command goes on where it was
+stopped, and `--models abnet` fills in what is missing of one model. Means and ranks are printed of splits that all
+tables and models have.
 """
 
 import argparse
@@ -71,12 +72,16 @@ def abnet_row(learn: Any, y: np.ndarray, test: Any, truth: np.ndarray, seed: int
     return {"model": "abnet", "certificate": clf.certificate_.vote_error_bound, **found}
 
 
-def peer_rows(learn: Any, y: np.ndarray, test: Any, truth: np.ndarray, seed: int) -> Iterator[dict[str, Any]]:
+def peer_rows(
+    learn: Any, y: np.ndarray, test: Any, truth: np.ndarray, seed: int, names: list[str]
+) -> Iterator[dict[str, Any]]:
     order = np.random.default_rng(seed).permutation(len(y))
     first, second = np.split(order, [round(SHARE * len(y))])
     preparation = TablePreparation().fit(learn.iloc[first])
     A, B, C = (preparation.transform(X) for X in (learn.iloc[first], learn.iloc[second], test))
     for name, model in peers(seed):
+        if name not in names:
+            continue
         model.fit(A, y[first])
         errors = int(np.sum(np.ravel(model.predict(B)) != y[second]))  # CatBoost answers with one column
         found = measures(model.predict_proba(C), np.ravel(model.predict(C)), model.classes_, truth)
@@ -87,20 +92,23 @@ def splits(n_rows: int) -> int:
     return 1 if n_rows >= LARGE else SPLITS
 
 
-def run(folder: Path, output: Path, names: list[str]) -> None:
+def run(folder: Path, output: Path, names: list[str], models: list[str]) -> None:
     done: list[dict[str, Any]] = list(csv.DictReader(output.open())) if output.exists() else []
-    seen = {(row["table"], int(row["split"])) for row in done}
     tables = {name: pd.read_csv(folder / f"{name}.csv.gz") for name in names}
     for split in range(SPLITS):
         for name in sorted(names, key=lambda name: len(tables[name])):
             frame = tables[name]
-            if (name, split) in seen or split >= splits(len(frame)):
+            seen = {row["model"] for row in done if row["table"] == name and int(row["split"]) == split}
+            missing = [model for model in models if model not in seen]
+            if not missing or split >= splits(len(frame)):
                 continue
             X, y = frame.drop(columns="target"), frame["target"].to_numpy(str)
             learn, test, known, truth = train_test_split(X, y, test_size=0.25, random_state=split, stratify=y)
-            rows = [abnet_row(learn, known, test, truth, split), *peer_rows(learn, known, test, truth, split)]
+            rows = [abnet_row(learn, known, test, truth, split)] if "abnet" in missing else []
+            rows += peer_rows(learn, known, test, truth, split, missing)
             start = {"table": name, "classes": len(np.unique(y)), "rows": len(y), "split": split}
             done += [{**start, **row} for row in rows]
+            done.sort(key=lambda row: (int(row["split"]), int(row["rows"]), row["table"], row["model"]))
             write(output, done)
             print(name, split, {row["model"]: round(row["test_error"], 4) for row in rows}, flush=True)
     report(done)
@@ -115,10 +123,13 @@ def write(output: Path, rows: list[dict[str, Any]], columns: tuple[str, ...] = C
 
 
 def whole_splits(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the splits that no table lacks."""
+    """Rows of the splits that no table and no model lacks."""
     tables = frame.drop_duplicates("table").set_index("table")["rows"]
-    have = set(zip(frame["table"], frame["split"], strict=True))
-    whole = [s for s in range(SPLITS) if all((t, s) in have for t, n in tables.items() if s < splits(n))]
+    have = set(zip(frame["table"], frame["split"], frame["model"], strict=True))
+    models = frame["model"].unique()
+    whole = [
+        s for s in range(SPLITS) if all((t, s, m) in have for t, n in tables.items() if s < splits(n) for m in models)
+    ]
     return frame[frame["split"].isin(whole)]
 
 
@@ -140,7 +151,10 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("--output", type=Path, default=Path("results/tables.csv"))
     parser.add_argument("--tables", help="names, separated by commas; all in the folder by default")
+    known = ["abnet", *(name for name, _ in peers(0))]
+    parser.add_argument("--models", help=f"names, separated by commas; all by default ({', '.join(known)})")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     every = sorted(path.name.removesuffix(".csv.gz") for path in given.folder.glob("*.csv.gz"))
-    run(given.folder, given.output, given.tables.split(",") if given.tables else every)
+    tables = given.tables.split(",") if given.tables else every
+    run(given.folder, given.output, tables, given.models.split(",") if given.models else known)
