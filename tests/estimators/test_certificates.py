@@ -125,7 +125,7 @@ def test_repeated_rows_of_a_sample_are_no_copies(rng: np.random.Generator) -> No
     coarse = np.round(X / 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "Training .* ended at its last epoch")
+        warnings.filterwarnings("ignore", "Training .* was still improving when it ended")
         for rows, labels in ((X, y), (X[draws], y[draws]), (coarse, y), (np.zeros((200, 3)), y)):
             classifier(0, max_iter=1).fit(rows, labels)
     assert copies(np.repeat(X, 2, axis=0)[:-30]) == 2

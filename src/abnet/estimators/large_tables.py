@@ -170,7 +170,7 @@ def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> 
         warnings.warn(UnseenWarning(report.note), stacklevel=3)
     if found.copies:
         warnings.warn(found.copies, stacklevel=3)
-    warn_of_unknown(int(found.seen.class_rows[-1]), fitted.model.labels)
+    warn_of_unknown(int(found.seen.class_rows[-1]))
     with fitting_anew(classifier, keep=("n_features_in_", "feature_names_in_")):
         classifier._keep(counted(fitted, found.seen))
 

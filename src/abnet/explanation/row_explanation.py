@@ -20,7 +20,7 @@ from abnet.predictors.predictor import as_matrix
 from abnet.tables.cells import to_text
 from abnet.tables.csv_files import UNNAMED
 from abnet.tables.frames import Table, as_table
-from abnet.words import aligned, number_of, percent
+from abnet.words import aligned, number_of, paragraphs, percent
 
 __all__ = [
     "Explanation",
@@ -166,13 +166,13 @@ class RowExplanation:
         c = self.output
         sure = "" if self.probabilities is None else f" with probability {percent(self.probabilities[self.code])}"
         lines = [
-            f"Row {self.number}: predicted {shown(self.classes[self.code])!r}{sure}.",
-            f"What moved {self.quantity} ({self._method()}):\n",
-            aligned(self._column_lines(most, c), left=2),
+            paragraphs(f"Row {self.number}: predicted {shown(self.classes[self.code])!r}{sure}."),
+            paragraphs(f"What moved {self.quantity} ({self._method()}):") + "\n",
+            aligned(self._column_lines(most, c), left=2, breaks=False),
         ]
         if self.regions is None:
             return "\n".join(lines)
-        lines += ["", "Regions that it falls in, with their share of the score F:\n"]
+        lines += ["", paragraphs("Regions that it falls in, with their share of the score F:") + "\n"]
         return "\n".join([*lines, aligned(_region_lines(self.regions, c), left=2)])
 
     def _method(self) -> str:
