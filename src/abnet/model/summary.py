@@ -14,6 +14,7 @@ from abnet.model.model import Model
 from abnet.predictors.kinds import kind_of
 from abnet.preparation.coded import CodedMap, preparation_to_dict
 from abnet.preparation.table_map import TableMap
+from abnet.tables.notes import named_option, sentence
 from abnet.words import number_of
 
 __all__ = ["InspectedFile", "inspect_file"]
@@ -32,8 +33,10 @@ class InspectedFile:
     model : Model or None
     certificate : Certificate, Estimate or None
         That of the model, or the file itself.
-    columns : tuple of str
-        A line for each column that the model reads.
+    columns : tuple of (str, str)
+        Each column that the model reads, and how it is read, in words.
+    column_notes : tuple of str
+        Remarks about the columns.
     notes : tuple of str
     """
 
@@ -42,7 +45,8 @@ class InspectedFile:
     kind: Literal["model", "certificate", "estimate"]
     model: Model | None
     certificate: Certificate | Estimate | None
-    columns: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    column_notes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def promise(self, *, details: bool = False) -> str:
@@ -57,6 +61,16 @@ class InspectedFile:
         """What a person wants to know about a model, in a few words for each; empty for a certificate."""
         return {} if self.model is None else _facts(self.model)
 
+    def column_lines(self) -> list[str]:
+        """The columns for a person: those that are read in the same way share a line."""
+        alike: dict[str, list[str]] = {}
+        for name, words in self.columns:
+            alike.setdefault(words, []).append(name)
+        return [
+            f"{names[0]}: {words}" if len(names) == 1 else f"{len(names)} columns, {words} each: {', '.join(names)}"
+            for words, names in alike.items()
+        ] + list(self.column_notes)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: everything but the numbers in the arrays."""
         if self.model is None:
@@ -65,7 +79,7 @@ class InspectedFile:
         return {
             "path": self.path, "bytes": self.size, "kind": kind_of(model.predictor), "n_inputs": model.n_inputs,
             "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
-            "classes": model.classes_.tolist(), "feature_names": model.feature_names, "columns": list(self.columns),
+            "classes": model.classes_.tolist(), "feature_names": model.feature_names, "columns": [*(f"{name}: {words}" for name, words in self.columns), *self.column_notes],
             "preparation": None if model.preparation is None else preparation_to_dict(model.preparation),
             "certificate": None if model.certificate is None else model.certificate.to_dict(),
             "card": model.card.to_dict(),
@@ -93,7 +107,10 @@ def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
         return InspectedFile(os.fspath(path), size, kind, None, found, notes=_unchecked(found))
     model = load(path)
     notes = () if model.certificate is None else _unchecked(model.certificate)
-    return InspectedFile(os.fspath(path), size, "model", model, model.certificate, tuple(_columns(model)), notes)
+    columns, remarks = _columns(model)
+    return InspectedFile(
+        os.fspath(path), size, "model", model, model.certificate, tuple(columns), tuple(remarks), notes
+    )
 
 
 def _unchecked(certificate: Certificate) -> tuple[str, ...]:
@@ -106,16 +123,16 @@ SCALINGS = {"standard": "standard scaling", "minmax": "min-max scaling", "thermo
 """Preparations of numeric rows, in words."""
 
 
-def _columns(model: Model) -> list[str]:
-    """A line per column of the tables that the model takes."""
+def _columns(model: Model) -> tuple[list[tuple[str, str]], list[str]]:
+    """The columns of the tables that the model takes, each with how it is read, and remarks about them."""
     preparation, names = model.preparation, model.feature_names
     coded = isinstance(preparation, CodedMap)
     base = preparation.base if isinstance(preparation, CodedMap) else preparation
     codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
     if isinstance(base, TableMap):
-        return [*base.describe(), *codes]
-    scaled = "" if base is None else f": numeric, {SCALINGS[preparation_to_dict(base)['kind']]}"
-    return [*(f"{name}{scaled}" for name in names or ()), *codes]
+        return base.column_words(), [*(sentence(note, named_option) for note in base.notes), *codes]
+    scaled = "numeric" if base is None else f"numeric, {SCALINGS[preparation_to_dict(base)['kind']]}"
+    return [(name, scaled) for name in names or ()], codes
 
 
 def _facts(model: Model) -> dict[str, str]:

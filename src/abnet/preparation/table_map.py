@@ -127,12 +127,16 @@ class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
         names = [column.name for column in self.columns if among is None or column.name in among]
         return [name for name in names if _is_empty(table.cells(name))]
 
-    def describe(self) -> list[str]:
-        """A line per column, for a person."""
-        kept = [
-            f"{column.name}: {column.described()}, {number_of(len(column.features), 'feature')}"
+    def column_words(self) -> list[tuple[str, str]]:
+        """Every column's name, and its kind and number of features in words."""
+        return [
+            (column.name, f"{column.described()}, {number_of(len(column.features), 'feature')}")
             for column in self.columns
         ]
+
+    def describe(self) -> list[str]:
+        """A line per column and note, for a person."""
+        kept = [f"{name}: {words}" for name, words in self.column_words()]
         return kept + [sentence(note, named_option) for note in self.notes]
 
 
