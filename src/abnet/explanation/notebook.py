@@ -34,7 +34,8 @@ def _rendered(rows: Any, more: str) -> str:
 def _row(row: RowExplanation) -> dict[str, Any]:
     method = "exact" if row.exact else "sampled orders"
     return {
-        "number": row.number, "predicted": f"{row.prediction}.", "quantity": row.moves.quantity, "lines": list(_lines(row)),
+        "number": row.number, "predicted": f"{row.prediction}.", "quantity": row.moves.quantity,
+        "lines": list(_lines(row)),
         "method": f"Shapley values ({method}), compared with {number_of(row.n_background, 'background row')}.",
     }  # fmt: skip
 

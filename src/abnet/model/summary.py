@@ -79,7 +79,8 @@ class InspectedFile:
         return {
             "path": self.path, "bytes": self.size, "kind": kind_of(model.predictor), "n_inputs": model.n_inputs,
             "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
-            "classes": model.classes_.tolist(), "feature_names": model.feature_names, "columns": [*(f"{name}: {words}" for name, words in self.columns), *self.column_notes],
+            "classes": model.classes_.tolist(), "feature_names": model.feature_names,
+            "columns": [*(f"{name}: {words}" for name, words in self.columns), *self.column_notes],
             "preparation": None if model.preparation is None else preparation_to_dict(model.preparation),
             "certificate": None if model.certificate is None else model.certificate.to_dict(),
             "card": model.card.to_dict(),
