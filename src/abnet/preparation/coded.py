@@ -101,10 +101,14 @@ class CodedMap(Preparation, frozen=True, tag="coded"):
         """Those of the base."""
         return self.base.empty_columns(table, among)
 
-    def describe(self, names: Sequence[str] = ()) -> list[str]:
-        """A line per column, and one about the codes."""
+    def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Those of the base."""
+        return self.base.column_words(names)
+
+    def remarks(self) -> list[str]:
+        """Those of the base, and one about the codes."""
         codes = f"thermometer codes: {sum(map(len, self.thresholds))} thresholds on the features"
-        return [*self.base.describe(names), codes]
+        return [*self.base.remarks(), codes]
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Features and codes of every row."""

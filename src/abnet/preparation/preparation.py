@@ -112,9 +112,17 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         """Columns that hold no value in any row of a table, all or `among` some."""
         return []
 
+    def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Every column's name, and how it is read, in words; `names` are those of an array's columns."""
+        return [(name, f"numeric, {self.scaling}" if self.scaling else "numeric") for name in names]
+
+    def remarks(self) -> list[str]:
+        """Sentences about the columns."""
+        return []
+
     def describe(self, names: Sequence[str] = ()) -> list[str]:
-        """A line per column, for a person; `names` are those of an array's columns."""
-        return [f"{name}: numeric, {self.scaling}" if self.scaling else name for name in names]
+        """A line per column and remark, for a person."""
+        return [*(f"{name}: {words}" for name, words in self.column_words(names)), *self.remarks()]
 
     @property
     def why_not_stored(self) -> str:

@@ -127,13 +127,16 @@ class TableMap(Preparation, frozen=True, tag="table"):
         names = [column.name for column in self.columns if among is None or column.name in among]
         return [name for name in names if _is_empty(table.cells(name))]
 
-    def describe(self, names: Sequence[str] = ()) -> list[str]:
-        """A line per column, for a person."""
-        kept = [
-            f"{column.name}: {column.described()}, {number_of(len(column.features), 'feature')}"
+    def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Every column's name, and its kind and number of features in words."""
+        return [
+            (column.name, f"{column.described()}, {number_of(len(column.features), 'feature')}")
             for column in self.columns
         ]
-        return kept + [sentence(note, named_option) for note in self.notes]
+
+    def remarks(self) -> list[str]:
+        """The notes as sentences."""
+        return [sentence(note, named_option) for note in self.notes]
 
 
 def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
