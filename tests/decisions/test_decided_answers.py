@@ -31,7 +31,8 @@ def model(decision: Decision) -> Model:
     seen = observe([0] * 100, [0] * 100, ("no", "yes"))
     promised = about_the_vote(certify(seen, Terms()))
     return Model(
-        predictor, Labels(np.array(["no", "yes"])), None, ("x",), None, promised, decision, Card(target="y")
+        predictor, Labels(np.array(["no", "yes"])), feature_names=("x",), certificate=promised, decision=decision,
+        card=Card(target="y"),
     )  # fmt: skip
 
 

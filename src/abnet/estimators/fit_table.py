@@ -26,7 +26,6 @@ from abnet.groups import number_groups
 from abnet.labels import counted
 from abnet.model.card import Card, Rival
 from abnet.model.file import save
-from abnet.model.model import Model
 from abnet.parameters import check_positive
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.progress import tell
@@ -237,9 +236,10 @@ def fit_table(
     made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
     replaced = Path(output).exists()
     save(made, output)
+    n_used = made.preparation.n_features_in or made.n_inputs
     classifier.table_ = FittedTable(
-        target, made.labels.names, part.n_rows, _n_used(made), classifier.certificate_, classifier.bound_estimate_,
-        rivals, notes, made.card, Path(output), Path(output).stat().st_size, replaced,
+        target, made.labels.names, part.n_rows, n_used, classifier.certificate_, classifier.bound_estimate_, rivals,
+        notes, made.card, Path(output), Path(output).stat().st_size, replaced,
     )  # fmt: skip
     return classifier
 
@@ -254,12 +254,6 @@ def _copied(estimator: Any) -> Any:
         classifier.preprocessor._rules()
     classifier.settings()
     return classifier
-
-
-def _n_used(model: Model) -> int:
-    """Number of columns of the table that the model uses."""
-    preparation: Any = getattr(model.preparation, "base", model.preparation)
-    return len(preparation.columns) if hasattr(preparation, "columns") else model.n_inputs
 
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str, *, compare: bool) -> tuple[Rival, ...]:
