@@ -241,7 +241,8 @@ def test_the_label_alone_is_not_enough() -> None:
 
 def test_labels_that_are_perhaps_one_class_are_noted() -> None:
     """Even where they are all: one class in two spellings is no problem to learn."""
-    for labels in (["01", "1", "1"], ["Yes", "yes", "yes"]):
+    spellings: list[list[object]] = [["01", "1", "1"], ["Yes", "yes", "yes"]]
+    for labels in spellings:
         _, y, notes = split_target(table(labels), "label")
         assert y.tolist() == labels
         assert [note.code for note in notes] == ["labels alike"]
