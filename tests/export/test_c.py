@@ -17,7 +17,7 @@ from abnet.export import c_program, to_c
 from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
 from abnet.labels import Labels
 from abnet.predictors.single_precision import lead
-from abnet.preparation import TableMap, TablePreparation, stored_form
+from abnet.preparation import TableMap, TablePreparation, as_preparation
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn, WordsColumn
 from abnet.tables.frames import as_table
@@ -118,7 +118,7 @@ def test_float_all_through_of_a_table_with_codes(tmp_path: Path) -> None:
     """Values of decimals, which lie on and beside thresholds: the codes are those of the certified features."""
     rng = np.random.default_rng(2)
     train = pl.DataFrame({"a": rng.normal(37, 1, 300).round(1), "b": rng.normal(2000, 300, 300).round(0)})
-    base: Any = stored_form(TablePreparation().fit(train))
+    base: Any = as_preparation(TablePreparation().fit(train))
     preparation = CodedMap.of(base, base.transform(train))
     cuts = [(t, c.mean, c.scale) for c, ts in zip(base.columns, preparation.thresholds, strict=True) for t in ts]
     model = models.model("moments of classes", preparation.n_features_out, preparation=preparation)

@@ -69,16 +69,16 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['x0 = 1', 'x1 = 1']
     """
-    c, ranked = row.output, row.ranked()
+    moved, ranked = row.moves, row.ranked()
     listed, rest = ranked[:most], ranked[most:]
-    moves = [float(row.contributions[j, c]) for j in listed]
-    errors = [float(row.standard_errors[j, c]) for j in listed]
+    moves = [float(moved.contributions[j]) for j in listed]
+    errors = [float(moved.standard_errors[j]) for j in listed]
     names = [f"{drawable(row.columns[j], 28)} = {drawable(row.cells[j], 14)}" for j in listed]
     if rest:
-        moves.append(float(row.contributions[rest, c].sum()))
+        moves.append(float(moved.contributions[rest].sum()))
         errors.append(0.0)
         names.append(number_of(len(rest), "other column"))
-    base, value = float(row.base[c]), float(row.values[c])
+    base, value = moved.base, moved.value
     starts = base + np.append(np.cumsum(moves[::-1])[::-1][1:], 0.0)  # the last bar starts at the average
     with styled():
         figure = _figure(len(moves) + 2)
@@ -98,7 +98,8 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
         if row.unit == "probability":
             axes.xaxis.set_major_formatter(_percentages())
         sure = f", {_quantity(row)} = {amount(value, row.unit)}"
-        axes.set_title(f"row {row.number}: {drawable(row.classes[row.code], 20)}{sure}", loc="left", parse_math=False)
+        answer = "no answer" if row.label is None else drawable(row.classes[row.code], 20)
+        axes.set_title(f"row {row.number}: {answer}{sure}", loc="left", parse_math=False)
     return figure
 
 
@@ -123,7 +124,7 @@ def _percentages() -> Any:
 
 
 def _quantity(row: RowExplanation) -> str:
-    name = drawable(row.classes[1 if len(row.values) == 1 else row.code], 20)
+    name = drawable(row.classes[row.code], 20)
     return f"P({name})" if row.unit == "probability" else f"score for {name}"
 
 

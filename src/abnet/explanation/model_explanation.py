@@ -172,7 +172,7 @@ class ModelExplanation:
         hold = f"hold {percent(regions.other_probability)} of all"
         others = f"\n{regions.others:,} others {hold}." if regions.others else ""
         head = f"Regions by how much of {number_of(self.n_located, 'row')} each network has in them"
-        return f"{head}:\n\n{aligned(lines, left=2)}{others}"
+        return f"{paragraphs(head + ':')}\n\n{aligned(lines, left=2)}{others}"
 
     def _spectrum_text(self) -> str:
         shares = self.variance_by_order()
@@ -184,8 +184,8 @@ class ModelExplanation:
         spectrum, strongest = max(tops, key=lambda pair: abs(pair[1].coefficient))
         who = " and ".join(str(i + 1) for i in strongest.neurons)
         who += f" of network {spectrum.member + 1}" if self.spectra[-1].member else ""
-        return (
-            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}.\n"
+        return paragraphs(
+            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}. "
             f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
             f"{strongest.coefficient:+.3f}."
         )
