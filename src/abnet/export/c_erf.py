@@ -12,7 +12,7 @@ COEFFICIENTS = (
     1.8595393369561087e-06, -4.355461011899506e-07, 7.010257243383092e-08, -6.614994435976433e-09,
     2.925337242091242e-10, 4.235442588582621e-12,
 )  # fmt: skip
-"""P with ``erf(x) = 1 - P(x)^-8`` within 2.1e-14 on [0, END]: fitted to ``erfc(x)^(-1/8)`` for the least largest error."""
+"""P with ``erf(x) = 1 - P(x)^-8`` within 2.1e-14 on [0, END], fitted to ``erfc(x)^(-1/8)`` (minimax)."""
 
 _ERF = """
 /* The error function of x * scale for n numbers x, in place, within 3e-14: 1 - P^-8 with a polynomial P, in four parts

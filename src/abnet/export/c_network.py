@@ -65,6 +65,7 @@ def _inputs(n: int) -> str:
         loops += [_INPUTS % (words | {"start": start, "end": end, "step": step})] * (start < end)
     return "".join(loops)
 
+
 _CODES = """    for (i = 0; i < ABNET_CODED; i++) {
         /* A value that reaches k of n thresholds has k codes of 1, then n - k of -1: row k of a table. */
         const float x = f[abnet_coded[i]];
@@ -344,10 +345,11 @@ _MEANS_OF_A_LAYER = """
 def _means_of_a_layer(k: int, units: int, below: int, least: str) -> str:
     """The means of layer k of a member; those of the layer below are taken up to four at a time."""
     several, v = range(math.gcd(below, 4)), f"z[member * {below} + " if k == 2 else "v["
-    weight = "const double w{0} = abnet_W{1}[(member * {2} + i + {0}) * {3} + u];"
+    means = [f"const double v{j} = {v}i + {j}], left{j} = 1.0 - v{j} * v{j};" for j in several]
+    weights = [f"const double w{j} = abnet_W{k}[(member * {below} + i + {j}) * {units} + u];" for j in several]
     words = {
-        "means": "\n            ".join(f"const double v{j} = {v}i + {j}], left{j} = 1.0 - v{j} * v{j};" for j in several),
-        "weights": "\n                ".join(weight.format(j, k, below, units) for j in several),
+        "means": "\n            ".join(means),
+        "weights": "\n                ".join(weights),
         "sum": " + ".join(f"w{j} * v{j}" for j in several),
         "variance": " + ".join(f"w{j} * w{j} * left{j}" for j in several),
     }
