@@ -26,7 +26,7 @@ def test_cells_come_back_from_the_features() -> None:
     assert isinstance(model.preparation, CodedMap)
     base = model.preparation.base
     assert isinstance(base, TableMap)
-    features = base.transform_reporting(rows)[0]
+    features = base.transform(rows)
     found = dict(zip(column_layout(model).names, own_cells(model, features), strict=True))
     compared = 0
     for column in base.columns:

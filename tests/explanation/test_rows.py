@@ -42,7 +42,7 @@ def tabular(kind: str, names: list[str], *, coded: bool = True) -> Model:
     """A model of a table with a column of every kind, codes beside the numbers."""
     base: Any = columns(tuple(names), hashed=True)
     if coded:
-        some = base.transform_reporting(table(60, names))[0]
+        some = base.read(table(60, names))[0]
         base = CodedMap.of(base, some)
     return exported(kind, base.n_features_out, preparation=base)
 

@@ -26,6 +26,7 @@ from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.table_parts import (
     Labelled,
     check_bins,
+    check_roles,
     declare_bins,
     read_labelled,
     take,
@@ -218,10 +219,8 @@ def judged(
 
 
 def _fit(model: Any, X: Any, y: Any) -> None:
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # still a legitimate rule to judge
+        warnings.simplefilter("ignore")  # its doubts about convergence and classes: it is judged by what it says
         model.fit(X, y)
 
 
@@ -358,6 +357,7 @@ def compare(
     if made.preprocessor is None or isinstance(made.preprocessor, str):
         made.set_params(preprocessor=TablePreparation())
     made.settings()
+    check_roles(target, drop, group, made.preprocessor)
     with temporary_folder() as folder:
         source = TableSource(table, folder, lambda share: tell("Reading the table", share))
         part = read_labelled(

@@ -21,12 +21,11 @@ from abnet.certificates.statement import Estimate
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.labelled_rows import take_rows
 from abnet.estimators.large_tables import count_rows, fit_and_hold, learn_all, scores_are_expected, settle
-from abnet.estimators.table_parts import Labelled, check_bins, declare_bins, read_labelled, take_groups
+from abnet.estimators.table_parts import Labelled, check_bins, check_roles, declare_bins, read_labelled, take_groups
 from abnet.groups import number_groups
 from abnet.labels import counted
 from abnet.model.card import Card, Rival
 from abnet.model.file import save
-from abnet.model.model import Model
 from abnet.parameters import check_positive
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.progress import tell
@@ -207,6 +206,7 @@ def fit_table(
     classifier = _copied(estimator)
     check_positive("max_learn_rows", max_learn_rows, whole=True)
     check_bins(bins, group)
+    check_roles(target, drop, group, classifier.preprocessor)
     limits = {"max_learn_rows": max_learn_rows, "share": classifier.settings().share, "seed": classifier.random_state}
     limits |= {"missing_label": missing_label, "bins": bins}
     rivals: tuple[Rival, ...] = ()
@@ -236,9 +236,10 @@ def fit_table(
     made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
     replaced = Path(output).exists()
     save(made, output)
+    n_used = made.preparation.n_features_in or made.n_inputs
     classifier.table_ = FittedTable(
-        target, made.labels.names, part.n_rows, _n_used(made), classifier.certificate_, classifier.bound_estimate_,
-        rivals, notes, made.card, Path(output), Path(output).stat().st_size, replaced,
+        target, made.labels.names, part.n_rows, n_used, classifier.certificate_, classifier.bound_estimate_, rivals,
+        notes, made.card, Path(output), Path(output).stat().st_size, replaced,
     )  # fmt: skip
     return classifier
 
@@ -253,12 +254,6 @@ def _copied(estimator: Any) -> Any:
         classifier.preprocessor._rules()
     classifier.settings()
     return classifier
-
-
-def _n_used(model: Model) -> int:
-    """Number of columns of the table that the model uses."""
-    preparation: Any = getattr(model.preparation, "base", model.preparation)
-    return len(preparation.columns) if hasattr(preparation, "columns") else model.n_inputs
 
 
 def _counted(classifier: Any, part: Learning, frames: Any, target: str, *, compare: bool) -> tuple[Rival, ...]:
@@ -333,10 +328,9 @@ def _judged(name: str, wrong: NDArray[Any], classifier: Any, groups: NDArray[Any
 def _learned_logistic(X: NDArray[Any], y: NDArray[Any]) -> Any:
     """Logistic regression, or the only class where there is one class."""
     from sklearn.dummy import DummyClassifier
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(max_iter=1000) if len(np.unique(y)) > 1 else DummyClassifier()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # still a legitimate rule to judge
+        warnings.simplefilter("ignore")  # its doubts about convergence and classes: it is judged by what it says
         return model.fit(X, y)

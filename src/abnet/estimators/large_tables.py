@@ -70,7 +70,7 @@ def count_rows(
     learns: NDArray[np.bool_],
     *,
     losses: bool = True,
-    others: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.intp]]] | None = None,
+    others: Mapping[str, Callable[[NDArray[Any]], NDArray[np.intp]]] | None = None,
 ) -> CountedRows:
     """Stream the rows that did not learn through a finished model, and count.
 
@@ -88,9 +88,6 @@ def count_rows(
     others : mapping, optional
         Further models, as functions from prepared rows to codes of classes.
     """
-    preparation: Any = model.preparation
-    # Codes are not written out: the network need not read them so, and other models have the features alone.
-    read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
     classes, names = model.classes_.tolist(), model.labels.names
     nothing = np.zeros(0, np.intp)
     found, stream, start = (
@@ -104,7 +101,8 @@ def count_rows(
         table = as_table(frame, before=start)
         start += frame.height
         labels = label_codes(table, target, classes)
-        prepared, reports = read(table)
+        # Codes are not written out: the network need not read them so, and other models have the features alone.
+        prepared, reports = model.preparation.read(table, model.feature_names)
         stream.add(prepared.features if isinstance(prepared, CodedRows) else prepared, labels)
         rows, codes = prepared[counted], labels[counted]
         found.unseen = merge([*found.unseen, *reports])
@@ -170,7 +168,7 @@ def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> 
         warnings.warn(UnseenWarning(report.note), stacklevel=3)
     if found.copies:
         warnings.warn(found.copies, stacklevel=3)
-    warn_of_unknown(int(found.seen.class_rows[-1]), fitted.model.labels)
+    warn_of_unknown(int(found.seen.class_rows[-1]))
     with fitting_anew(classifier, keep=("n_features_in_", "feature_names_in_")):
         classifier._keep(counted(fitted, found.seen))
 

@@ -25,6 +25,7 @@ from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.estimators.settings import Settings
 from abnet.estimators.streams import Streams
+from abnet.features import dense
 from abnet.labels import Labels, with_unknown
 from abnet.model.model import Model
 from abnet.posterior import Posterior
@@ -182,9 +183,7 @@ class CertificateMixin(PredictionMixin):
             raise ValueError(f"fitted=True asks for the {card.n_training_rows} rows given to fit; got {len(y)}.")
         if card.n_training_groups is not None or self.certificate_ is None:
             raise ValueError("the bound rows come in groups, or have no certificate: a confusion matrix needs others.")
-        base, rows = self.model_.preparation, self._checked(X)
-        base = getattr(base, "base", base)  # before codes
-        prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
+        prepared = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
         order, labels = np.concatenate([self.other_rows_, self.bound_rows_]), Labels(self.classes_)
         codes = with_unknown(labels.encode(y), labels.n_classes)[0][order]
         if card.data_fingerprint != fingerprint(prepared[order], marks_of(codes, labels.n_classes)):

@@ -18,7 +18,16 @@ from abnet.tables.reading import Learning, TableSource, learning_part, without
 from abnet.tables.target import bin_names
 from abnet.words import number_of
 
-__all__ = ["Labelled", "check_bins", "declare_bins", "read_labelled", "take", "take_groups", "two_random_parts"]
+__all__ = [
+    "Labelled",
+    "check_bins",
+    "check_roles",
+    "declare_bins",
+    "read_labelled",
+    "take",
+    "take_groups",
+    "two_random_parts",
+]
 
 
 class Labelled(NamedTuple):
@@ -48,6 +57,38 @@ def check_bins(bins: int | Sequence[float] | None, group: str | None) -> None:
             "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
             Parameter("bins"),
         )
+
+
+def check_roles(target: str, drop: Sequence[str], group: str | None, rules: Any) -> None:
+    """Refuse columns that are named for two things at once: to be predicted, left out, or used as a feature.
+
+    Parameters
+    ----------
+    target : str
+    drop : sequence of str
+    group : str or None
+    rules : object
+        Has `use`, `numeric`, `categorical` and `dates`, as `TablePreparation` has; others name no columns.
+
+    Examples
+    --------
+    >>> check_roles("left", ["id"], "left", None)
+    Traceback (most recent call last):
+    abnet.errors.ParameterError: group: 'left' is the target, so name another column.
+    """
+    named = {"drop": drop, "group": [] if group is None else [group]}
+    for parameter in ("use", "numeric", "categorical", "dates"):
+        given = getattr(rules, parameter, ())
+        named[parameter] = [given] if isinstance(given, str) else given
+    for parameter, names in named.items():
+        taken = {target: "is the target"}
+        if parameter != "drop":
+            taken = {**dict.fromkeys(drop, "is dropped"), **taken}
+        if parameter not in ("drop", "group") and group is not None:
+            taken[group] = "names the groups"
+        twice = next((name for name in names if name in taken), None)
+        if twice is not None:
+            raise ParameterError("{}: {!r} {}, so name another column.", Parameter(parameter), twice, taken[twice])
 
 
 def declare_bins(classifier: Any, part: Learning) -> None:
@@ -80,8 +121,6 @@ def read_labelled(
     TableError
         If the table itself is of no use.
     """
-    if target in drop:
-        raise ParameterError("{}: {!r} is the target, which cannot be dropped.", Parameter("drop"), target)
     try:
         part = learning_part(lambda: without(source.frames(), drop), target, **limits)
     except UnknownColumnError as error:

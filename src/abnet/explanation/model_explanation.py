@@ -171,14 +171,13 @@ class ModelExplanation:
         return [level for level in found if level.n_rows > 1] or found
 
     def effect(self, one: ColumnImportance) -> str:
-        """Which way a column moves the probability of the second class, in a few words."""
+        """Which way higher values of a column, or its categories, move the probability of the second class."""
         found = self.levels(one)
         if one.direction is not None:
-            up = "raise it" if one.direction > 0 else "lower it"
-            return "varies" if abs(one.direction) < CLEAR else f"higher values {up}"
+            return "varies" if abs(one.direction) < CLEAR else "rising" if one.direction > 0 else "falling"
         if len(found) < 2 or one.contribution == 0:
             return ""
-        return f"{shown(found[0].name, 16)} raises, {shown(found[-1].name, 16)} lowers it"
+        return f"{shown(found[0].name, 16)} up, {shown(found[-1].name, 16)} down"
 
     def _region_text(self, regions: RowRegions) -> str:
         lines = [["network", "neurons", "holds", "expected output"]]
@@ -188,7 +187,7 @@ class ModelExplanation:
         hold = f"hold {percent(regions.other_probability)} of all"
         others = f"\n{regions.others:,} others {hold}." if regions.others else ""
         head = f"Regions by how much of {number_of(self.n_located, 'row')} each network has in them"
-        return f"{head}:\n\n{aligned(lines, left=2)}{others}"
+        return f"{paragraphs(head + ':')}\n\n{aligned(lines, left=2)}{others}"
 
     def _spectrum_text(self) -> str:
         shares = self.variance_by_order()
@@ -200,8 +199,8 @@ class ModelExplanation:
         spectrum, strongest = max(tops, key=lambda pair: abs(pair[1].coefficient))
         who = " and ".join(str(i + 1) for i in strongest.neurons)
         who += f" of network {spectrum.member + 1}" if self.spectra[-1].member else ""
-        return (
-            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}.\n"
+        return paragraphs(
+            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}. "
             f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
             f"{strongest.coefficient:+.3f}."
         )

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from abnet.explanation.background import column_layout
 from abnet.model.model import Model
-from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.table_map import TableMap
 
 __all__ = ["MISSING", "OTHER", "OwnCells", "own_cells"]
 
@@ -56,6 +54,7 @@ def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
     Examples
     --------
     >>> from abnet.predictors.compact import Compact
+    >>> from abnet.preparation.table_map import TableMap
     >>> cities = TextColumn("city", ("Oslo", "Rome"), (), False)
     >>> table = TableMap((NumericColumn("age", 40.0, 40.0, 10.0, True), cities))
     >>> model = Model(Compact(np.ones((1, 1, 4)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), preparation=table)
@@ -65,8 +64,8 @@ def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
     (array([25., nan]), ('Rome', 'Oslo'))
     """
     rows = np.asarray(features, np.float64)
-    base: Any = model.preparation.base if isinstance(model.preparation, CodedMap) else model.preparation
-    if isinstance(base, TableMap):
+    base = model.preparation.base
+    if base.columns:
         ends = np.cumsum([len(column.features) for column in base.columns])
         parts = np.split(rows, ends[:-1], axis=1)
         return tuple(_of_column(column, part) for column, part in zip(base.columns, parts, strict=True))

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import explained, shapley_values
+from abnet.features import dense
 from abnet.labels import winners
-from abnet.model.model import Model, in_order
+from abnet.model.model import Model
 from abnet.predictors.predictor import as_matrix
 from abnet.tables.cells import to_text
 from abnet.tables.csv_files import UNNAMED
 from abnet.tables.frames import Table, as_table
-from abnet.words import aligned, number_of, percent
+from abnet.words import aligned, number_of, paragraphs, percent
 
 __all__ = [
     "Explanation",
@@ -196,14 +197,15 @@ class RowExplanation:
         """The explanation in plain text, with the `most` columns that moved the row most."""
         moves = self.moves
         lines = [
-            f"Row {self.number}: {self.prediction}.",
-            f"What moved {moves.quantity} ({self._method()}):\n",
-            aligned(self._column_lines(most, moves), left=2),
+            paragraphs(f"Row {self.number}: {self.prediction}."),
+            paragraphs(f"What moved {moves.quantity} ({self._method()}):") + "\n",
+            aligned(self._column_lines(most, moves), left=2, breaks=False),
         ]
         if self.regions is None:
             return "\n".join(lines)
         positive = f" (positive: {shown(self.classes[1])})" if len(self.values) == 1 else ""
-        lines += ["", f"Regions that it falls in, with their share of the score F{positive}:\n"]
+        head = paragraphs(f"Regions that it falls in, with their share of the score F{positive}:")
+        lines += ["", f"{head}\n"]
         return "\n".join([*lines, aligned(_region_lines(self.regions, self.output), left=2)])
 
     @property
@@ -473,29 +475,24 @@ def explain_inputs(
 
 def as_read(inputs: Any, n_inputs: int) -> Floats:
     """Prepared rows as the network reads them: rounded to float32."""
-    matrix = as_matrix(inputs, n_inputs)
-    dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    return np.asarray(dense, np.float32).astype(np.float64)
+    return dense(as_matrix(inputs, n_inputs)).astype(np.float32).astype(np.float64)
 
 
 def row_cells(model: Model, layout: ColumnLayout, X: Any) -> list[tuple[str, ...]]:
     """The cells of the used columns of every row, as text."""
-    preparation: Any = model.preparation
-    base = getattr(preparation, "base", preparation) if hasattr(preparation, "thresholds") else preparation
-    if hasattr(base, "dropped"):  # of a table, whose columns have names
+    preparation = model.preparation
+    if preparation.columns:
         table = as_table(X)
         known = {name.removesuffix(f" {UNNAMED}"): name for name in table.columns} | {n: n for n in table.columns}
         columns = [table.cells(known[name]) for name in layout.names]
         return [tuple(to_text(column.cell(row)) for column in columns) for row in range(table.n_rows)]
-    signs = layout.original and hasattr(base, "thresholds")  # a constant column makes none
-    used = [place for place, made in enumerate(base.thresholds) if made] if signs else list(range(len(layout.names)))
+    used = list(range(len(layout.names))) if preparation.owners is None else sorted(set(preparation.owners))
     if isinstance(X, Table):
         names = model.feature_names or tuple(X.columns)
         columns = [X.cells(names[place]) for place in used]
         return [tuple(to_text(column.cell(row)) for column in columns) for row in range(X.n_rows)]
-    rows = in_order(X, model.feature_names, preparation) if layout.original else model.prepare(X)
-    matrix = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-    return [tuple(map(to_text, row)) for row in matrix[:, used]]
+    rows = model.in_order(X) if layout.original else model.prepare(X)
+    return [tuple(map(to_text, row)) for row in dense(rows)[:, used]]
 
 
 def without_background(model: Model) -> Model:

@@ -212,11 +212,9 @@ class _Job:
 
     def _empty_columns(self, frame: Table) -> list[str]:
         """Columns that held no value so far, and hold none in these rows."""
-        preparation: Any = self.model.preparation
-        if (self.n_rows and not self.empty) or not hasattr(preparation, "empty_columns"):
+        if self.n_rows and not self.empty:
             return []
-        found: list[str] = preparation.empty_columns(frame, self.empty if self.n_rows else None)
-        return found
+        return self.model.preparation.empty_columns(frame, self.empty if self.n_rows else None)
 
     def _scored(
         self, batch: "polars.DataFrame", before: int, start: int = 0
@@ -224,7 +222,7 @@ class _Job:
         """Answers to spans of rows; a span with a row that cannot be read is halved until that row is alone."""
         frame = as_table(batch, before=before)
         try:
-            rows, reports = prepared(self.model, frame, written=False)
+            rows, reports = prepared(self.model, frame)
             if self.refuses_unseen:
                 refuse_unseen(frame, reports)
         except TableError as error:

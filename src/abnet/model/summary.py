@@ -12,9 +12,7 @@ from abnet.model.card import Card
 from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.predictors.kinds import kind_of
-from abnet.preparation.coded import CodedMap, preparation_to_dict
-from abnet.preparation.table_map import TableMap
-from abnet.tables.notes import named_option, sentence
+from abnet.preparation import preparation_to_dict
 from abnet.words import number_of
 
 __all__ = ["InspectedFile", "inspect_file"]
@@ -80,8 +78,8 @@ class InspectedFile:
             "path": self.path, "bytes": self.size, "kind": kind_of(model.predictor), "n_inputs": model.n_inputs,
             "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
             "classes": model.classes_.tolist(), "feature_names": model.feature_names,
-            "columns": [*(f"{name}: {words}" for name, words in self.columns), *self.column_notes],
-            "preparation": None if model.preparation is None else preparation_to_dict(model.preparation),
+            "columns": model.preparation.describe(model.feature_names or ()),
+            "preparation": preparation_to_dict(model.preparation),
             "certificate": None if model.certificate is None else model.certificate.to_dict(),
             "card": model.card.to_dict(),
         }  # fmt: skip
@@ -108,32 +106,15 @@ def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
         return InspectedFile(os.fspath(path), size, kind, None, found, notes=_unchecked(found))
     model = load(path)
     notes = () if model.certificate is None else _unchecked(model.certificate)
-    columns, remarks = _columns(model)
-    return InspectedFile(
-        os.fspath(path), size, "model", model, model.certificate, tuple(columns), tuple(remarks), notes
-    )
+    columns = tuple(model.preparation.column_words(model.feature_names or ()))
+    remarks = tuple(model.preparation.remarks())
+    return InspectedFile(os.fspath(path), size, "model", model, model.certificate, columns, remarks, notes)
 
 
 def _unchecked(certificate: Certificate) -> tuple[str, ...]:
     """Name the statements that could not be computed again: betting needs the losses one by one."""
     left = [about for about, how in certificate.check().items() if how == "attainable"]
     return (f"not recomputed, because the file does not keep single losses: {', '.join(left)}",) if left else ()
-
-
-SCALINGS = {"standard": "standard scaling", "minmax": "min-max scaling", "thermometer": "thermometer codes"}
-"""Preparations of numeric rows, in words."""
-
-
-def _columns(model: Model) -> tuple[list[tuple[str, str]], list[str]]:
-    """The columns of the tables that the model takes, each with how it is read, and remarks about them."""
-    preparation, names = model.preparation, model.feature_names
-    coded = isinstance(preparation, CodedMap)
-    base = preparation.base if isinstance(preparation, CodedMap) else preparation
-    codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
-    if isinstance(base, TableMap):
-        return base.column_words(), [*(sentence(note, named_option) for note in base.notes), *codes]
-    scaled = "numeric" if base is None else f"numeric, {SCALINGS[preparation_to_dict(base)['kind']]}"
-    return [(name, scaled) for name in names or ()], codes
 
 
 def _facts(model: Model) -> dict[str, str]:

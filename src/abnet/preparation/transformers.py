@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
-from abnet.preparation.coded import ThermometerMap, cuts
 from abnet.preparation.columns import NumericColumn, read_numbers
 from abnet.preparation.columns.column import BY_HAND, Column, Rules
 from abnet.preparation.table_map import TableMap
+from abnet.preparation.thermometer import ThermometerMap, cuts
 from abnet.tables.cells import TableError, is_missing, refuse_repeated
 from abnet.tables.frames import Table, as_table, factorised, is_plan
 from abnet.tables.notes import Note, note_lines
@@ -173,7 +173,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features, in order."""
         check_is_fitted(self)
-        return self.map_.get_feature_names_out()
+        return np.array(self.map_.feature_names, object)
 
 
 class PlainNumbers(TablePreparation):

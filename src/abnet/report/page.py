@@ -19,6 +19,7 @@ from abnet import __version__
 from abnet.atomic import atomic_path
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
+from abnet.features import dense
 from abnet.labels import Labels
 from abnet.model.model import Model
 from abnet.progress import tell
@@ -98,7 +99,7 @@ def write_report(
         raise ValueError("X and y go together: rows with their labels, or neither.")
     given = None
     if X is not None:
-        prepared = _dense(fitted.prepare(X))
+        prepared = dense(fitted.prepare(X))
         given = measure_rows(fitted, prepared, _codes(fitted.labels, y, len(prepared)))
     about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
     page = report_page(fitted, given, about=about, rivals=peers_of(list(rivals)), form=form, progress=progress)
@@ -106,10 +107,6 @@ def write_report(
     with atomic_path(target) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
     return target
-
-
-def _dense(rows: Any) -> NDArray[Any]:
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
 def _codes(labels: Labels, y: Any, n: int) -> NDArray[np.intp]:
