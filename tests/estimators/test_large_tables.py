@@ -204,7 +204,7 @@ def test_wrong_use(frame: pl.DataFrame) -> None:
     with pytest.raises(TypeError, match="a table is a path"):
         fit_table(3, "y")
     with pytest.raises(TypeError, match="LogisticRegression"):
-        fit_table(frame, "y", estimator=LogisticRegression())  # type: ignore[arg-type]
+        fit_table(frame, "y", estimator=LogisticRegression())
 
 
 def test_a_classifier_without_the_parameter_classes_takes_a_cut_target(frame: pl.DataFrame) -> None:
