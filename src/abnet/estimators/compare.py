@@ -1,7 +1,6 @@
 """`compare`: the model of `abnet.fit_table` beside the usual ones, trained and certified on the same rows."""
 
 import pickle
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,23 +17,12 @@ from threadpoolctl import threadpool_limits
 from abnet.atomic import temporary_folder
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
-from abnet.certificates.split import drawn_seed
 from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.decisions.outside import judge_answers
-from abnet.estimators.certified import CertifiedClassifier
-from abnet.estimators.table_parts import (
-    Labelled,
-    check_bins,
-    check_roles,
-    declare_bins,
-    read_labelled,
-    take,
-    take_groups,
-    two_random_parts,
-)
+from abnet.estimators.promises import CertificateMixin
+from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.parameters import check_fraction
-from abnet.preparation import TablePreparation
 from abnet.preparation.choose import DecimalMarkError
 from abnet.progress import tell
 from abnet.tables.notes import Note
@@ -148,7 +136,9 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
             return Contender(name, note=f"{name} could not be learned: {error}")
 
 
-def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, preparation: Any = None) -> Contender:
+def certified(
+    name: str, classifier: CertificateMixin, learn: Labelled, test: Labelled, preparation: Any = None
+) -> Contender:
     """A certified classifier, learned from rows that are prepared already if a preparation is given."""
     with _compilation() as compiling:
         start = perf_counter()
@@ -175,7 +165,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
     )
 
 
-def _file_size(classifier: Any, preparation: Any) -> int:
+def _file_size(classifier: CertificateMixin, preparation: Any) -> int:
     from abnet.model.file import save
 
     model = classifier.model_
@@ -293,7 +283,7 @@ class _Contest:
 
     learn: Labelled
     test: Labelled
-    estimator: Any
+    estimator: CertificateMixin
     parts: Parts | None = None
 
     def network(self, name: str) -> Contender:
@@ -325,7 +315,7 @@ def compare(
     table: Any,
     target: str,
     *,
-    estimator: Any = None,
+    estimator: CertificateMixin | None = None,
     drop: Sequence[str] = (),
     group: str | None = None,
     test_fraction: float = 0.2,
@@ -357,21 +347,12 @@ def compare(
         As for `fit_table`.
     """
     check_fraction("test_fraction", test_fraction)
-    check_bins(bins, group)
-    made = CertifiedClassifier() if estimator is None else clone(estimator)
-    made.set_params(random_state=drawn_seed(made.random_state))
-    if made.preprocessor is None or isinstance(made.preprocessor, str):
-        made.set_params(preprocessor=TablePreparation())
-    made.settings()
-    check_roles(target, drop, group, made.preprocessor)
+    made = for_tables(estimator)
     with temporary_folder() as folder:
         source = TableSource(table, folder, lambda share: tell("Reading the table", share))
-        part = read_labelled(
-            source, target, drop=drop, use=made.preprocessor.use, at_least=LEAST_ROWS,
-            max_learn_rows=sys.maxsize, share=0.5, seed=made.random_state, missing_label=missing_label, bins=bins,
-        )  # fmt: skip
-    part, groups = take_groups(part, group)
-    declare_bins(made, part)
+        part, groups = read_rows(
+            made, source, target, drop=drop, group=group, missing_label=missing_label, bins=bins, at_least=LEAST_ROWS
+        )
     data = Labelled(part.X, part.y, groups)
     learn, test = two_random_parts(data, 1 - test_fraction, made.random_state)
     contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), made)
