@@ -10,7 +10,7 @@ from abnet.cli.console import guarded
 
 if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate
-    from abnet.estimators.fit_table import FittedTable
+    from abnet.estimators.fitted_table import FittedTable
     from abnet.model.card import Rival
 
 __all__ = ["comparison", "fit", "show_fit"]

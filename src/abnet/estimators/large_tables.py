@@ -15,7 +15,7 @@ from abnet.certificates.fingerprint import CopiesInStream
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.fit import Fitted
 from abnet.estimators.known_classes import warn_of_unknown
-from abnet.estimators.preparing import Features, is_our_own
+from abnet.estimators.preparing import is_our_own
 from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import learning_share
 from abnet.estimators.refit import fitting_anew
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import polars
 
 __all__ = [
-    "CountedRows", "check_streamable", "count_rows", "fit_and_hold", "learn_all", "scores_are_expected", "settle"
+    "CountedRows", "check_streamable", "count_rows", "learn_all", "scores_are_expected", "settle"
 ]  # fmt: skip
 
 ALL_LEARN = 0.999
@@ -142,11 +142,6 @@ def check_streamable(settings: Settings) -> None:
             "certify the threshold afterwards on rows of its own (`abnet certify`).",
             Parameter("decision"), Parameter("max_learn_rows"),
         )  # fmt: skip
-
-
-def fit_and_hold(classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None = None) -> Features:
-    """Fit a classifier to a part, whose frame is then empty if it could be; the rows as they were prepared."""
-    return classifier._fit(part.X, part.y, groups=groups, emptied=True).rows.features
 
 
 def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from abnet.model.model import Model
 from abnet.posterior import Posterior
 from abnet.threads import one_blas_thread
 
+if TYPE_CHECKING:
+    from abnet.estimators.fitted_table import FittedTable
+
 __all__ = ["CertificateMixin", "certify_test_set"]
 
 
@@ -56,6 +59,8 @@ class CertificateMixin(PredictionMixin):
     kl_: float
     C_: float
     seed_: int
+    table_: "FittedTable"
+    """Of a classifier that `abnet.fit_table` wrote to a file."""
 
     @abstractmethod
     def settings(self) -> Settings:

@@ -137,7 +137,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "TablePreparation":
         """Decide the kind of every column and learn its numbers; labels `y` decide about text with many values."""
-        rules = self._rules()
+        rules = self.rules()
         table = as_table(X)
         if table.n_rows == 0 or not table.columns:
             raise TableError(
@@ -156,13 +156,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(list(table.columns), object)
         return self
 
-    def _rules(self) -> Rules:
+    def named_columns(self) -> dict[str, list[str]]:
+        """The columns that each parameter names."""
+        named = {name: getattr(self, name) for name in BY_HAND}
+        return {name: [given] if isinstance(given, str) else list(given) for name, given in named.items()}
+
+    def rules(self) -> Rules:
+        """The parameters, checked."""
         if type(self.max_categories) is not int or self.max_categories < 2:
             raise ValueError(f"max_categories must be a whole number of 2 or more, got {self.max_categories!r}.")
         if not isinstance(self.decimal, str) or self.decimal not in _DECIMALS:
             raise ValueError(f"decimal must be one of {', '.join(map(repr, _DECIMALS))}; got {self.decimal!r}.")
-        named = {name: getattr(self, name) for name in BY_HAND}
-        columns = {name: frozenset([given] if isinstance(given, str) else given) for name, given in named.items()}
+        columns = {name: frozenset(given) for name, given in self.named_columns().items()}
         return Rules(self.max_categories, _DECIMALS[self.decimal], **columns)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
