@@ -209,7 +209,8 @@ def test_a_teacher_of_little_weight_is_not_asked_about_made_rows(sample: tuple[n
         Teaching.of({"linear": LogisticRegression()} | further, X, codes, 2, 0)
         for further in ({}, {"boaster": Boaster()})
     )
-    assert alone is not None and beside is not None
+    assert alone is not None
+    assert beside is not None
     assert list(beside.models) == ["linear"]
     np.testing.assert_array_equal(beside.unseen, alone.unseen)
     np.testing.assert_array_equal(beside.probabilities(X), alone.probabilities(X))
