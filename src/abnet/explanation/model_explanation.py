@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.explanation.background import ExplanationPlan
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import Unit, amount, as_read, bare, model_of, shown, unit_of
+from abnet.explanation.row_explanation import Unit, amount, as_read, bare, shown, unit_of
 from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.labels import winners
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.threads import one_blas_thread
 from abnet.words import aligned, number_of, paragraphs, percent
 
@@ -214,7 +214,7 @@ def _likeliest(output: tuple[float, ...], classes: tuple[str, ...]) -> str:
 
 
 def explain_model(
-    model: Any,
+    model: Model | FittedClassifier,
     X: Any,
     y: ArrayLike | None = None,
     *,
