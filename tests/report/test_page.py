@@ -83,7 +83,7 @@ OURS = {
     "html", "head", "meta", "title", "style", "body", "header", "p", "h1", "nav", "ul", "li", "a", "main", "section",
     "h2", "h3", "span", "code", "pre", "strong", "figure", "figcaption", "svg", "rect", "line", "text", "desc",
     "polyline", "circle", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "small", "details", "summary",
-    "div", "form", "noscript", "footer", "script", "dl", "dt", "dd", "ol",
+    "div", "form", "noscript", "footer", "script", "dl", "dt", "dd", "ol", "g",
 }  # fmt: skip
 
 

@@ -44,6 +44,8 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any) -> Any:
         """Rows as the model takes them."""
         check_is_fitted(self, "model_")
+        if (columns := self.model_.from_dicts(X)) is not X:
+            return columns if self.model_.preparation.columns else as_frame(columns)
         X = as_frame(X)
         if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or self.model_.preparation.by_name:
             return validate_data(self, X, reset=False, skip_check_array=True)

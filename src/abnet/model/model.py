@@ -104,8 +104,12 @@ class Model:
 
         Rows are an array, a frame, a record of columns, a dict (one row) or a list of dicts.
         """
-        X = as_columns(X, self.feature_names, by_name=self.preparation.by_name)
-        return self.preparation.inputs(self.in_order(X))
+        return self.preparation.inputs(self.in_order(self.from_dicts(X)))
+
+    def from_dicts(self, X: Any) -> Any:
+        """Rows that are dicts as columns by name, or as an array; anything else as it is."""
+        names = [column.name for column in self.preparation.columns] or self.feature_names or ()
+        return as_columns(X, names, by_name=self.preparation.by_name)
 
     def prepare(self, X: Any) -> Any:
         """`features` with codes written out."""

@@ -30,7 +30,11 @@ def as_model(model: ModelOrPath) -> Model:
 
 
 def frames_of(
-    table: Any, *, rows: int | None = None, progress: Callable[[float], None] | None = None
+    table: Any,
+    *,
+    rows: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    ragged: dict[int, str] | None = None,
 ) -> "Iterator[polars.DataFrame]":
     """A table in frames of at most `rows` rows.
 
@@ -41,6 +45,8 @@ def frames_of(
     rows : int, optional
     progress : callable, optional
         Takes the share of the table that was read so far, between 0 and 1.
+    ragged : dict, optional
+        As in `abnet.tables.batches`.
 
     Examples
     --------
@@ -49,7 +55,7 @@ def frames_of(
     """
     rows = ROWS if rows is None else rows
     if isinstance(table, (str, os.PathLike)):
-        yield from batches(table, rows=rows, progress=progress)
+        yield from batches(table, rows=rows, progress=progress, ragged=ragged)
         return
     one = isinstance(table, Mapping) or hasattr(table, "columns")
     for frame in [as_polars(table)] if one else alike(map(as_polars, table)):

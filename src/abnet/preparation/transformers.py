@@ -302,7 +302,7 @@ def as_frame(X: Any) -> Any:
         return X
     import polars
 
-    return polars.DataFrame(dict(as_table(X).columns))
+    return polars.DataFrame(dict(as_table(X).columns), strict=False)  # 1 and 2.5 in one column, or 1 and "n/a"
 
 
 LARGEST = 1e150

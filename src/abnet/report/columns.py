@@ -25,7 +25,7 @@ def columns_section(model: Model) -> Markup:
         n = sum(map(len, preparation.codes))
         codes = f"{n:,} thermometer codes (is the value above a threshold?) are added to the features."
     if preparation.columns:
-        lines = [[column.name, _kind(column), _features(column)] for column in preparation.columns]
+        lines = _alike([(column.name, _kind(column), _features(column)) for column in preparation.columns])
         used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
         notes = [[", ".join(note.columns), sentence(note, named_option)] for note in preparation.notes]
         remarks = table(["column", "remark"], _first(notes), caption="Remarks", left=2) if notes else ""
@@ -36,8 +36,25 @@ def columns_section(model: Model) -> Markup:
         return rendered(
             "columns.html", used="", codes=codes, plain=f"Arrays of {n:,} numbers without names.", remarks=""
         )
-    used = table(["column"], _first([[name] for name in names]), caption="Columns used, all numeric", left=1)
+    lines = _alike([(name, "numeric", "1 feature") for name in names])
+    used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
     return rendered("columns.html", used=used, codes=codes, plain="", remarks="")
+
+
+def _alike(columns: Sequence[tuple[str, str, str]]) -> list[list[str]]:
+    """Columns of the same kind with the same features share a line.
+
+    Examples
+    --------
+    >>> _alike([("a", "numeric", "1 feature"), ("b", "text", "x, y"), ("c", "numeric", "1 feature")])
+    [['a, c', 'numeric', '1 feature each'], ['b', 'text', 'x, y']]
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name, kind, features in columns:
+        groups.setdefault((kind, features), []).append(name)
+    return [
+        [", ".join(names), kind, features + " each" * (len(names) > 1)] for (kind, features), names in groups.items()
+    ]
 
 
 def _kind(column: Any) -> str:
@@ -53,7 +70,7 @@ def _features(column: Any) -> str:
 
 
 def _first(lines: Sequence[list[str]], most: int = 100) -> list[list[str]]:
-    cut = [[short(cell, 120) for cell in line] for line in lines[:most]]
+    cut = [[short(cell, 2_000) for cell in line] for line in lines[:most]]
     return cut if len(lines) <= most else [*cut, [f"and {len(lines) - most:,} more", *[""] * (len(lines[0]) - 1)]]
 
 
