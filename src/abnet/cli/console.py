@@ -5,6 +5,7 @@ people as text and tables, for machines as JSON.
 """
 
 import codecs
+import io
 import json
 import os
 import shlex
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from abnet.atomic import discard_unfinished
 from abnet.errors import NamesParameters, Parameter, ParameterError
@@ -28,6 +29,7 @@ __all__ = [
     "UsageError",
     "as_json",
     "bar",
+    "data_stream",
     "file_size",
     "guarded",
     "indented",
@@ -243,6 +245,13 @@ def plain_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure") and not str(stream.encoding or "").lower().startswith("utf"):
             stream.reconfigure(errors="abnet-plain")
+
+
+def data_stream() -> TextIO:
+    """stdout for rows of data: a file or a pipe gets UTF-8, as output files do, whatever messages are written in."""
+    if not sys.stdout.isatty() and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
 
 
 _PLAIN = {

@@ -271,6 +271,12 @@ class Comparison:
         return {**{name: getattr(self, name) for name in names}, "contenders": contenders}
 
 
+def _notes(preparation: Any, X: Any) -> tuple[Note, ...]:
+    """Notes of a fitted preparation, and on the cells of all rows that it cannot read."""
+    _, reports = preparation.map_.read(X)
+    return (*preparation.notes_, *(report.note for report in reports))
+
+
 @dataclass
 class _Contest:
     """What all contenders share; `parts` are those of the network, once it is fitted."""
@@ -358,7 +364,7 @@ def compare(
         for name, run in entries.items():
             tell(name[:1].upper() + name[1:])
             contenders.append(attempt(name, run))
-    read = () if contest.parts is None else contest.parts.preparation.notes_
+    read = () if contest.parts is None else _notes(contest.parts.preparation, data.X)
     commonest = np.unique(contest.test.y, return_counts=True)[1].max()
     return Comparison(
         len(learn), len(test), made.delta, tuple(contenders), threads, 1.0 - float(commonest / len(test)),

@@ -15,9 +15,9 @@ from abnet.certificates.certify import Terms
 from abnet.decisions.certify_model import confusion_of
 from abnet.decisions.outside import judge_answers
 from abnet.decisions.training_rows import find_fitted, refuse_fitted
-from abnet.estimators.labelled_rows import take_rows
 from abnet.model.model import Model
 from abnet.preparation.transformers import as_frame
+from abnet.tables.caller_rows import take_rows
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
@@ -44,6 +44,8 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any) -> Any:
         """Rows as the model takes them."""
         check_is_fitted(self, "model_")
+        if (columns := self.model_.from_dicts(X)) is not X:
+            return columns if self.model_.preparation.columns else as_frame(columns)
         X = as_frame(X)
         if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or self.model_.preparation.by_name:
             return validate_data(self, X, reset=False, skip_check_array=True)

@@ -175,8 +175,13 @@ KINDS = {
     ),
     "no header": Kind(
         "column",
-        "the first line was read as the header, but its cells look like data ({example}); if it is a row, add a line "
+        "the first line was read as the header, but its cells look like data ({cells}); if it is a row, add a line "
         "with the column names above it",
+    ),
+    "repeated name": Kind(
+        "column",
+        "column {columns} is a second column {example} of the file, under another name",
+        "{n} columns repeat a name of the file and got another one: {columns}",
     ),
     "repeated header": Kind("column", "{file} repeats its header in {rows}, first in line {line}; they were left out"),
     "constant": Kind(
@@ -226,6 +231,11 @@ KINDS = {
         "cell",
         "column {columns}: {cells} {are} neither true nor false ({shown}) and {count} as missing",
         "{n} true-or-false columns have other cells, such as {example}, which count as missing: {columns}",
+    ),
+    "odd cell": Kind(
+        "cell",
+        "column {columns}: {cells} {are} not {read_as} ({shown}) and {count} as missing",
+        "{n} columns have cells that cannot be read, such as {example}, which count as missing: {columns}",
     ),
     "unseen category": Kind(
         "cell",
