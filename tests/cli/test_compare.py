@@ -54,7 +54,7 @@ def test_what_was_read_is_noted_on_stderr_and_in_json(run: Run, tmp_path: Path) 
 
 
 def test_odd_cells_are_counted_in_all_rows(run: Run, tmp_path: Path) -> None:
-    odd = {3, 17, 31, 45, 59, 73, 87}
+    odd = {3, 31, 59, 87}
     rows = [f"{'rotary' if i in odd else i * 3 % 41},{i * 7 % 11},{'ab'[i % 2]}" for i in range(120)]
     path = tmp_path / "cars.csv"
     path.write_text("\n".join(["cylinders,x,y", *rows]))
