@@ -224,16 +224,17 @@ def fit_table(
         else:
             assert part.frames is not None
             rivals = _counted(classifier, part, part.frames(), target, compare=output is not None)
-    notes = (*part.notes, *getattr(classifier.preprocessor_, "notes_", ()))
+    made = classifier.model_
+    card = msgspec.structs.replace(
+        made.card, target=target, rivals=rivals, command=command, group=group, cuts=part.cuts,
+        background=made.card.background if background else (),
+    )  # fmt: skip
+    classifier.model_ = made = replace(made, card=card)
     if output is None:
         for note in part.notes:
             warnings.warn(NoteWarning(note), stacklevel=2)
         return classifier
-    made = classifier.model_
-    card = msgspec.structs.replace(
-        made.card, target=target, rivals=rivals, command=command, group=group, cuts=part.cuts
-    )
-    made = replace(made, card=card if background else msgspec.structs.replace(card, background=()))
+    notes = (*part.notes, *getattr(classifier.preprocessor_, "notes_", ()))
     replaced = Path(output).exists()
     save(made, output)
     classifier.table_ = FittedTable(
