@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,27 @@ class CertificateMixin(PredictionMixin):
         self.bound_curve_ = list(curves.get("bound", ()))
         self.loss_curve_ = [value for name, curve in curves.items() if name != "bound" for value in curve]
         self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in curves.values())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, two classes or more (`PBGNetClassifier`: exactly two).
+        sample_weight : array (n,), optional
+            Affects training; the certificate is for the unweighted risk. A weight may depend on its own row only.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the column of a frame that says so; that
+            column is then no feature. Whole groups learn or are held out, and the certificate is about a new group.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, groups)
+        return self
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,

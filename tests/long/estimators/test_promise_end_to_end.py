@@ -20,7 +20,7 @@ from abnet.paper.protocol import Setting, Variant, protocol_of
 from abnet.tables.target import bin_names
 from abnet.training.loop import pad_rows
 from broken_promise import breaks
-from estimators.worlds import DELTA, NOISE, POINTS, SIGNAL, World, broken_promises, certified, repetition
+from estimators.worlds import DELTA, NOISE, POINTS, SIGNAL, World, broken_promises, certified, count, repetition
 
 REPETITIONS = int(os.environ.get("ABNET_SAMPLES", "200"))
 worlds = pytest.mark.parametrize("world", [NOISE, SIGNAL], ids=["noise", "signal"])
@@ -97,7 +97,7 @@ def test_quantile_bins_of_a_sorted_table(bins: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             clf = fit_table(numbers(rng, 300).sort("y"), "y", estimator=estimator, bins=bins)
-        cuts = np.array(clf.model_.card.cuts)
+        cuts = clf.model_.card.cuts
         chances = np.diff(np.concatenate([[0.0], norm.cdf(cuts), [1.0]]))
         names = bin_names(cuts)
         answers = clf.predict(numbers(rng, 2000).drop("y"))
@@ -111,7 +111,7 @@ def test_quantile_bins_of_a_sorted_table(bins: int) -> None:
 @pytest.mark.parametrize("prior", ["init", "split"])
 def test_learned_deviations(world: World, prior: str) -> None:
     settings = {"prior": prior, "deviations": True, "warm_up": 2, "learning_rate_init": 0.1}
-    failures = sum(broken_promises(world, repetition(world, seed, **settings)) for seed in range(REPETITIONS))
+    failures = count(REPETITIONS, lambda seed: broken_promises(world, repetition(world, seed, **settings)))
     print({"prior": prior, "failures": failures.tolist(), "of": REPETITIONS})
     assert not any(breaks(int(broken), REPETITIONS, DELTA) for broken in failures)
 
@@ -130,7 +130,7 @@ def test_the_best_of_several_restarts(world: World, monkeypatch: pytest.MonkeyPa
     """Every restart has a prior of its own: the paper's runs compute each bound at δ over their number."""
     failures, restarts = 0, 4
     variant = Variant(deviations=True, restarts=restarts)
-    short = {"max_epochs": 6, "patience": 3, "delta": DELTA, "variant": variant}
+    short: dict[str, Any] = {"max_epochs": 6, "patience": 3, "delta": DELTA, "variant": variant}
     monkeypatch.setattr(runs, "protocol_of", lambda setting: replace(protocol_of(setting), **short))
     for sample in range(REPETITIONS):
         split = prepared(world, np.random.default_rng([sample, 33]))
