@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from abnet.errors import Parameter, ParameterError
 from abnet.groups import number_groups
+from abnet.words import number_of
 
 __all__ = ["Split", "bet_keys", "drawn_seed", "row_hashes", "row_order"]
 
@@ -94,8 +95,8 @@ class Split:
             numbers = number_groups(groups, len(order))[order]
             ends = np.append(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, len(order))
         if len(ends) < 2:
-            what = "rows" if groups is None else "group"
-            raise ValueError(f"{len(order) and len(ends)} {what} cannot be split in two parts: at least 2 are needed.")
+            found = number_of(len(order) and len(ends), "row" if groups is None else "group")
+            raise ValueError(f"{found} cannot be split into two parts: at least 2 are needed.")
         size = min(max(round(fraction * len(ends)), 1), len(ends) - 1)
         end = int(ends[(size if most is None else min(size, most)) - 1])
         return cls(order[:end], order[end:])
