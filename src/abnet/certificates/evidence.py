@@ -303,7 +303,7 @@ def _by_population(populations: ArrayLike, wrong: NDArray[np.bool_]) -> dict[str
 
 
 def _by_group(
-    groups: ArrayLike, wrong: NDArray[np.bool_], losses: Floats | None, pairs: Floats | None, keys: Any
+    groups: ArrayLike, wrong: NDArray[np.bool_], losses: Floats | None, pairs: Floats | None, keys: ArrayLike | None
 ) -> Groups:
     if keys is None:
         raise ValueError("groups need keys, which put the rows in an order that does not depend on their labels.")

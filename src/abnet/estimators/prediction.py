@@ -23,7 +23,10 @@ from abnet.preparation.table_map import TableMap
 from abnet.preparation.transformers import as_frame
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from abnet.explanation.row_explanation import Explanation
+    from abnet.export import CSource
 
 __all__ = ["PredictionMixin"]
 
@@ -177,12 +180,14 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
             model = without_background(model)
         model.save(path)
 
-    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False) -> Any:
+    def to_c(
+        self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False
+    ) -> "CSource":
         """Write the fitted predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         check_is_fitted(self, "model_")
         return self.model_.to_c(path, prefix=prefix, example=example, single=single)
 
-    def to_onnx(self, path: str | Path) -> Any:
+    def to_onnx(self, path: str | Path) -> "ModelProto":
         """Write the fitted predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         check_is_fitted(self, "model_")
         return self.model_.to_onnx(path)

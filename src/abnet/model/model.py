@@ -19,7 +19,10 @@ from abnet.predictors.predictor import Predictor, shares_of
 from abnet.words import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from abnet.explanation.row_explanation import Explanation
+    from abnet.export import CSource
 
 __all__ = ["Model", "in_order"]
 
@@ -184,13 +187,13 @@ class Model:
 
     def to_c(
         self, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False, single: bool = False
-    ) -> Any:
+    ) -> "CSource":
         """Write this model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         from abnet.export import to_c
 
         return to_c(self, path, prefix=prefix, example=example, single=single)
 
-    def to_onnx(self, path: str | os.PathLike[str]) -> Any:
+    def to_onnx(self, path: str | os.PathLike[str]) -> "ModelProto":
         """Write this model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         from abnet.export import to_onnx
 
