@@ -56,7 +56,7 @@ def erf(t: Float[Any, "*shape"]) -> Float[Any, "*shape"]:
     return jax.lax.erf(t)
 
 
-def corners(d: int, dtype: Any = np.float32, *, start: Any = 0, count: int | None = None) -> Float[Any, "_ {d}"]:
+def corners(d: int, dtype: Any = np.float32, *, start: Any = 0, count: int | None = None) -> Any:
     """Corners number `start` to `start + count` of {-1,+1}^d, shape (count, d); all of them by default.
 
     Examples

@@ -40,8 +40,8 @@ def defaults(function: str) -> dict[str, Any]:
     for part in name.split("."):
         node = next(child for child in node.body if getattr(child, "name", None) == part)
     if isinstance(node, ast.ClassDef):
-        fields = [child for child in node.body if isinstance(child, ast.AnnAssign) and child.value is not None]
-        return {ast.unparse(field.target): ast.literal_eval(field.value) for field in fields}
+        fields = [child for child in node.body if isinstance(child, ast.AnnAssign)]
+        return {ast.unparse(field.target): ast.literal_eval(field.value) for field in fields if field.value}
     given, kept = node.args, {}
     places = given.args[len(given.args) - len(given.defaults) :]
     for argument, default in [
