@@ -39,6 +39,8 @@ from abnet.preparation.coded import CodedMap
 from measure import Row, best_times, stated
 
 N_ROWS, N_PIXELS, N_SLOW = 17_500, 784, 250
+SHORT = 50
+"""Rows of a short batch: other programs on the machine seldom interrupt it."""
 FLAGS = ("-O3", "-march=native", "-std=c99", "-ffp-contract=fast", "-shared", "-fPIC")
 Codes = Callable[[NDArray[np.float32]], NDArray[np.int32]]
 
@@ -168,10 +170,12 @@ def wide_model() -> Model:
     return Model(predictor, Labels(np.arange(10)), preparation)
 
 
-def library(compiler: str, source: str, function: str, folder: Path) -> Callable[[NDArray[np.float32]], Any]:
-    """A function over rows from C, compiled with -O3 for any machine of this kind."""
-    made = folder / f"{function}_{compiler}.so"
-    flags = ("-O3", "-std=c99", "-shared", "-fPIC", "-o", str(made))
+def library(
+    compiler: str, source: str, function: str, folder: Path, level: str = "-O3"
+) -> Callable[[NDArray[np.float32]], Any]:
+    """A function over rows from C, compiled for any machine of this kind."""
+    made = folder / f"{function}_{compiler}{level}.so"
+    flags = (level, "-std=c99", "-shared", "-fPIC", "-o", str(made))
     subprocess.run([compiler, source, *flags, "-lm"], cwd=folder, check=True)
     called = getattr(ctypes.CDLL(str(made)), function)
     pointer = ctypes.c_void_p
@@ -185,8 +189,8 @@ def library(compiler: str, source: str, function: str, folder: Path) -> Callable
 
 
 def repeated(function: Callable[[NDArray[np.float32]], Any], one: NDArray[np.float32]) -> None:
-    """One row, 500 times."""
-    for _ in range(500):
+    """One row, as often as a short batch has rows."""
+    for _ in range(SHORT):
         function(one)
 
 
@@ -202,14 +206,15 @@ def coded_rows(folder: Path) -> Iterator[Row]:
         mlp = library(compiler, "mlp.c", "mlp", folder)
         assert c(X).tolist() == model.predict(X).tolist()
         one = X[:1].copy()
-        jobs = [partial(c, X), partial(mlp, X), partial(repeated, c, one), partial(repeated, mlp, one)]
-        batch, rival, single, lone = best_times(*jobs)
-        told = f"{1e6 * batch / len(X):.1f} µs a row against {1e6 * rival / len(X):.1f} µs, {compiler} -O3"
+        some = X[:SHORT]
+        jobs = [partial(c, some), partial(mlp, some), partial(repeated, c, one), partial(repeated, mlp, one)]
+        batch, rival, single, lone = best_times(*jobs, repeat=100)
+        told = f"{1e6 * batch / SHORT:.1f} µs a row against {1e6 * rival / SHORT:.1f} µs, {compiler} -O3"
         yield stated(f"4 × 300 neurons on coded columns, {compiler}: C / MLP of 1,200 units in C", batch / rival, told)
-        alone = f"{1e6 * single / 500:.1f} µs against {1e6 * lone / 500:.1f} µs, each with a call from Python"
+        alone = f"{1e6 * single / SHORT:.1f} µs against {1e6 * lone / SHORT:.1f} µs, each with a call from Python"
         yield stated(f"the same, one row at a time, {compiler}", single / lone, alone)
     yield stated("the same: model file, MB", (folder / "model.abnet").stat().st_size / 1e6, "weights of 8 bits")
-    yield from peers(X, batch)
+    yield from peers(X, batch * len(X) / SHORT)
 
 
 def peers(X: NDArray[np.float32], ours: float) -> Iterator[Row]:

@@ -19,8 +19,8 @@ from measure import best_times
 
 STEPS = (
     ("the command", "fit_table.py", "fit_table"),
-    ("  read the table, take the labels out", "table_parts.py", "read_labelled"),
-    ("  fit the classifier", "large_tables.py", "fit_and_hold"),
+    ("  read the table, take the labels out", "table_parts.py", "read_rows"),
+    ("  fit the classifier", "promises.py", "_fit"),
     ("    draw the parts", "fit.py", "split_rows"),
     ("    prepare the rows", "fit.py", "prepare_rows"),
     ("      choose the columns", "choose.py", "choose_all"),
@@ -31,11 +31,11 @@ STEPS = (
     ("    training", "mixture_learning.py", "learn_mixture"),
     ("      teachers", "teachers.py", "of"),
     ("      members", "members.py", "learn_members"),
-    ("    codes of the rows, not written out", "coded.py", "rows"),
+    ("    codes of the rows, not written out", "coded.py", "with_codes"),
     ("    counted rows", "observing.py", "observe_posterior"),
     ("    certificate and decision", "fit.py", "judge"),
     ("    one network drawn from the posterior", "fit.py", "draw_one"),
-    ("  logistic regression beside it", "fit_table.py", "rivals_of"),
+    ("  logistic regression beside it", "logistic_rival.py", "held_out_rival"),
     ("  write the model", "file.py", "save"),
 )
 """Words, file and function of each step."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import abnet
 from abnet import CertifiedClassifier
-from exports import library, mlp_source
+from exports import SHORT, library, mlp_source
 from measure import Row, at_most, best_costs, best_times, stated
 
 Table = tuple[NDArray[np.float32], NDArray[Any]]
@@ -71,19 +72,20 @@ def fits(name: str, table: Table) -> Iterator[Row]:
 
 
 def exported(name: str, clf: Any, X: NDArray[np.float32], folder: Path) -> Iterator[Row]:
-    """A row in C against an MLP of as many units on the raw columns, for both compilers; rows follow one another."""
+    """A row in C against an MLP of as many units on the raw columns, for both compilers."""
     units = clf.recipe_["n_estimators"] * sum(clf.recipe_["hidden_layer_sizes"])
     classes = len(clf.classes_)
     clf.to_c(folder / "model.c")
     (folder / "mlp.c").write_text(mlp_source(X.shape[1], units, classes))
     expected = clf.predict(X)
-    for compiler in filter(shutil.which, ("gcc", "clang")):
-        c = library(compiler, "model.c", "abnet_predict_rows", folder)
-        mlp = library(compiler, "mlp.c", "mlp", folder)
+    some = X[:SHORT]
+    for compiler, level in product(filter(shutil.which, ("gcc", "clang")), ("-O2", "-O3")):
+        c = library(compiler, "model.c", "abnet_predict_rows", folder, level)
+        mlp = library(compiler, "mlp.c", "mlp", folder, level)
         assert clf.classes_[c(X)].tolist() == expected.tolist()
-        ours, theirs = best_times(partial(c, X), partial(mlp, X))
-        detail = f"{1e6 * ours / len(X):.1f} / {1e6 * theirs / len(X):.1f} µs a row, -O3"
-        yield at_most(f"{name}: C / MLP of {units} units in C, {compiler}", ours / theirs, C, detail)
+        ours, theirs = (1e6 * time / SHORT for time in best_times(partial(c, some), partial(mlp, some), repeat=100))
+        what = f"{name}: C / MLP of {units} units in C, {compiler} {level}"
+        yield at_most(what, ours / theirs, C, f"{ours:.1f} / {theirs:.1f} µs a row")
 
 
 def peers(name: str, table: Table, folder: Path) -> Iterator[Row]:

@@ -16,7 +16,7 @@ import polars as pl
 
 from abnet.preparation import TablePreparation
 from abnet.tables import batches, read_table, split_target
-from abnet.tables.frames import cells_of
+from abnet.tables.frames import as_table, cells_of
 from abnet.tables.series import days
 from measure import Row, at_most, best_times, stated
 
@@ -49,7 +49,7 @@ def stream(path: Path, output: Path, preparation: TablePreparation) -> None:
     before = 0
     with output.open("wb") as target:
         for batch in batches(path):
-            features, _ = preparation.map_.transform_reporting(batch, before=before)
+            features, _ = preparation.map_.read(as_table(batch, before=before))
             before += batch.height
             labels = np.where(features[:, 0] >= 0, "up", "down")
             pl.DataFrame({"prediction": labels}).write_csv(target, include_header=before == batch.height)

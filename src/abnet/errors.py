@@ -1,4 +1,4 @@
-"""Errors that know which parameters they name, so that the command line can name its options instead.
+"""Errors and warnings that know which parameters they name, so that the command line can name its options instead.
 
 A message is a template with ``{}`` for every part that is filled in. A `Parameter` among the parts is spelled as in
 Python by ``str()``, and in any other way by `NamesParameters.worded`.
@@ -13,6 +13,7 @@ __all__ = [
     "NamesParameters",
     "Parameter",
     "ParameterError",
+    "ParameterWarning",
     "RepeatedRowsError",
     "TrainingRowsError",
 ]
@@ -67,6 +68,10 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
 
 class ParameterError(NamesParameters, ValueError):
     """A parameter that makes no sense, alone or together with others."""
+
+
+class ParameterWarning(NamesParameters, UserWarning):
+    """A warning that advises a parameter."""
 
 
 class RepeatedRowsError(NamesParameters, ValueError):

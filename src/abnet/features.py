@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CodedLayer", "CodedRows", "MANY_CODED", "over_norms"]
+__all__ = ["CodedLayer", "CodedRows", "Inputs", "MANY_CODED", "dense", "over_norms"]
 
 BLOCK = 512
 """Rows whose signs are written at a time: they should stay in the cache."""
@@ -85,6 +85,15 @@ class CodedRows:
             # A missing number reaches every threshold in that order; it must not look like one.
             out[np.isnan(column), at] = np.nan
             at += count
+
+
+Inputs = NDArray[np.float32] | NDArray[np.float64] | CodedRows
+"""Prepared rows, as networks take them."""
+
+
+def dense(rows: Any) -> NDArray[Any]:
+    """Rows as an array, also those of a sparse matrix and coded ones."""
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
 @cache

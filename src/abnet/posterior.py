@@ -176,11 +176,9 @@ class Posterior:
 
     def astype(self, dtype: Any) -> "Posterior":
         """The same posterior in NumPy arrays of another floating-point type."""
-
-        def cast(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-            return tuple(np.asarray(array, dtype) for array in arrays)
-
-        return Posterior(cast(self.layers), cast(self.prior), cast(self.log_sigma), self.aggregation)
+        parts = (self.layers, self.prior, self.log_sigma)
+        layers, prior, log_sigma = (tuple(np.asarray(array, dtype) for array in part) for part in parts)
+        return Posterior(layers, prior, log_sigma, self.aggregation)
 
     def _check_prior(self) -> None:
         """Refuse a prior of other shapes: it would be broadcast, and the divergence be that of something else."""

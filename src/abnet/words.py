@@ -1,7 +1,9 @@
 """Numbers as people write them: percentages that never flatter, plurals, aligned tables and wrapped paragraphs."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
 __all__ = [
@@ -9,6 +11,7 @@ __all__ = [
     "confidence",
     "figure_up",
     "number_of",
+    "page",
     "paragraphs",
     "percent",
     "percent_down",
@@ -17,8 +20,26 @@ __all__ = [
     "whole_percents",
 ]
 
-WIDTH = 80
-"""Columns of a paragraph: what a terminal has at least."""
+_PAGE: ContextVar[int] = ContextVar("abnet_page", default=80)
+"""Columns of a page: those of most terminals, unless somebody says otherwise."""
+
+
+@contextmanager
+def page(columns: int) -> Iterator[None]:
+    """Fit paragraphs and tables that are made in a block to a width.
+
+    Examples
+    --------
+    >>> with page(20):
+    ...     print(paragraphs("The error rate is at most 3%."))
+    The error rate is at
+    most 3%.
+    """
+    token = _PAGE.set(columns)
+    try:
+        yield
+    finally:
+        _PAGE.reset(token)
 
 
 def number_of(count: int, noun: str, plural: str | None = None) -> str:
@@ -129,8 +150,8 @@ def _trimmed(number: Decimal) -> str:
     return "0" if text == "-0" else text
 
 
-def paragraphs(*sections: str, width: int = WIDTH) -> str:
-    """The sections that are not empty, wrapped, with an empty line between them.
+def paragraphs(*sections: str) -> str:
+    """The sections that are not empty, wrapped to the page, with an empty line between them.
 
     Examples
     --------
@@ -139,19 +160,80 @@ def paragraphs(*sections: str, width: int = WIDTH) -> str:
     <BLANKLINE>
     Two.
     """
-    return "\n\n".join(textwrap.fill(text, width, break_on_hyphens=False) for text in sections if text)
+    return "\n\n".join(textwrap.fill(text, _PAGE.get(), break_on_hyphens=False) for text in sections if text)
 
 
-def aligned(rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+def aligned(rows: Sequence[Sequence[str]], *, left: int = 1, least: int | None = None, breaks: bool = True) -> str:
     """A table as text: the first `left` columns flush left, the others flush right.
+
+    Where the page is too narrow, the header is broken into two lines, long names in the first column are cut, and
+    columns are left out from the right.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        The header, if any, comes first.
+    left : int
+    least : int, optional
+        Columns that always stay; by default all do.
+    breaks : bool
+        Whether the first row is a header that may be broken.
 
     Examples
     --------
     >>> print(aligned([["", "error"], ["class no", "3%"]]))
               error
     class no     3%
+    >>> with page(24):
+    ...     print(aligned([["", "error rate (upper bound)"], ["class no", "3%"]]))
+                error rate
+              (upper bound)
+    class no             3%
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines, room = [list(row) for row in rows], _PAGE.get()
+    if breaks and _width(lines) > room:
+        head = [*(("", name) for name in lines[0][:left]), *map(_halves, lines[0][left:])]
+        upper, lower = map(list, zip(*head, strict=True))
+        lines = [*[upper] * any(upper), lower, *lines[1:]]
+    lines = _with_short_names(lines, room, 20)
+    while least is not None and len(lines[0]) > least and _width(lines) > room:
+        lines = [line[:-1] for line in lines]
+    lines = _with_short_names(lines, room, 12)
+    widths = _widths(lines)
     pads = [*[str.ljust] * left, *[str.rjust] * (len(widths) - left)]
-    lines = ([pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)] for row in rows)
-    return "\n".join("  ".join(line).rstrip() for line in lines)
+    cells = ([pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in cells)
+
+
+def _with_short_names(lines: list[list[str]], room: int, least: int) -> list[list[str]]:
+    """Lines that fit, if that takes no more than to cut the first cells to `least` characters."""
+    over = _width(lines) - room
+    if over <= 0:
+        return lines
+    most = max(max(len(line[0]) for line in lines) - over, least)
+    return [[_cut(line[0], most), *line[1:]] for line in lines]
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+
+def _width(lines: Sequence[Sequence[str]]) -> int:
+    return sum(_widths(lines)) + 2 * (len(lines[0]) - 1)
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """A header in two lines, the second one full: as even as its words allow.
+
+    Examples
+    --------
+    >>> _halves("error rate (upper bound)"), _halves("AUC")
+    (('error rate', '(upper bound)'), ('', 'AUC'))
+    """
+    words = text.split()
+    halves = [(" ".join(words[:place]), " ".join(words[place:])) for place in range(max(len(words), 1))]
+    return min(halves, key=lambda pair: max(map(len, pair)))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

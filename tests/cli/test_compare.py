@@ -53,6 +53,18 @@ def test_what_was_read_is_noted_on_stderr_and_in_json(run: Run, tmp_path: Path) 
         assert any(note.startswith(told) for note in notes), (told, notes)
 
 
+def test_odd_cells_are_counted_in_all_rows(run: Run, tmp_path: Path) -> None:
+    odd = {3, 31, 59, 87}
+    rows = [f"{'rotary' if i in odd else i * 3 % 41},{i * 7 % 11},{'ab'[i % 2]}" for i in range(120)]
+    path = tmp_path / "cars.csv"
+    path.write_text("\n".join(["cylinders,x,y", *rows]))
+    for command in ("fit", "compare"):
+        where = ["--output", tmp_path / "m.abnet"] if command == "fit" else []
+        record = json.loads(run(command, path, "--target", "y", "--json", *where, *SMALL).stdout)
+        counted = [note["rows"] for note in record["note_data"] if note["code"] == "odd number"]
+        assert counted == [len(odd)]
+
+
 def test_numbers_that_can_be_read_in_two_ways_are_asked_about_once(failure: Failure, tmp_path: Path) -> None:
     rows = [f"{'1.234' if i % 3 else '857'};{i % 2}\n" for i in range(150)]
     (tmp_path / "t.csv").write_text("x;y\n" + "".join(rows))

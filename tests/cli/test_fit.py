@@ -1,17 +1,20 @@
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import abnet
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.estimators.logistic_rival import held_out_rival
 from abnet.predictors.compact import Compact
 from abnet.preparation import TableMap, TablePreparation, preparation_to_dict
 from abnet.tables import read_table, split_target
@@ -76,19 +79,17 @@ def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: 
 
 
 def test_the_rival_is_judged_on_the_bound_rows(table: Path) -> None:
-    """What the estimator says of its rows is all that the comparison needs: no seed is drawn from again."""
-    from abnet.estimators.fit_table import rivals_of
-    from abnet.estimators.table_parts import Labelled
-
     X, y, _ = split_target(read_table(table), "mood today")
     clf = abnet.CertifiedClassifier(
         (2,), max_iter=4, learn_fraction=0.7, preprocessor=TablePreparation(), random_state=3
-    ).fit(X, y)
-    clf.random_state = None  # a replay would now draw other rows
-    (logistic,) = rivals_of(clf, Labelled(X, y))
+    )
+    fitted = clf._fit(X, y)
+    logistic = held_out_rival(fitted)
+    learn, judge = (clf.preprocessor_.transform(X[rows]) for rows in (clf.other_rows_, clf.bound_rows_))
+    again = LogisticRegression(max_iter=1000).fit(learn, y[clf.other_rows_])
+    assert logistic.errors == np.count_nonzero(again.predict(judge) != y[clf.bound_rows_])
     assert (logistic.n_examples, logistic.n_candidates) == (18, 1)
-    clf.n_candidates = 3
-    (dearer,) = rivals_of(clf, Labelled(X, y))
+    dearer = held_out_rival(replace(fitted, terms=replace(fitted.terms, n_candidates=3)))
     assert dearer.n_candidates == 3
     assert dearer.bound == clopper_pearson(logistic.errors, 18, n_candidates=3) > logistic.bound
 

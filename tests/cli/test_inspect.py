@@ -4,6 +4,7 @@ from typing import Any
 
 import abnet
 from abnet.model.file import save
+from abnet.model.summary import InspectedFile
 from cli.tables import Failure, Run
 from model.every_kind import ALL, drawn_certificate
 from model.every_kind import model as stored
@@ -33,6 +34,14 @@ def test_the_record_is_complete(run: Run, model: Path, fitted: dict[str, Any]) -
     assert record["card"] == fitted["card"]
     assert record["preparation"]["kind"] == "table"
     assert record["bytes"] == model.stat().st_size
+
+
+def test_columns_that_are_read_alike_share_a_line() -> None:
+    alike = InspectedFile("m", 1, "model", None, None, (("a", "numeric"), ("b", "text"), ("c", "numeric")), ("note",))
+    lines = alike.column_lines()
+    assert len(lines) == 3
+    assert all(part in lines[0] for part in ("2 columns", "numeric", "a, c"))
+    assert lines[1:] == ["b: text", "note"]
 
 
 def test_every_kind_of_model_is_shown(run: Run, tmp_path: Path) -> None:

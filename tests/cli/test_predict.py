@@ -192,6 +192,19 @@ def test_cells_that_are_no_numbers_are_missing_or_an_error(
     assert skipped.stdout.count('""') == 1
 
 
+def test_a_ragged_row_stops_or_is_skipped(run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path) -> None:
+    lines = table.read_text().splitlines()
+    lines[4], lines[7] = lines[4] + ",1,2", "1"
+    (tmp_path / "ragged.csv").write_text("\n".join(lines))
+    assert "line 5: " in failure_after_header(failure, "predict", model, tmp_path / "ragged.csv")
+    made = run("predict", model, tmp_path / "ragged.csv", "--on-error", "skip")
+    expected = run("predict", model, table).stdout.splitlines()
+    expected[4] = expected[7] = '""'
+    assert made.stdout.splitlines() == expected
+    assert "line 5" in made.stderr
+    assert "line 8" in made.stderr
+
+
 @pytest.mark.parametrize("text", [csv_text(start="\ufeff"), csv_text(end="\r\n"), csv_text(separator=";")])
 def test_every_way_to_write_a_table(run: Run, model: Path, table: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "again.csv").write_text(text, newline="")

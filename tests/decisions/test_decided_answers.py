@@ -31,7 +31,8 @@ def model(decision: Decision) -> Model:
     seen = observe([0] * 100, [0] * 100, ("no", "yes"))
     promised = about_the_vote(certify(seen, Terms()))
     return Model(
-        predictor, Labels(np.array(["no", "yes"])), None, ("x",), None, promised, decision, Card(target="y")
+        predictor, Labels(np.array(["no", "yes"])), feature_names=("x",), certificate=promised, decision=decision,
+        card=Card(target="y"),
     )  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def test_a_monitor_does_not_hold_answers_to_the_votes_promise(decision: Decision
 def test_the_short_form_says_whose_error_is_bounded() -> None:
     assert "error rate of the plain vote at most" in repr(model(CUT))
     assert "error rate at most" in repr(model(Decision()))
-    assert "error rate of the plain vote (upper bound)" in str(model(CUT).certificate_)
+    assert "error rate of the plain vote" in str(model(CUT).certificate_)
 
 
 def test_a_threshold_below_every_row_is_said_to_answer_all() -> None:

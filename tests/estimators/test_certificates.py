@@ -89,9 +89,9 @@ class Spy(TransformerMixin, BaseEstimator):
 def test_preprocessor_is_fitted_on_the_first_part_only(posterior: str) -> None:
     X, y = sample(0, 60)
     fitted = classifier(0, preprocessor=Spy(), prior_fraction=0.4, posterior=posterior).fit(X, y)
-    seen = {row.tobytes() for row in fitted.model_.preparation.seen_}
+    seen = {row.tobytes() for row in fitted.preprocessor_.seen_}
     assert len(seen) == 24
-    assert fitted.model_.preparation.targets_.shape == (24,)
+    assert fitted.preprocessor_.targets_.shape == (24,)
     bound = np.array([row.tobytes() not in seen for row in X])
     assert bound.sum() == fitted.certificate_.facts.n_rows == 36
     # What the certificate saw are the other rows, and no one else.
@@ -125,7 +125,7 @@ def test_repeated_rows_of_a_sample_are_no_copies(rng: np.random.Generator) -> No
     coarse = np.round(X / 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "Training .* ended at its last epoch")
+        warnings.filterwarnings("ignore", "Training .* was still improving when it ended")
         for rows, labels in ((X, y), (X[draws], y[draws]), (coarse, y), (np.zeros((200, 3)), y)):
             classifier(0, max_iter=1).fit(rows, labels)
     assert copies(np.repeat(X, 2, axis=0)[:-30]) == 2

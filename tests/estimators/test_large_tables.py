@@ -9,21 +9,22 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import abnet
-from abnet import ABNetClassifier, CertifiedClassifier, fit_table
+from abnet import ABNetClassifier, CertifiedClassifier, PBGNetClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.goals import TargetError
 from abnet.errors import ParameterError
 from abnet.estimators import large_tables
-from abnet.estimators.large_tables import fit_and_hold
 from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.tables import TableError
 from abnet.tables.notes import NoteWarning
 from abnet.tables.reading import learning_part
+from abnet.tables.target import bin_names
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
 N, MOST = 3000, 400
@@ -75,6 +76,7 @@ def test_the_rows_that_count_teach_nothing(frame: pl.DataFrame, fitted: Any, spl
         other = fit_table(changed, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
     for name, array in fitted.model_.predictor.arrays().items():
         assert array.tobytes() == other.model_.predictor.arrays()[name].tobytes()
+    assert other.certificate_ is not None
     assert sum(other.certificate_.facts.class_errors) > sum(fitted.certificate_.facts.class_errors)
 
 
@@ -86,6 +88,7 @@ def test_every_way_to_give_a_table(frame: pl.DataFrame, fitted: Any, tmp_path: P
     for table in (path, str(path.with_suffix(".parquet")), frame, list(pieces(frame)), iter(in_pandas)):
         again = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
         mine, theirs = again.certificate_, fitted.certificate_
+        assert mine is not None
         assert mine.facts == theirs.facts
         assert mine.gibbs_risk_bound == pytest.approx(theirs.gibbs_risk_bound, rel=1e-9)  # sums of other batches
 
@@ -148,6 +151,7 @@ def test_a_missing_label_among_the_counted_rows_is_named(frame: pl.DataFrame, sp
         fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST, missing_label="error")
     with pytest.warns(NoteWarning, match="1 row without a label"):
         clf = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
+    assert clf.certificate_ is not None
     assert clf.certificate_.facts.n_rows == N - MOST - 1
 
 
@@ -159,7 +163,7 @@ def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFram
         clf = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
     was = frame[rows.tolist()]
     right = np.sum(fitted.predict(was.drop("y")) == was["y"].to_numpy())
-    certificate = clf.certificate_
+    certificate: Any = clf.certificate_
     assert certificate.facts.n_rows == N - MOST
     assert sum(certificate.facts.class_errors) == sum(fitted.certificate_.facts.class_errors) + right
     assert certificate.facts.classes == ("down", "up", "another label")
@@ -199,11 +203,21 @@ def test_wrong_use(frame: pl.DataFrame) -> None:
         fit_table(frame, "y", max_learn_rows=0)
     with pytest.raises(TypeError, match="a table is a path"):
         fit_table(3, "y")
+    with pytest.raises(TypeError, match="LogisticRegression"):
+        fit_table(frame, "y", estimator=LogisticRegression())
+
+
+def test_a_classifier_without_the_parameter_classes_takes_a_cut_target(frame: pl.DataFrame) -> None:
+    numbers = frame.head(200).drop("y")
+    small = PBGNetClassifier((2,), max_iter=1, random_state=0)
+    with pytest.warns(NoteWarning):
+        clf = fit_table(numbers, numbers.columns[0], estimator=small, bins=(0.0,))
+    assert clf.classes_.tolist() == sorted(bin_names((0.0,)))
 
 
 def test_paths_claim_nothing_about_the_gibbs_risk(frame: pl.DataFrame) -> None:
     wide = ABNetClassifier(**SMALL, aggregation="ancestral", n_samples=10)
-    certificate = fit_table(frame.head(900), "y", estimator=wide, max_learn_rows=MOST).certificate_
+    certificate: Any = fit_table(frame.head(900), "y", estimator=wide, max_learn_rows=MOST).certificate_
     assert certificate.gibbs_risk_bound is None
     assert certificate.vote_error_bound < 0.5
 
@@ -217,7 +231,7 @@ def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_e
     whole = part.X.clone()
     goal = None if target_error is None else TargetError(target_error)
     classifier = CertifiedClassifier(decision=goal, **MIXTURE)
-    features = fit_and_hold(classifier, part)
+    features = classifier._fit(part.X, part.y, emptied=True).rows.features
     parts = (classifier.other_rows_, features.first), (classifier.bound_rows_, features.bound)
     for rows, prepared in parts:
         np.testing.assert_array_equal(prepared, classifier.preprocessor_.transform(whole[rows]))
@@ -227,7 +241,8 @@ def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_e
 
 def test_one_network_takes_the_place_of_the_frame_too(frame: pl.DataFrame) -> None:
     part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
-    features = fit_and_hold(ABNetClassifier(**SMALL, preprocessor=TablePreparation()), part)
+    classifier = ABNetClassifier(**SMALL, preprocessor=TablePreparation())
+    features = classifier._fit(part.X, part.y, emptied=True).rows.features
     assert len(features.first) + len(features.bound) == N
     assert part.X.width == 0
 

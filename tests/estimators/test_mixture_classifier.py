@@ -145,7 +145,7 @@ def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, sp
     split_as(rows, y)
     plain = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     y[plain.bound_rows_[:3]] = "never seen before"
-    with pytest.warns(UserWarning, match="3 held-out rows with a label that no training row has"):
+    with pytest.warns(UserWarning, match="3 held-out rows have labels that no training row has"):
         clf = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     assert clf.classes_.tolist() == ["a", "b", "c", "d"]
     wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]

@@ -244,7 +244,6 @@ def test_declared_classes_decide_what_is_sampled() -> None:
 def test_frozen_winner_keeps_its_promise() -> None:
     """Labels are coins, so every network errs in half of all cases; at K = 1 the winner's certificate holds."""
     failures, repetitions, delta = 0, 40, 0.25
-    mutant = 0
     for seed in range(repetitions):
         rng = np.random.default_rng([31, seed])
         rows, coins = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
@@ -252,10 +251,4 @@ def test_frozen_winner_keeps_its_promise() -> None:
         search = ABNetSearch(frozen, {"learning_rate_init": RATE3}).fit(rows, coins)
         assert search.certificate_ is not None
         failures += (search.certificate_.vote_error_bound or 1.0) < 0.5
-        fits = [
-            classifier(seed, posterior="frozen", delta=delta, max_iter=2, learning_rate_init=rate) for rate in RATE3
-        ]
-        bounds = [clf.fit(rows, coins).certificate_.vote_error_bound for clf in fits]
-        mutant += min(bounds) < 0.5
     assert not breaks(failures, repetitions, delta)
-    assert mutant >= failures

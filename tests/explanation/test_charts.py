@@ -25,7 +25,7 @@ from abnet.explanation.plane import plane_figure
 from abnet.labels import Labels
 from abnet.plots import save
 from abnet.preparation import StandardMap, TableMap
-from abnet.preparation.columns import NumericColumn, TextColumn
+from abnet.preparation.columns import HashedColumn, NumericColumn, TextColumn
 from explanation.test_shapley import compact, every_kind
 from export.models import model as exported
 
@@ -77,15 +77,15 @@ def test_the_bars_of_a_row_lead_from_the_average_below_to_its_probability_above(
     bars = widths(figure)
     starts = [bar.get_x() for bar in figure.axes[0].patches]  # type: ignore[attr-defined]
     assert len(bars) == 4  # three columns and the others
-    assert starts[-1] == pytest.approx(row.base[0])
-    assert starts[0] + bars[0] == pytest.approx(model.predict_proba(X[:1])[0, 1])
+    assert starts[-1] == pytest.approx(row.moves.base)
+    assert starts[0] + bars[0] == pytest.approx(model.predict_proba(X[:1])[0].max())
     np.testing.assert_allclose(starts[:-1], np.array(starts[1:]) + bars[1:], atol=1e-12)
     assert names(figure)[-1] == "2 other columns"
     assert names(figure)[0].startswith(f"{row.columns[row.ranked()[0]]} = ")
     numbers = [text.get_text() for text in figure.axes[0].texts]
     assert numbers == [f"{100 * bar:+.1f}%" for bar in bars]
     title = figure.axes[0].get_title(loc="left")
-    assert f"{100 * row.values[0]:.1f}%" in title
+    assert f"{100 * row.moves.value:.1f}%" in title
 
 
 def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.random.Generator) -> None:
@@ -99,18 +99,31 @@ def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.ran
         np.testing.assert_allclose(points[:, 0], found.contributions[:, j, 0])
         assert np.abs(points[:, 1] - place).max() < 0.5  # within its line
     points = np.asarray(dependence_figure(found, 2).axes[0].collections[0].get_offsets())
-    np.testing.assert_allclose(points, np.column_stack([found.values[:, 2], found.contributions[:, 2, 0]]))
+    np.testing.assert_allclose(points[:, 0], found.cells[2].numbers)  # type: ignore[arg-type]
+    np.testing.assert_allclose(points[:, 1], found.contributions[:, 2, 0])
 
 
-def test_a_column_without_an_order_has_no_dependence_figure(rng: np.random.Generator) -> None:
-    text = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), TextColumn("b", ("x", "y", "z"), (), False)))
-    model = exported("compact", 4, preparation=text)
-    table = {"a": ["1", "2", "4"], "b": ["x", "y", "z"]}
+def test_dependence_is_in_the_units_of_the_table(rng: np.random.Generator) -> None:
+    """Numbers as they are written, missing ones left out; categories side by side; free text has no such figure."""
+    base = TableMap((
+        NumericColumn("a", 100.0, 90.0, 20.0, True),
+        TextColumn("b", ("x", "y", "z"), (), False),
+        HashedColumn("c", 2, False),
+    ))  # fmt: skip
+    model = exported("compact", base.n_features_out, preparation=base)
+    table = {"a": ["120", "", "75"], "b": ["x", "z", "z"], "c": ["one two", "two", "three"]}
     found = explain_model(model, table, background=table)
-    assert found.importance[0].direction is not None
+    np.testing.assert_allclose(found.cells[0].numbers, [120, np.nan, 75], rtol=1e-6)  # type: ignore[arg-type]
+    points = np.asarray(dependence_figure(found, 0).axes[0].collections[0].get_offsets())
+    np.testing.assert_allclose(np.ma.getdata(points)[[0, 2], 0], [120, 75], rtol=1e-6)
+    figure = dependence_figure(found, 1)
+    shown = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert sorted(shown) == ["x", "z"]
+    places = np.asarray(figure.axes[0].collections[0].get_offsets())[:, 0].astype(int)
+    assert [shown[place] for place in places] == ["x", "z", "z"]
     assert found.importance[1].direction is None
-    with pytest.raises(ValueError, match="'b' have no order"):
-        dependence_figure(found, 1)
+    with pytest.raises(ValueError, match="'c' is free text"):
+        dependence_figure(found, 2)
 
 
 def test_shares_of_the_regions_add_up_to_the_score(rng: np.random.Generator) -> None:

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet import ABNetClassifier
+from abnet.certificates.decision import Decision
 from abnet.certificates.fingerprint import background_rows
 from abnet.explanation import ExplanationPlan, explain, without_background
 from abnet.explanation.background import column_layout
@@ -41,7 +42,7 @@ def tabular(kind: str, names: list[str], *, coded: bool = True) -> Model:
     """A model of a table with a column of every kind, codes beside the numbers."""
     base: Any = columns(tuple(names), hashed=True)
     if coded:
-        some = base.transform_reporting(table(60, names))[0]
+        some = base.read(table(60, names))[0]
         base = CodedMap.of(base, some)
     return exported(kind, base.n_features_out, preparation=base)
 
@@ -283,8 +284,8 @@ def test_rows_that_are_refused_in_prediction_are_refused_here() -> None:
         explain(model, [[np.nan, 0.0, 0.0]], background=np.eye(3))
     with pytest.raises(ValueError, match="finite"):
         explain(model, np.eye(3), background=[[np.inf, 0.0, 0.0]])
-    with pytest.raises(TypeError, match="got a dict"):
-        explain({}, np.eye(3))
+    with pytest.raises(TypeError, match="dict"):
+        explain({}, np.eye(3))  # type: ignore[arg-type]
 
 
 def test_no_rows_make_no_explanation() -> None:
@@ -307,6 +308,38 @@ def test_several_classes_have_a_column_each(rng: np.random.Generator) -> None:
     row = found[0]
     assert row.output == row.code
     assert f"P({row.classes[row.code]})" in row.describe()
+
+
+def test_texts_are_about_the_probability_of_the_class_that_is_predicted(rng: np.random.Generator) -> None:
+    """Of two classes too: the arrays hold the second class, and the first one is predicted about as often."""
+    model, _ = compact("mixture", rng)
+    X = rng.normal(size=(12, 5))
+    found = explain(model, X, background=rng.normal(size=(4, 5)))
+    assert {row.code for row in found} == {0, 1}
+    for row, probabilities in zip(found, model.predict_proba(X), strict=True):
+        moves = row.moves
+        assert moves.value == pytest.approx(probabilities[row.code], abs=1e-12)
+        assert moves.value == pytest.approx(moves.base + moves.contributions.sum(), abs=1e-12)
+        assert moves.value >= 0.5
+        assert moves.quantity == f"P({row.classes[row.code]})"
+        assert row.describe().count(moves.quantity) == 1
+
+
+def test_a_row_is_explained_as_the_decision_rule_answers_it(rng: np.random.Generator) -> None:
+    plain, _ = compact("one", rng)
+    X, background = rng.normal(size=(12, 5)), rng.normal(size=(4, 5))
+    for decision in (
+        Decision(kind="cut", threshold=0.6, positive=1),
+        Decision(kind="abstain", threshold=float(np.median(np.abs(plain.scores(X))))),
+    ):
+        model = replace(plain, decision=decision)
+        found = explain(model, X, background=background)
+        labels = model.predict(X).tolist()
+        assert [row.label for row in found] == labels
+        assert labels != plain.predict(X).tolist()
+        for row in found:
+            assert ("no answer" in row.describe()) == (row.label is None)
+            assert row.moves.value == pytest.approx(model.predict_proba(X)[row.number - 1, row.code], abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["one", "classes"])
@@ -356,8 +389,8 @@ def test_notebooks_show_the_numbers_and_hostile_names_as_text() -> None:
     row = Reader(found[0]._repr_html_())
     assert row.tags == {"div", "p", "b", "table", "tr", "td", "svg", "rect"}
     for j in found[0].ranked():
-        assert f"{100 * found[0].contributions[j, 0]:+.1f}%" in row.text
-    assert f"{100 * model.predict_proba(rows)[0, 1]:.1f}%" in row.text
+        assert f"{100 * found[0].moves.contributions[j]:+.1f}%" in row.text
+    assert f"{100 * model.predict_proba(rows)[0].max():.1f}%" in row.text
     assert "2 more rows" in Reader(found._repr_html_()).text
     whole = abnet.explanation.explain_model(model, rows, background=rows)
     shown_importance = Reader(whole._repr_html_())

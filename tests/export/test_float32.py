@@ -10,7 +10,7 @@ import pytest
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from abnet.export.onnx_model import onnx_program
-from abnet.preparation import TablePreparation, stored_form
+from abnet.preparation import TablePreparation, as_preparation
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.transformers import ThermometerCodes
 from export import models
@@ -30,12 +30,12 @@ def rows(n: int, decimals: int, seed: int) -> np.ndarray:
 
 def prepared(name: str, X: np.ndarray) -> Any:
     if name == "thermometer":
-        return stored_form(ThermometerCodes().fit(X))
+        return as_preparation(ThermometerCodes().fit(X))
     if name == "table":
         frame = pl.DataFrame(X, schema=NAMES)
-        base = stored_form(TablePreparation().fit(frame))
+        base = as_preparation(TablePreparation().fit(frame))
         return CodedMap.of(base, base.transform(frame))
-    base = stored_form((StandardScaler() if name == "standard" else MinMaxScaler()).fit(X))
+    base = as_preparation((StandardScaler() if name == "standard" else MinMaxScaler()).fit(X))
     return CodedMap.of(base, base.transform(X))
 
 

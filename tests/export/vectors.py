@@ -107,7 +107,7 @@ def golden_vectors() -> dict[str, Any]:
 def _vector(model: Model, X: Any) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
-        prepared = X if model.preparation is None else model.preparation.transform(X)
+        prepared = model.preparation.transform(X)
     features = np.asarray(prepared, np.float32)
     scores = model.predictor.scores(prepared)
     return {

@@ -56,9 +56,8 @@ def networks(width: int, outputs: int, inputs: int, count: int = 3) -> list[BAM]
 
 
 def test_written_out_they_are_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
-    rows = coded.rows(features)
+    rows = coded.with_codes(features)
     np.testing.assert_array_equal(rows.toarray(), signs)
-    np.testing.assert_array_equal(coded.code(features), signs)
     np.testing.assert_array_equal(np.asarray(rows[5:9], np.float64), signs[5:9])
     np.testing.assert_array_equal(rows[np.arange(N) % 7 == 0].toarray(), signs[::7])
     assert rows.shape == signs.shape
@@ -73,7 +72,7 @@ def test_scores_are_those_of_the_signs(
     mixture = Compact.from_networks(networks(width, outputs, signs.shape[1]), words)
     model = Model(mixture, Labels(np.arange(n_classes)), preparation=coded)
     expected = mixture.score_rows(signs.astype(np.float64))
-    rows = coded.rows(features)
+    rows = coded.with_codes(features)
     found = mixture.scores(rows)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
     np.testing.assert_array_equal(mixture.scores(rows, threads=3), found)
@@ -100,7 +99,7 @@ def test_single_precision_keeps_its_bound(
     """The bound counts the sums that are looked up, one a feature; it would give up if it counted every sign."""
     plain = Compact.from_networks(networks(5, 1, signs.shape[1]))
     mixture = Compact(scale * plain.W, scale * plain.b, plain.H)
-    rows = coded.rows(features)
+    rows = coded.with_codes(features)
     every_sign = np.mean([single_precision_error(W, b) for W, b in zip(mixture.W, mixture.b, strict=True)])
     bound, of_signs = mixture._single_precision_slack(rows), mixture._single_precision_slack(signs)
     assert bound < 0.6 * of_signs == pytest.approx(0.6 * (every_sign + 1e-6))
@@ -125,7 +124,7 @@ def test_single_precision_keeps_its_bound(
 def test_a_sign_network_answers_alike(features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int) -> None:
     words = None if outputs == 1 else code_words(3, outputs)
     network = Layers.from_network(networks(5, outputs, signs.shape[1])[0], words)
-    found = network.scores(coded.rows(features), threads=2)
+    found = network.scores(coded.with_codes(features), threads=2)
     np.testing.assert_array_equal(found, network.score_rows(signs.astype(np.float64)))
     assert len(np.unique(network.votes(signs))) > 1
 
@@ -134,20 +133,20 @@ def test_a_sign_network_answers_alike(features: np.ndarray, coded: CodedMap, sig
 def test_moments_are_those_of_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int) -> None:
     words = None if outputs == 1 else code_words(3, outputs)
     moments = Moments.from_networks(networks(30, outputs, signs.shape[1]), words)
-    np.testing.assert_allclose(moments.scores(coded.rows(features)), moments.scores(signs), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(moments.scores(coded.with_codes(features)), moments.scores(signs), rtol=0, atol=1e-13)
 
 
 def test_others_have_the_signs_written_out(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
     rng = np.random.default_rng(0)
     paths = Paths.from_networks(networks(5, 1, signs.shape[1]), rng, n_paths=6)
-    np.testing.assert_array_equal(paths.scores(coded.rows(features)), paths.scores(signs))
+    np.testing.assert_array_equal(paths.scores(coded.with_codes(features)), paths.scores(signs))
 
 
 @pytest.mark.parametrize("where", [0, 2, 4])
 def test_a_missing_number_is_refused(features: np.ndarray, coded: CodedMap, where: int) -> None:
     X = features.copy()
     X[N - 3, where] = np.nan
-    rows = coded.rows(X)
+    rows = coded.with_codes(X)
     assert np.isnan(rows.toarray()).any(axis=1).tolist() == [row == N - 3 for row in range(N)]
     nets = networks(5, 1, rows.shape[1])
     for predictor in (Compact.from_networks(nets), Layers.from_network(nets[0])):
@@ -158,7 +157,7 @@ def test_a_missing_number_is_refused(features: np.ndarray, coded: CodedMap, wher
 
 
 def test_rows_too_large_for_their_type_are_refused(features: np.ndarray, coded: CodedMap) -> None:
-    rows = coded.rows(features)
+    rows = coded.with_codes(features)
     huge = replace(rows, features=np.where(np.arange(N)[:, None] == 4, np.float32(3e38), rows.features))
     scorer = Compact.from_networks(networks(5, 1, rows.shape[1])).coded_scorer(rows.counts, np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -169,7 +168,7 @@ def test_many_thresholds(rng: np.random.Generator) -> None:
     """More than a byte counts."""
     x = rng.normal(size=(MANY_CODED, 1)).astype(np.float32)
     thresholds = tuple(np.linspace(-3, 3, 300).tolist())
-    rows = CodedMap(StandardMap((0.0,), (1.0,)), (thresholds,)).rows(x)
+    rows = CodedMap(StandardMap((0.0,), (1.0,)), (thresholds,)).with_codes(x)
     np.testing.assert_array_equal(rows.toarray()[:, 1:], np.where(x >= thresholds, 1, -1))
     W, b = rng.normal(size=(4, 301)), rng.normal(size=4)
     np.testing.assert_allclose(CodedLayer(W, b, rows.counts).sums(rows), rows.toarray() @ W.T + b, atol=1e-10)
@@ -187,7 +186,7 @@ def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: Coded
         assert seen.evidence is not None
         return certify(seen.evidence, seen.terms)
 
-    written, looked_up = certified(signs), certified(coded.rows(features))
+    written, looked_up = certified(signs), certified(coded.with_codes(features))
     assert (looked_up.facts, looked_up.vote_error_bound) == (written.facts, written.vote_error_bound)
     for name in ("empirical_gibbs_risk", "gibbs_risk_bound"):
         assert getattr(looked_up, name) == pytest.approx(getattr(written, name), rel=1e-12)

@@ -7,8 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
-from abnet.preparation import StandardMap, preparation_from_dict, preparation_to_dict, stored_form
-from abnet.preparation.coded import GROUP, CodedMap, cuts, in_columns, thresholds_of
+from abnet.preparation import StandardMap, as_preparation, preparation_from_dict, preparation_to_dict
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.thermometer import GROUP, cuts, in_columns, thresholds_of
 from abnet.threads import MANY
 
 
@@ -19,7 +20,7 @@ def sample(rng: np.random.Generator) -> np.ndarray:
 
 
 def coded(X: np.ndarray) -> CodedMap:
-    base = stored_form(StandardScaler().fit(X))
+    base = as_preparation(StandardScaler().fit(X))
     return CodedMap.of(base, base.transform(X))
 
 
@@ -44,7 +45,7 @@ def test_record_comes_back(sample: np.ndarray) -> None:
     again = preparation_from_dict(preparation_to_dict(fitted))
     assert again == fitted
     np.testing.assert_array_equal(again.transform(sample), fitted.transform(sample))
-    assert stored_form(fitted) is fitted
+    assert as_preparation(fitted) is fitted
 
 
 @settings(deadline=None)  # a loaded machine
@@ -84,7 +85,7 @@ def test_a_number_reaches_as_many_thresholds_as_are_not_above_it(thresholds: lis
     near = np.array(rising).clip(-3e38, 3e38).astype(np.float32)
     near = np.concatenate([near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))])
     column = np.concatenate([np.array(values, np.float32), near])
-    rows = CodedMap(StandardMap((0.0,), (1.0,)), (rising,)).rows(column[:, None])
+    rows = CodedMap(StandardMap((0.0,), (1.0,)), (rising,)).with_codes(column[:, None])
     np.testing.assert_array_equal(rows.reached[0], np.searchsorted(rising, column.astype(np.float64), side="right"))
 
 
@@ -129,8 +130,8 @@ def test_scaled_decimals_have_the_codes_of_their_float32(decimals: int, more: in
 
     fitted, new = coded(rows(n, decimals)), rows(20_000, decimals + more)
     np.testing.assert_array_equal(
-        fitted.rows(fitted.base.transform(new)).reached,
-        fitted.rows(fitted.base.transform(new.astype(np.float32))).reached,
+        fitted.with_codes(fitted.base.transform(new)).reached,
+        fitted.with_codes(fitted.base.transform(new.astype(np.float32))).reached,
     )
 
 

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from abnet.preparation import TablePreparation, preparation_from_dict, preparation_to_dict, stored_form
+from abnet.preparation import TablePreparation, as_preparation, preparation_from_dict, preparation_to_dict
 from abnet.preparation.transformers import ThermometerCodes
 
 RNG = np.random.default_rng(0)
@@ -40,13 +40,13 @@ def test_scalers_keep_every_bit(name: str, dtype: Any) -> None:
 
 
 def test_scaled_features_must_be_as_many_as_fitted() -> None:
-    stored = stored_form(StandardScaler().fit(X))
+    stored = as_preparation(StandardScaler().fit(X))
     with pytest.raises(ValueError, match=r"expected 4 features, got an array of shape \(100, 3\)"):
         stored.transform(X[:, :3])
 
 
 def test_a_stored_thermometer_refuses_what_has_no_sign() -> None:
-    stored = stored_form(ThermometerCodes().fit(X))
+    stored = as_preparation(ThermometerCodes().fit(X))
     bad = X.copy()
     bad[3, 1] = np.nan
     with pytest.raises(ValueError, match="row 3, column 1"):
@@ -75,10 +75,10 @@ def test_unfitted_transformers_are_refused(unfitted: Any) -> None:
         preparation_to_dict(unfitted)
 
 
-def test_a_stored_form_is_its_own_stored_form() -> None:
+def test_a_preparation_is_taken_as_it_is() -> None:
     for transformer in (StandardScaler().fit(X), TablePreparation().fit(X)):
-        stored = stored_form(transformer)
-        assert stored_form(stored) is stored
+        stored = as_preparation(transformer)
+        assert as_preparation(stored) is stored
 
 
 TABLE = pd.DataFrame(

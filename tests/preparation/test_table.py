@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from abnet import ABNetClassifier
 from abnet.preparation import TablePreparation, UnseenWarning, preparation_from_dict, preparation_to_dict
 from abnet.tables import TableError, batches, read_table
+from abnet.tables.frames import as_table
 
 
 def features(table: dict[str, list[Any]], **options: Any) -> dict[str, list[float]]:
@@ -185,7 +186,7 @@ def test_useless_columns_are_left_out_and_listed() -> None:
         ("id", "identifier", None),
     ]  # fmt: skip
     assert preparation.transform(table[["x"]]).shape == (30, 1)
-    assert preparation.map_.extra_columns(table.assign(new=1)) == ["new"]
+    assert preparation.map_.extra_columns(as_table(table.assign(new=1))) == ["new"]
 
 
 def test_a_constant_with_missing_cells_says_where_they_are() -> None:
@@ -280,7 +281,7 @@ def test_an_unseen_category_is_zero_everywhere_with_a_warning() -> None:
         "column 't': 'c' (2 rows) not seen in training; treated as an unknown category",
         "column 'f': 1 cell is neither true nor false ('perhaps') and counts as missing",
     ]
-    features_, reports = preparation.map_.transform_reporting(new)
+    features_, reports = preparation.map_.read(new)
     assert np.array_equal(features_, X)
     assert [(report.column, report.rows) for report in reports] == [("t", {"c": 2}), ("f", {"perhaps": 1})]
 

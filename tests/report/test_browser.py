@@ -14,6 +14,7 @@ import pytest
 from abnet.certificates.decision import Decision
 from abnet.explanation.row_explanation import explain_inputs
 from abnet.model.model import Model
+from abnet.preparation.columns import TextColumn
 from abnet.preparation.unseen import UnseenWarning
 from abnet.report.moves import page_plan
 from abnet.report.page import report_page
@@ -186,8 +187,8 @@ ANSWERS = """(rows => {
 def typed(model: Model, rows: Any) -> list[list[str]]:
     """What is typed into the fields for rows of the hostile table."""
     choices = [
-        [*column.categories, *(column.rare or ())] if column.kind == "text" else None
-        for column in model.preparation.base.columns
+        [*column.categories, *(column.rare or ())] if isinstance(column, TextColumn) else None
+        for column in model.preparation.columns
     ]
     return [
         [_typed(cell, listed, place) for place, (cell, listed) in enumerate(zip(row, choices, strict=True))]

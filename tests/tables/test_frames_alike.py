@@ -102,6 +102,6 @@ def test_pieces_of_pandas_with_gaps_are_the_whole_table() -> None:
     pieces = [piece if piece["n"].isna().any() else piece.astype({"n": "int64"}) for piece in pieces]
     assert {str(piece["n"].dtype) for piece in pieces} == {"int64", "float64"}
     tables: list[Any] = [iter(pieces), pd.concat(pieces)]
-    fits = [fit_table(table, "y", estimator=SMALL, max_learn_rows=60).certificate_ for table in tables]
+    fits: list[Any] = [fit_table(table, "y", estimator=SMALL, max_learn_rows=60).certificate_ for table in tables]
     assert fits[0].facts == fits[1].facts
     assert fits[0].empirical_gibbs_risk == pytest.approx(fits[1].empirical_gibbs_risk, rel=1e-12)

@@ -71,6 +71,7 @@ def test_a_row_without_a_label_is_left_out_whether_it_would_learn_or_be_counted(
     small = ABNetClassifier((2,), max_iter=1, random_state=0)
     with pytest.warns(NoteWarning, match="1 row without a label"):
         clf = fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120)
+    assert clf.certificate_ is not None
     assert clf.certificate_.facts.n_rows == 299 - 120
     with pytest.raises(TableError, match=rf"column 'y'.*data row {bad + 1}\b"):
         fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120, missing_label="error")

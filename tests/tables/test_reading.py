@@ -10,10 +10,10 @@ import pytest
 from abnet.tables import TableError, batches, read_table
 
 
-@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.gz", "t.csv.zip", "t.parquet.gz", ".csv"])
-def test_unknown_endings_are_refused_with_the_known_ones(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.gz", "t.csv.zip", "t.parquet.gz", ".csv", "t.dta"])
+def test_unknown_endings_are_refused_with_what_to_do(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("a\n1\n")
-    with pytest.raises(TableError, match=r"unknown file extension .*\.csv, \.csv\.gz, .*\.parquet"):
+    with pytest.raises(TableError, match=r"unknown file extension .*(\.csv, \.csv\.gz, .*\.parquet|save it as CSV)"):
         read_table(tmp_path / name)
 
 

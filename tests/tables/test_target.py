@@ -18,7 +18,6 @@ def table(labels: list[object], **columns: list[object]) -> pd.DataFrame:
         (["yes", "no", " yes "], ["yes", "no", "yes"]),
         (["0", "1", "0"], [0, 1, 0]),
         (["-1", "1", "1"], [-1, 1, 1]),
-        (["01", "1", "1"], ["01", "1", "1"]),
         (["1.0", "2.0", "1.0"], ["1.0", "2.0", "1.0"]),
         (["True", "False", "True"], [True, False, True]),
         (["true", "false", "true"], ["true", "false", "true"]),
@@ -238,3 +237,19 @@ def test_polars_frames_and_records_are_tables_too() -> None:
 def test_the_label_alone_is_not_enough() -> None:
     with pytest.raises(TableError, match="'label' is the only column"):
         split_target(pd.DataFrame({"label": ["a", "b"]}), "label")
+
+
+def test_labels_that_are_perhaps_one_class_are_noted() -> None:
+    """Even where they are all: one class in two spellings is no problem to learn."""
+    spellings: list[list[object]] = [["01", "1", "1"], ["Yes", "yes", "yes"]]
+    for labels in spellings:
+        _, y, notes = split_target(table(labels), "label")
+        assert y.tolist() == labels
+        assert [note.code for note in notes] == ["labels alike"]
+
+
+@pytest.mark.parametrize("other", ["no", "2"])
+def test_one_number_in_two_spellings_is_one_class_beside_words_too(other: str) -> None:
+    _, y, notes = split_target(table(["1", "1.0", other]), "label")
+    assert len(set(y.tolist())) == 2
+    assert [note.code for note in notes] == ["one number"]

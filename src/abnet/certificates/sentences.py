@@ -109,12 +109,12 @@ def sentence(statement: Statement, facts: Facts) -> str:
     new = "new data" if facts.n_groups is None else "a new group, averaged over its rows,"
     draw = "network" if facts.drawn == "network" else "PBGNet tree"
     clause = SENTENCES.get(statement.quantity, _other)(statement).replace("{new}", new).replace("{draw}", draw) + _if(
-        statement
+        statement, len(facts.classes)
     )
     return f"With {confidence(statement.delta)} confidence, {clause}{_seen(statement, facts)}."
 
 
-def _if(s: Statement) -> str:
+def _if(s: Statement, n_classes: int) -> str:
     """The decision that a statement is about; the threshold reads back as exactly the one that was certified."""
     threshold = s.rule.get("threshold")
     if threshold is None:
@@ -123,7 +123,8 @@ def _if(s: Statement) -> str:
     if name is None and isinstance(threshold, float) and threshold < 0.0:  # how sure a model is, is never below 0
         return ", if every row is answered"
     if name is None:
-        return f", if rows whose score is above {threshold!r} are answered"
+        sure = "with |score|" if n_classes == 2 else "whose score for the answer is"
+        return f", if rows {sure} above {threshold!r} are answered"
     return f", if rows whose score for {name} is above {threshold!r} are called {name}"
 
 
@@ -250,8 +251,8 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
     Of a network trained through the bound on its Gibbs risk, that bound comes first.
     """
     c, f = certificate, certificate.facts
-    plain = " of the plain vote" if c.find("error", "vote") is not None else ""
-    head = ["", f"error rate{plain} (upper bound)", "errors seen", "majority-class error"]
+    plain = "plain vote" if c.find("error", "vote") is not None else ""
+    head = [plain, "error rate (upper bound)", "errors seen", "majority-class error"]
     majority = c.majority_class_error
     rows = [["all classes" if f.n_groups is None else "a new group", _cell(c.vote_error_bound), _errors(
         sum(f.class_errors), f.n_rows), "" if majority is None else percent(majority)]]  # fmt: skip
@@ -306,7 +307,7 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
     tables = [table(c, details=details)] if whole else []
     tables += [_confusion(rates)] if rates else []
     words = paragraphs(" ".join(said(c, details=details)), assumptions(c))
-    return "\n\n".join([*map(aligned, tables), words])
+    return "\n\n".join([*(aligned(lines, least=3) for lines in tables), words])
 
 
 def said(certificate: Certificate, *, details: bool = False) -> list[str]:

@@ -5,6 +5,7 @@ people as text and tables, for machines as JSON.
 """
 
 import codecs
+import io
 import json
 import os
 import shlex
@@ -18,15 +19,17 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from abnet.atomic import discard_unfinished
 from abnet.errors import NamesParameters, Parameter, ParameterError
+from abnet.words import aligned, page, paragraphs
 
 __all__ = [
     "UsageError",
     "as_json",
     "bar",
+    "data_stream",
     "file_size",
     "guarded",
     "indented",
@@ -65,7 +68,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        with _exits(known), _noted_warnings():
+        with _exits(known), _noted_warnings(known), page(width(most=100)):
             command(*args, **options)
             sys.stdout.flush()
 
@@ -91,7 +94,7 @@ def _exits(options: frozenset[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _noted_warnings() -> Iterator[None]:
+def _noted_warnings(options: frozenset[str]) -> Iterator[None]:
     """Warnings as notes, each once; those about the program's own making are of no use to its user."""
     _SAID.clear()
     _PENDING.clear()
@@ -100,7 +103,8 @@ def _noted_warnings() -> Iterator[None]:
         warnings.simplefilter("ignore")
         for kind in (UserWarning, RuntimeWarning):
             warnings.simplefilter("once", kind)
-        warnings.showwarning = lambda message, *_, **__: _heard(message)
+        warnings.filterwarnings("ignore", module=r"(sklearn|scipy|numpy|joblib|jax|polars)\b")
+        warnings.showwarning = lambda message, *_, **__: _heard(message, options)
         try:
             yield
         finally:
@@ -113,12 +117,12 @@ _PENDING: list[Any] = []
 _RECORDS: list[dict[str, Any]] = []
 
 
-def _heard(message: Any) -> None:
+def _heard(message: Any, options: frozenset[str]) -> None:
     """A warning: a note is kept for `say_all`, which puts notes in groups."""
     if hasattr(message, "note"):
         _PENDING.append(message.note)
     else:
-        say(message)
+        say(_worded(message, options) if isinstance(message, NamesParameters) else message)
 
 
 def say(text: Any) -> None:
@@ -180,10 +184,15 @@ def _one_line(error: BaseException, options: frozenset[str]) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
     if isinstance(error, NamesParameters):
-        from abnet.cli.options import spelled
-
-        return _folded(error.worded(lambda parameter: spelled(parameter, options)))
+        return _folded(_worded(error, options))
     return _folded(error) or type(error).__name__
+
+
+def _worded(message: NamesParameters, options: frozenset[str]) -> str:
+    """A message whose parameters are spelled as options."""
+    from abnet.cli.options import spelled
+
+    return message.worded(lambda parameter: spelled(parameter, options))
 
 
 def _folded(text: Any) -> str:
@@ -238,6 +247,13 @@ def plain_streams() -> None:
             stream.reconfigure(errors="abnet-plain")
 
 
+def data_stream() -> TextIO:
+    """stdout for rows of data: a file or a pipe gets UTF-8, as output files do, whatever messages are written in."""
+    if not sys.stdout.isatty() and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
+
+
 _PLAIN = {
     "×": "x", "…": "...", "±": "+/-", "–": "-", "—": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "≤": "<=",
     "≥": ">=", "δ": "delta", "ε": "epsilon", "ℓ": "l", "·": "*", "−": "-", "│": "|", "─": "-", "━": "-", "╸": "-",
@@ -263,7 +279,7 @@ def _plain_character(error: UnicodeError) -> tuple[str, int]:
 # Results
 
 
-def width(*, least: int = 60, most: int | None = None) -> int:
+def width(*, least: int = 40, most: int | None = None) -> int:
     """Columns of the terminal; 80 where there is none."""
     found = max(shutil.get_terminal_size((80, 24)).columns, least)
     return found if most is None else min(found, most)
@@ -281,9 +297,8 @@ def _plain(value: Any) -> Any:
 
 def paragraph(text: str, *, end: str = "\n\n") -> None:
     """Text filled to the width of a page."""
-    from abnet.words import paragraphs
-
-    print(paragraphs(text, width=width(most=100)), end=end)
+    with page(width(most=100)):
+        print(paragraphs(text), end=end)
 
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1, least: int | None = None) -> None:
@@ -298,12 +313,8 @@ def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1,
     a tree     3%
     a net     12%
     """
-    from abnet.words import aligned
-
-    lines = [list(header), *map(list, body)]
-    while least is not None and len(lines[0]) > least and len(aligned(lines, left=left).split("\n")[0]) > width():
-        lines = [line[:-1] for line in lines]
-    print(aligned(lines, left=left))
+    with page(width()):
+        print(aligned([header, *body], left=left, least=least, breaks=False))
 
 
 def file_size(size: int) -> str:

@@ -18,12 +18,13 @@ HEADER = [
 
 def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False) -> None:
     """One line per contender, then what has to be said about them. `counted`: the bounds account for the choice."""
-    from abnet.words import paragraphs
+    from abnet.words import page, paragraphs
 
     console.rows(HEADER, [_cells(contender) for contender in contenders], least=3)
     print()
     said = (*(contender.note for contender in contenders), _winners(contenders, counted), _surprises(contenders))
-    print(paragraphs(*said, width=console.width(most=100)))
+    with page(console.width(most=100)):
+        print(paragraphs(*said))
 
 
 def _cells(contender: "Contender") -> list[str]:

@@ -10,7 +10,7 @@ from abnet.cli.console import guarded
 
 if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate
-    from abnet.estimators.fit_table import FittedTable
+    from abnet.estimators.fitted_table import FittedTable
     from abnet.model.card import Rival
 
 __all__ = ["comparison", "fit", "show_fit"]
@@ -120,11 +120,13 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
         else f"{len(outcome.classes)} classes"
     )
     columns = number_of(outcome.n_columns, "column")
-    console.paragraph(
-        f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.", end="\n"
-    )
     recipe = outcome.card.recipe
-    console.paragraph(f"Recipe: {recipe}." if recipe else "")
+    console.paragraph(
+        f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.",
+        end="\n" if recipe else "\n\n",
+    )
+    if recipe:
+        console.paragraph(f"Recipe: {recipe}.")
     print(outcome.promise(details=details), end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
     print(f"Model written to {outcome.output} ({console.file_size(outcome.size)}{console.replaced(outcome.replaced)}).")

@@ -41,7 +41,7 @@ def inspect(
     print(found.promise(details=details), end="\n\n")
     if found.columns:
         print("columns")
-        for line in found.columns:
+        for line in found.column_lines():
             console.indented(line)
         print()
     for name, text in found.facts().items():

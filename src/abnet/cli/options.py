@@ -386,7 +386,7 @@ _HOMES = {
 
 
 def _spelled(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    return "--" + {"dates": "date"}.get(name, name).replace("_", "-")
 
 
 def spelled(parameter: Parameter, own: Collection[str]) -> str:

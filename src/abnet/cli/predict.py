@@ -1,6 +1,5 @@
 """`abnet predict`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,8 @@ from abnet.cli.console import guarded
 
 __all__ = ["predict"]
 
+MOST_SKIPPED = 10
+"""Skipped rows that are named one by one."""
 DEFAULTS = options.defaults("model.predict_table:predict_table")
 
 
@@ -76,10 +77,15 @@ def predict(
         "vote": vote, "form": "json" if json and output is None else "csv",
     }  # fmt: skip
     with console.bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
-        made = predict_table(model, table, sys.stdout if output is None else output, progress=progress, **wanted)
+        made = predict_table(model, table, console.data_stream() if output is None else output, progress=progress,
+                             **wanted)  # fmt: skip
     console.say_all(made.notes)
-    for skipped in made.skipped[1:]:
+    for skipped in made.skipped[1:MOST_SKIPPED]:
         console.say(f"row {skipped.row} skipped: {skipped.reason}")
+    if len(made.skipped) > MOST_SKIPPED:
+        console.say(
+            f"{number_of(len(made.skipped) - MOST_SKIPPED, 'more row')} skipped; --output FILE --json lists all"
+        )
     if output is not None and json:
         console.as_json({**made.to_dict(), "notes": console.said()})
     elif output is not None:

@@ -14,8 +14,10 @@ from abnet.certificates.fitted_rows import FittedRows
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.errors import NamesParameters, Parameter, ParameterError
+from abnet.features import dense
 from abnet.model.model import Model
-from abnet.model.table_rows import frames_of, number_cells, prepared
+from abnet.model.table_rows import frames_of, prepared
+from abnet.preparation.numeric_rows import number_cells
 from abnet.preparation.unseen import Unseen, merge
 from abnet.progress import tell
 from abnet.tables import TableError
@@ -207,7 +209,7 @@ def judge_model_rows(
         result.total = (result.total + _row_sum(frame)) % 2**128
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
-        rows, reports = prepared(model, frame, written=False)
+        rows, reports = prepared(model, frame)
         if scored is None and model.decision != ARGMAX:
             codes = model.decision(model.predictor.scores(rows))
         else:  # a threshold is yet to be found for the plain vote
@@ -221,8 +223,7 @@ def judge_model_rows(
             known = {name: code for code, name in enumerate(result.known)}
             new = result.truth[len(result.truth) - int(labelled.sum()) :]
             codes = np.array([known.get(label, -1) for label in new], np.intp)
-            written: Any = prepared(model, frame)[0]
-            result.seen.add(written[labelled], label_marks(codes, len(names)))
+            result.seen.add(dense(rows[labelled]), label_marks(codes, len(names)))
     return result
 
 

@@ -1,7 +1,6 @@
 """`compare`: the model of `abnet.fit_table` beside the usual ones, trained and certified on the same rows."""
 
 import pickle
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,22 +17,12 @@ from threadpoolctl import threadpool_limits
 from abnet.atomic import temporary_folder
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
-from abnet.certificates.split import drawn_seed
 from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.decisions.outside import judge_answers
-from abnet.estimators.certified import CertifiedClassifier
-from abnet.estimators.table_parts import (
-    Labelled,
-    check_bins,
-    declare_bins,
-    read_labelled,
-    take,
-    take_groups,
-    two_random_parts,
-)
+from abnet.estimators.promises import CertificateMixin
+from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.parameters import check_fraction
-from abnet.preparation import TablePreparation
 from abnet.preparation.choose import DecimalMarkError
 from abnet.progress import tell
 from abnet.tables.notes import Note
@@ -147,7 +136,9 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
             return Contender(name, note=f"{name} could not be learned: {error}")
 
 
-def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, preparation: Any = None) -> Contender:
+def certified(
+    name: str, classifier: CertificateMixin, learn: Labelled, test: Labelled, preparation: Any = None
+) -> Contender:
     """A certified classifier, learned from rows that are prepared already if a preparation is given."""
     with _compilation() as compiling:
         start = perf_counter()
@@ -174,7 +165,7 @@ def certified(name: str, classifier: Any, learn: Labelled, test: Labelled, prepa
     )
 
 
-def _file_size(classifier: Any, preparation: Any) -> int:
+def _file_size(classifier: CertificateMixin, preparation: Any) -> int:
     from abnet.model.file import save
 
     model = classifier.model_
@@ -218,10 +209,8 @@ def judged(
 
 
 def _fit(model: Any, X: Any, y: Any) -> None:
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # still a legitimate rule to judge
+        warnings.simplefilter("ignore")  # its doubts about convergence and classes: it is judged by what it says
         model.fit(X, y)
 
 
@@ -282,13 +271,19 @@ class Comparison:
         return {**{name: getattr(self, name) for name in names}, "contenders": contenders}
 
 
+def _notes(preparation: Any, X: Any) -> tuple[Note, ...]:
+    """Notes of a fitted preparation, and on the cells of all rows that it cannot read."""
+    _, reports = preparation.map_.read(X)
+    return (*preparation.notes_, *(report.note for report in reports))
+
+
 @dataclass
 class _Contest:
     """What all contenders share; `parts` are those of the network, once it is fitted."""
 
     learn: Labelled
     test: Labelled
-    estimator: Any
+    estimator: CertificateMixin
     parts: Parts | None = None
 
     def network(self, name: str) -> Contender:
@@ -320,7 +315,7 @@ def compare(
     table: Any,
     target: str,
     *,
-    estimator: Any = None,
+    estimator: CertificateMixin | None = None,
     drop: Sequence[str] = (),
     group: str | None = None,
     test_fraction: float = 0.2,
@@ -352,20 +347,12 @@ def compare(
         As for `fit_table`.
     """
     check_fraction("test_fraction", test_fraction)
-    check_bins(bins, group)
-    made = CertifiedClassifier() if estimator is None else clone(estimator)
-    made.set_params(random_state=drawn_seed(made.random_state))
-    if made.preprocessor is None or isinstance(made.preprocessor, str):
-        made.set_params(preprocessor=TablePreparation())
-    made.settings()
+    made = for_tables(estimator)
     with temporary_folder() as folder:
         source = TableSource(table, folder, lambda share: tell("Reading the table", share))
-        part = read_labelled(
-            source, target, drop=drop, use=made.preprocessor.use, at_least=LEAST_ROWS,
-            max_learn_rows=sys.maxsize, share=0.5, seed=made.random_state, missing_label=missing_label, bins=bins,
-        )  # fmt: skip
-    part, groups = take_groups(part, group)
-    declare_bins(made, part)
+        part, groups = read_rows(
+            made, source, target, drop=drop, group=group, missing_label=missing_label, bins=bins, at_least=LEAST_ROWS
+        )
     data = Labelled(part.X, part.y, groups)
     learn, test = two_random_parts(data, 1 - test_fraction, made.random_state)
     contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), made)
@@ -377,7 +364,7 @@ def compare(
         for name, run in entries.items():
             tell(name[:1].upper() + name[1:])
             contenders.append(attempt(name, run))
-    read = () if contest.parts is None else contest.parts.preparation.notes_
+    read = () if contest.parts is None else _notes(contest.parts.preparation, data.X)
     commonest = np.unique(contest.test.y, return_counts=True)[1].max()
     return Comparison(
         len(learn), len(test), made.delta, tuple(contenders), threads, 1.0 - float(commonest / len(test)),

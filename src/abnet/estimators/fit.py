@@ -40,6 +40,7 @@ from abnet.groups import number_groups
 from abnet.labels import losses_of
 from abnet.model.model import Model
 from abnet.predictors.predictor import Predictor
+from abnet.preparation.preparation import Unprepared
 from abnet.progress import tell
 from abnet.threads import cores, one_blas_thread
 
@@ -152,7 +153,7 @@ def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[
         rows, settings.preprocessor, marks_of(codes, K), (split.first, split.counted),
         split.first if settings.split else None, scaled=settings.hidden is None,
     )  # fmt: skip
-    covered = features.stored is None or (
+    covered = isinstance(features.stored, Unprepared) or (
         settings.split and allows_certificate(settings.preprocessor, features.stored.transform, rows.X)
     )
     order = np.concatenate([split.first, split.counted])

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.errors import Parameter, ParameterError
 from abnet.estimators.labelled_rows import LabelledRows
 from abnet.estimators.settings import Settings
 from abnet.labels import Labels, with_unknown
@@ -29,21 +30,22 @@ def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Setting
     elif known.n_classes > 2 and settings.split:
         present = np.unique(rows.codes[first])
         if len(present) < 2:
-            raise ValueError("the training rows hold one class only: give more rows, or classes=.")
+            raise ValueError("all training rows have the same label; more rows are needed.")
         known = Labels(known.classes[present])
     codes = with_unknown(known.encode(rows.labels.classes), known.n_classes)[0][rows.codes]
     unknown = codes == known.n_classes
     if unknown[first].any():
-        raise ValueError(f"y holds labels that are not among classes: {', '.join(known.names)}.")
-    warn_of_unknown(int(np.sum(unknown)), known)
+        raise ParameterError("y holds labels that are not among {}: {}.", Parameter("classes"), ", ".join(known.names))
+    warn_of_unknown(int(np.sum(unknown)))
     return known, codes
 
 
-def warn_of_unknown(count: int, labels: Labels) -> None:
+def warn_of_unknown(count: int) -> None:
     """Say that bound rows have labels that the first part did not have."""
     if count:
+        have = "has a label" if count == 1 else "have labels"
         warnings.warn(
-            f"{number_of(count, 'held-out row')} with a label that no training row has: every answer there "
-            f"counts as an error. The model knows {', '.join(labels.names[:8])}: declare all labels with classes=.",
+            f"{number_of(count, 'held-out row')} {have} that no training row has; any prediction for "
+            f"{'it' if count == 1 else 'them'} counts as an error. More rows of rare classes would help.",
             stacklevel=4,
         )

@@ -15,7 +15,7 @@ from abnet.certificates.fingerprint import CopiesInStream
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.fit import Fitted
 from abnet.estimators.known_classes import warn_of_unknown
-from abnet.estimators.preparing import Features, is_our_own
+from abnet.estimators.preparing import is_our_own
 from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import learning_share
 from abnet.estimators.refit import fitting_anew
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import polars
 
 __all__ = [
-    "CountedRows", "check_streamable", "count_rows", "fit_and_hold", "learn_all", "scores_are_expected", "settle"
+    "CountedRows", "check_streamable", "count_rows", "learn_all", "scores_are_expected", "settle"
 ]  # fmt: skip
 
 ALL_LEARN = 0.999
@@ -70,7 +70,7 @@ def count_rows(
     learns: NDArray[np.bool_],
     *,
     losses: bool = True,
-    others: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.intp]]] | None = None,
+    others: Mapping[str, Callable[[NDArray[Any]], NDArray[np.intp]]] | None = None,
 ) -> CountedRows:
     """Stream the rows that did not learn through a finished model, and count.
 
@@ -88,9 +88,6 @@ def count_rows(
     others : mapping, optional
         Further models, as functions from prepared rows to codes of classes.
     """
-    preparation: Any = model.preparation
-    # Codes are not written out: the network need not read them so, and other models have the features alone.
-    read = getattr(preparation, "rows_reporting", None) or preparation.transform_reporting
     classes, names = model.classes_.tolist(), model.labels.names
     nothing = np.zeros(0, np.intp)
     found, stream, start = (
@@ -104,7 +101,8 @@ def count_rows(
         table = as_table(frame, before=start)
         start += frame.height
         labels = label_codes(table, target, classes)
-        prepared, reports = read(table)
+        # Codes are not written out: the network need not read them so, and other models have the features alone.
+        prepared, reports = model.preparation.read(table, model.feature_names)
         stream.add(prepared.features if isinstance(prepared, CodedRows) else prepared, labels)
         rows, codes = prepared[counted], labels[counted]
         found.unseen = merge([*found.unseen, *reports])
@@ -146,11 +144,6 @@ def check_streamable(settings: Settings) -> None:
         )  # fmt: skip
 
 
-def fit_and_hold(classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None = None) -> Features:
-    """Fit a classifier to a part, whose frame is then empty if it could be; the rows as they were prepared."""
-    return classifier._fit(part.X, part.y, groups=groups, emptied=True).rows.features
-
-
 def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:
     """Fit a classifier to all rows of a learning part (but for one in a thousand), and empty the frame of the part."""
     settings = classifier.settings()
@@ -170,7 +163,7 @@ def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> 
         warnings.warn(UnseenWarning(report.note), stacklevel=3)
     if found.copies:
         warnings.warn(found.copies, stacklevel=3)
-    warn_of_unknown(int(found.seen.class_rows[-1]), fitted.model.labels)
+    warn_of_unknown(int(found.seen.class_rows[-1]))
     with fitting_anew(classifier, keep=("n_features_in_", "feature_names_in_")):
         classifier._keep(counted(fitted, found.seen))
 

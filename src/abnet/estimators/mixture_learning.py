@@ -94,7 +94,7 @@ def _prior_members(
     per_class = _class_weights(wanted.class_weight, codes, rows.labels.classes)
     targets, shares = _weighted(lesson.targets, shares, per_class)
     shares = scaled(shares)
-    inputs = np.asarray(lesson.X, np.float32) if coded is None else coded.rows(lesson.X)
+    inputs = np.asarray(lesson.X, np.float32) if coded is None else coded.with_codes(lesson.X)
     lifted, told = _Lifted(inputs), 2 * targets[:, 1] - 1 if K == 2 else targets
     plan, seed = _plan(settings, K, len(inputs), taught=teaching is not None), int(rng.integers(2**31))
 

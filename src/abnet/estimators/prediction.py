@@ -15,12 +15,9 @@ from abnet.certificates.certify import Terms
 from abnet.decisions.certify_model import confusion_of
 from abnet.decisions.outside import judge_answers
 from abnet.decisions.training_rows import find_fitted, refuse_fitted
-from abnet.estimators.labelled_rows import take_rows
-from abnet.estimators.preparing import full
 from abnet.model.model import Model
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.table_map import TableMap
 from abnet.preparation.transformers import as_frame
+from abnet.tables.caller_rows import take_rows
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -50,15 +47,14 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any) -> Any:
         """Rows as the model takes them."""
         check_is_fitted(self, "model_")
+        if (columns := self.model_.from_dicts(X)) is not X:
+            return columns if self.model_.preparation.columns else as_frame(columns)
         X = as_frame(X)
-        base = self.model_.preparation
-        base = base.base if isinstance(base, CodedMap) else base
-        if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or isinstance(base, TableMap):
+        if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or self.model_.preparation.by_name:
             return validate_data(self, X, reset=False, skip_check_array=True)
         # The predictor refuses what is not finite: a pass over all rows beforehand would take half its time.
         given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
-        rows = validate_data(self, X, reset=False, **given)
-        return rows if base is None else full(rows)
+        return validate_data(self, X, reset=False, **given)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
-from abnet.estimators.labelled_rows import LabelledRows, take_rows
-from abnet.features import CodedRows
+from abnet.estimators.labelled_rows import LabelledRows
+from abnet.features import CodedRows, dense
 from abnet.order import ordered, places_in
-from abnet.preparation.coded import CodedMap, stored_form
+from abnet.preparation import CodedMap, Preparation, as_preparation
+from abnet.preparation.preparation import Unprepared
 from abnet.preparation.scalers import StandardMap
 from abnet.preparation.transformers import (
     PlainNumbers,
@@ -24,9 +25,10 @@ from abnet.preparation.transformers import (
     check_size,
     hint_at_scales,
 )
+from abnet.tables.caller_rows import is_frame, take_rows
 from abnet.tables.frames import Table, as_table
 
-__all__ = ["Features", "allows_certificate", "full", "is_our_own", "prepare", "transformer_for"]
+__all__ = ["Features", "allows_certificate", "is_our_own", "prepare", "transformer_for"]
 
 Places = NDArray[np.intp]
 
@@ -41,18 +43,18 @@ class Features:
         Without codes.
     n_first : int
         Rows of the first part.
+    stored : Preparation
+        What a model keeps, without codes.
     transformer : object or None
         What was fitted, as scikit-learn knows it.
-    stored : object with ``transform``, or None
-        The form of it that a model keeps, without codes.
     coded : CodedMap or None
         Thermometer codes to put beside the features.
     """
 
     base: NDArray[np.float32]
     n_first: int
+    stored: Preparation
     transformer: Any = None
-    stored: Any = None
     coded: CodedMap | None = None
 
     @property
@@ -67,10 +69,10 @@ class Features:
 
     def inputs(self, rows: slice) -> NDArray[np.float32] | CodedRows:
         """Inputs of the network for some of the rows; codes are not written out."""
-        return self.base[rows] if self.coded is None else self.coded.rows(self.base[rows])
+        return self.base[rows] if self.coded is None else self.coded.with_codes(self.base[rows])
 
     @property
-    def preparation(self) -> Any:
+    def preparation(self) -> Preparation:
         """What a model prepares rows by."""
         return self.stored if self.coded is None else self.coded
 
@@ -85,17 +87,15 @@ class Features:
     @property
     def cells(self) -> Places:
         """Which column of the caller's every prepared feature comes from."""
-        columns, d = getattr(self.stored, "columns", None), self.base.shape[1]
-        if columns is None:
-            return np.arange(d)
-        counts = [len(column.features) for column in columns]
-        return np.repeat(np.arange(len(counts)), counts) if sum(counts) == d else np.arange(d)
+        owners = self.stored.owners
+        return np.arange(self.base.shape[1]) if owners is None else np.array(owners)
 
     def code_map(self) -> CodedMap | None:
         """Codes whose thresholds suit the first part; None for a preparation that cannot be stored."""
-        d = self.base.shape[1]
-        base = StandardMap((0.0,) * d, (1.0,) * d) if self.stored is None else self.stored
-        return CodedMap.of(base, self.first) if hasattr(base, "n_features_out") else None
+        base, d = self.stored, self.base.shape[1]
+        if isinstance(base, Unprepared):  # a file has no codes beside nothing
+            base = StandardMap((0.0,) * d, (1.0,) * d)
+        return None if base.why_not_stored else CodedMap.of(base, self.first)
 
 
 def prepare(
@@ -126,25 +126,28 @@ def prepare(
     X, order = rows.X, np.concatenate(parts)
     wanted = transformer_for(rows, preprocessor, fit_on, scaled=scaled)
     if wanted is None:
-        dense = _dense(X)
-        hint_at_scales(dense)
-        return Features(ordered(dense, order), len(parts[0]))
-    if isinstance(preprocessor, str) and not hasattr(X, "columns"):
+        matrix = _finite(X)
+        hint_at_scales(matrix)
+        return Features(ordered(matrix, order), len(parts[0]), Unprepared(matrix.shape[1]))
+    if isinstance(preprocessor, str) and not is_frame(X):
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
-        X = check_size(full(X))
+        X = check_size(dense(X))
     fresh = _fresh(wanted)
     if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
         X = as_table(X).shared()
     fitted = fresh.fit(take_rows(X, fit_on), take_rows(marks, fit_on))
-    preparation = _stored(fitted)
+    stored = as_preparation(fitted)
     if isinstance(X, Table):
-        base = preparation.transform(X, places=places_in(order))
+        base = fitted.map_.transform(X, places=places_in(order))
     else:
-        base = ordered(_dense(preparation.transform(X)), order)
+        base = ordered(_finite(stored.transform(X)), order)
     if rows.emptied and is_our_own(preprocessor) and hasattr(rows.X, "drop_in_place"):
         for name in rows.X.columns:
             rows.X.drop_in_place(name)
-    return Features(base, len(parts[0]), fitted, preparation)
+    if stored.why_not_stored:
+        stored = as_preparation(fitted, base.shape[1])
+        warnings.warn(f"{stored.why_not_stored} Predictions work, but `save` will refuse this model.", stacklevel=5)
+    return Features(base, len(parts[0]), stored, fitted)
 
 
 def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None, *, scaled: bool) -> Any:
@@ -186,26 +189,11 @@ def _fresh(preprocessor: Any) -> Any:
     return StandardScaler()
 
 
-def _stored(fitted: Any) -> Any:
-    """The form in which a model file keeps the transformer, so that a loaded model computes with the same bits."""
-    try:
-        return stored_form(fitted)
-    except ValueError as error:  # a transformer that cannot be stored: predictions work, `save` refuses it
-        warnings.warn(f"{error} Predictions work, but `save` will refuse this model.", stacklevel=6)
-        return fitted
-
-
-def full(X: Any) -> Any:
-    """A sparse matrix as an array; anything else as it is."""
-    return X.toarray() if hasattr(X, "toarray") else X
-
-
-def _dense(X: Any) -> NDArray[np.float32]:
+def _finite(X: Any) -> NDArray[np.float32]:
     """Rows as a finite dense float32 matrix."""
     from sklearn.utils import check_array
 
-    matrix = check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1)
-    return np.asarray(full(matrix))
+    return dense(check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1))
 
 
 def _typed_numbers(frame: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,10 +25,14 @@ from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.estimators.settings import Settings
 from abnet.estimators.streams import Streams
+from abnet.features import dense
 from abnet.labels import Labels, with_unknown
 from abnet.model.model import Model
 from abnet.posterior import Posterior
 from abnet.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from abnet.estimators.fitted_table import FittedTable
 
 __all__ = ["CertificateMixin", "certify_test_set"]
 
@@ -38,7 +42,7 @@ class CertificateMixin(PredictionMixin):
 
     delta: float
     n_candidates: int
-    random_state: RandomState
+    random_state: Any
     certificate_: Certificate | None
     bound_estimate_: Estimate | None
     recipe_: dict[str, Any]
@@ -55,6 +59,8 @@ class CertificateMixin(PredictionMixin):
     kl_: float
     C_: float
     seed_: int
+    table_: "FittedTable"
+    """Of a classifier that `abnet.fit_table` wrote to a file."""
 
     @abstractmethod
     def settings(self) -> Settings:
@@ -215,9 +221,7 @@ class CertificateMixin(PredictionMixin):
             raise ValueError(f"fitted=True asks for the {card.n_training_rows} rows given to fit; got {len(y)}.")
         if card.n_training_groups is not None or self.certificate_ is None:
             raise ValueError("the bound rows come in groups, or have no certificate: a confusion matrix needs others.")
-        base, rows = self.model_.preparation, self._checked(X)
-        base = getattr(base, "base", base)  # before codes
-        prepared = np.asarray(rows if base is None else base.transform(rows), np.float32)
+        prepared = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
         order, labels = np.concatenate([self.other_rows_, self.bound_rows_]), Labels(self.classes_)
         codes = with_unknown(labels.encode(y), labels.n_classes)[0][order]
         if card.data_fingerprint != fingerprint(prepared[order], marks_of(codes, labels.n_classes)):

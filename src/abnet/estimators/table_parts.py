@@ -1,16 +1,21 @@
-"""Rows with labels, and groups if they have any: read from a table, split at random, taken in part."""
+"""Rows with labels, and groups if they have any: read from a table for a classifier, split at random, taken in part."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from abnet.certificates.split import Split, row_hashes
+from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.errors import Parameter, ParameterError
-from abnet.estimators.labelled_rows import take_rows
+from abnet.estimators.certified import CertifiedClassifier
+from abnet.estimators.promises import CertificateMixin
+from abnet.preparation import TablePreparation
 from abnet.tables import TableError
+from abnet.tables.caller_rows import take_rows
 from abnet.tables.cells import UnknownColumnError
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
@@ -18,7 +23,7 @@ from abnet.tables.reading import Learning, TableSource, learning_part, without
 from abnet.tables.target import bin_names
 from abnet.words import number_of
 
-__all__ = ["Labelled", "check_bins", "declare_bins", "read_labelled", "take", "take_groups", "two_random_parts"]
+__all__ = ["Labelled", "check_roles", "for_tables", "read_rows", "take", "two_random_parts"]
 
 
 class Labelled(NamedTuple):
@@ -41,49 +46,96 @@ def two_random_parts(data: Labelled, fraction: float, seed: int) -> tuple[NDArra
     return split.first, split.counted
 
 
-def check_bins(bins: int | Sequence[float] | None, group: str | None) -> None:
-    """Refuse quantiles of rows that come in groups."""
+def check_roles(target: str, drop: Sequence[str], group: str | None, preparation: TablePreparation | None) -> None:
+    """Refuse columns that are named for two things at once: to be predicted, left out, or used as a feature.
+
+    Examples
+    --------
+    >>> check_roles("left", ["id"], "left", None)
+    Traceback (most recent call last):
+    abnet.errors.ParameterError: group: 'left' is the target, so name another column.
+    """
+    named = {"drop": drop, "group": [] if group is None else [group]}
+    if preparation is not None:
+        named |= preparation.named_columns()
+    for parameter, names in named.items():
+        taken = {target: "is the target"}
+        if parameter != "drop":
+            taken = {**dict.fromkeys(drop, "is dropped"), **taken}
+        if parameter not in ("drop", "group") and group is not None:
+            taken[group] = "names the groups"
+        twice = next((name for name in names if name in taken), None)
+        if twice is not None:
+            raise ParameterError("{}: {!r} {}, so name another column.", Parameter(parameter), twice, taken[twice])
+
+
+def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
+    """An unfitted copy with a seed and a preparation of tables; settings that it would refuse are found at once.
+
+    Examples
+    --------
+    >>> for_tables(None).preprocessor
+    TablePreparation()
+    """
+    made = CertifiedClassifier() if estimator is None else clone(estimator)
+    if not isinstance(made, CertificateMixin):
+        raise TypeError(
+            f"estimator must be a certified classifier, such as CertifiedClassifier(); got a {type(made).__name__}."
+        )
+    made.set_params(random_state=drawn_seed(made.random_state))
+    if made.preprocessor is None or isinstance(made.preprocessor, str):
+        made.set_params(preprocessor=TablePreparation())
+    if isinstance(made.preprocessor, TablePreparation):
+        made.preprocessor.rules()
+    made.settings()
+    return made
+
+
+def read_rows(
+    classifier: CertificateMixin,
+    source: TableSource,
+    target: str,
+    *,
+    drop: Sequence[str] = (),
+    group: str | None = None,
+    missing_label: str = "drop",
+    bins: int | Sequence[float] | None = None,
+    max_learn_rows: int = sys.maxsize,
+    at_least: int,
+) -> tuple[Learning, NDArray[Any] | None]:
+    """Read a table, and take the target and the groups out of it; of a large one, the rows that learn.
+
+    Parameters
+    ----------
+    classifier : certified classifier
+        Unfitted, from `for_tables`; it gets the classes of a target that is cut.
+    source : TableSource
+    target : str
+        Column with the labels.
+    drop, group, missing_label, bins, max_learn_rows
+        As for `abnet.fit_table`.
+    at_least : int
+        Minimum number of rows.
+
+    Raises
+    ------
+    ParameterError
+        If a column that was named is not in the table, or it is too large for groups.
+    TableError
+        If the table itself is of no use.
+    """
     if group is not None and isinstance(bins, int):
         raise ParameterError(
             "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
             Parameter("bins"),
         )
-
-
-def declare_bins(classifier: Any, part: Learning) -> None:
-    """Give a classifier the classes of a target that was cut, in their order."""
-    if part.cuts and classifier.classes is None:
-        classifier.set_params(classes=list(bin_names(part.cuts)))
-
-
-def read_labelled(
-    source: TableSource, target: str, *, drop: Sequence[str] = (), use: Sequence[str] = (), at_least: int, **limits: Any
-) -> Learning:
-    """Read a table and take the target out of it; of a large one, the rows that learn.
-
-    Parameters
-    ----------
-    source : TableSource
-    target : str
-        Column with the labels.
-    drop, use : sequence of str
-        Columns to leave out, and columns to use in any case.
-    at_least : int
-        Minimum number of rows.
-    **limits
-        ``max_learn_rows``, ``share`` and ``seed``, as in `abnet.tables.reading.learning_part`.
-
-    Raises
-    ------
-    ParameterError
-        If a column that was named is not in the table.
-    TableError
-        If the table itself is of no use.
-    """
-    if target in drop:
-        raise ParameterError("{}: {!r} is the target, which cannot be dropped.", Parameter("drop"), target)
+    preparation = classifier.preprocessor if isinstance(classifier.preprocessor, TablePreparation) else None
+    check_roles(target, drop, group, preparation)
     try:
-        part = learning_part(lambda: without(source.frames(), drop), target, **limits)
+        part = learning_part(
+            lambda: without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
+            share=classifier.settings().share, seed=classifier.random_state, missing_label=missing_label, bins=bins,
+        )  # fmt: skip
     except UnknownColumnError as error:
         named = "drop" if str(error).startswith("drop: ") else "target"
         raise NamedColumnError("{}: {}", Parameter(named), str(error).removeprefix("drop: ")) from error
@@ -92,20 +144,15 @@ def read_labelled(
             f"the table has {number_of(part.n_rows, 'row')}, too few to train on one part and certify on another; "
             f"at least {at_least} are needed."
         )
-    check_named("use", use, part.X.columns)
-    return part
+    if preparation is not None:
+        check_named("use", preparation.named_columns()["use"], part.X.columns)
+    if part.cuts and classifier.get_params().get("classes", ()) is None:
+        classifier.set_params(classes=list(bin_names(part.cuts)))
+    return _take_groups(part, group)
 
 
-def take_groups(part: Learning, group: str | None) -> tuple[Learning, NDArray[Any] | None]:
-    """The rows without the column that names their groups, and that column; nothing changes without a name.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such column, or the table is too large to be in memory.
-    TableError
-        If a row has no group.
-    """
+def _take_groups(part: Learning, group: str | None) -> tuple[Learning, NDArray[Any] | None]:
+    """The rows without the column that names their groups, and that column; nothing changes without a name."""
     if group is None:
         return part, None
     check_named("group", [group], part.X.columns)

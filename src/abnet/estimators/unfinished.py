@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["warn_of_unfinished"]
+from abnet.errors import Parameter, ParameterWarning
+
+__all__ = ["UnfinishedWarning", "warn_of_unfinished"]
+
+
+class UnfinishedWarning(ParameterWarning, ConvergenceWarning):
+    """Training ended at its last epoch, while it still improved."""
+
 
 STILL = 0.02
 """Share of the monitored value by which the last tenth of the epochs improves it, if more epochs are worth trying."""
@@ -34,9 +41,11 @@ def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> 
         if before - after > STILL * abs(before):
             epochs = "epoch" if late == 1 else f"{late} epochs"
             warnings.warn(
-                f"Training ({name}) ended at its last epoch, while it still improved ({before:.3g} to {after:.3g} in "
-                f"the last {epochs}): a larger max_iter than {max_iter} may give a better model.",
-                ConvergenceWarning,
+                UnfinishedWarning(
+                    "Training ({}) was still improving when it ended ({:.3g} to {:.3g} in the last {}); {} may give a "
+                    "better model.",
+                    name, before, after, epochs, Parameter("max_iter", 2 * max_iter),
+                ),
                 stacklevel=6,
-            )
+            )  # fmt: skip
             return

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from abnet import checks
 from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.errors import Parameter, ParameterError
+from abnet.features import dense
 from abnet.model.model import Model
 
 __all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]
@@ -72,36 +73,17 @@ def column_layout(model: Model) -> ColumnLayout:
     >>> layout.names, layout.input_owners.tolist()
     (('age', 'size'), [0, 1, 1])
     """
-    preparation: Any = model.preparation
-    codes: tuple[int, ...] = ()
-    if hasattr(preparation, "base") and hasattr(preparation, "thresholds"):
-        codes = tuple(map(len, preparation.thresholds))
-        preparation = preparation.base
-    names, widths, original = _columns(preparation, model.feature_names, model.n_inputs - sum(codes))
-    used = [place for place, width in enumerate(widths) if width]
-    owners = tuple(at for at, place in enumerate(used) for _ in range(widths[place]))
-    return ColumnLayout(tuple(names[place] for place in used), owners, codes or (0,) * len(owners), original)
-
-
-def _columns(
-    preparation: Any, known: tuple[str, ...] | None, n_features: int
-) -> tuple[tuple[str, ...], list[int], bool]:
-    """Names of the columns, the number of features of each, and whether they are the caller's."""
-    if hasattr(preparation, "columns") and hasattr(preparation, "dropped"):  # of a table
-        names = tuple(column.name for column in preparation.columns)
-        return names, [len(column.features) for column in preparation.columns], True
-    if hasattr(preparation, "thresholds"):  # signs alone
-        widths = [len(thresholds) for thresholds in preparation.thresholds]
-        return known or _numbered(len(widths)), widths, True
-    if preparation is None or hasattr(preparation, "n_features_out"):  # a feature for each column
-        names = known if known is not None and len(known) == n_features else _numbered(n_features)
-        return names, [1] * n_features, True
-    named = getattr(preparation, "get_feature_names_out", None)
-    try:
-        names = tuple(map(str, named())) if named else _numbered(n_features)
-    except (AttributeError, ValueError, TypeError):  # a pipeline with a step that knows no names
-        names = _numbered(n_features)
-    return names if len(names) == n_features else _numbered(n_features), [1] * n_features, False
+    preparation = model.preparation
+    codes, owners = tuple(map(len, preparation.codes)), preparation.owners
+    n = model.n_inputs - sum(codes)
+    if owners is None:  # the features themselves are explained
+        names = preparation.feature_names or _numbered(n)
+        return ColumnLayout(names, tuple(range(n)), codes or (0,) * n, original=False)
+    used = sorted(set(owners))  # a constant column makes no signs
+    names = tuple(column.name for column in preparation.columns) or model.feature_names or ()
+    names = names if len(names) > used[-1] else _numbered(used[-1] + 1)
+    at = {place: number for number, place in enumerate(used)}
+    return ColumnLayout(tuple(names[place] for place in used), tuple(at[p] for p in owners), codes or (0,) * n)
 
 
 def _numbered(count: int) -> tuple[str, ...]:
@@ -180,9 +162,7 @@ class ExplanationPlan:
         if background is None:
             rows = _stored_rows(model, layout)
         else:
-            prepared = model.prepare(background)
-            dense = prepared.toarray() if hasattr(prepared, "toarray") else np.asarray(prepared)
-            rows = drawn_rows(dense[:, : layout.n_features], BACKGROUND_ROWS, seed)
+            rows = drawn_rows(dense(model.features(background))[:, : layout.n_features], BACKGROUND_ROWS, seed)
         return ExplanationPlan.drawn(layout, rows, seed=seed, pairs=pairs, exact_columns=exact_columns)
 
     @staticmethod
@@ -258,9 +238,7 @@ class ExplanationPlan:
 
     def background_inputs(self, model: Model) -> NDArray[np.float64]:
         """The background rows as the network reads them."""
-        preparation: Any = model.preparation
-        rows = preparation.code(self.background) if any(self.columns.codes) else self.background
-        return np.asarray(rows, np.float32).astype(np.float64)
+        return np.asarray(model.preparation.with_codes(self.background), np.float32).astype(np.float64)
 
 
 def _as_cheap_as(pairs: int) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abnet.explanation.direction import levels
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import RowExplanation, amount
 from abnet.plots import LOWERS, OKABE_ITO, RAISES, diverging, drawable, label_panel, save, styled
@@ -69,16 +70,16 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['x0 = 1', 'x1 = 1']
     """
-    c, ranked = row.output, row.ranked()
+    moved, ranked = row.moves, row.ranked()
     listed, rest = ranked[:most], ranked[most:]
-    moves = [float(row.contributions[j, c]) for j in listed]
-    errors = [float(row.standard_errors[j, c]) for j in listed]
+    moves = [float(moved.contributions[j]) for j in listed]
+    errors = [float(moved.standard_errors[j]) for j in listed]
     names = [f"{drawable(row.columns[j], 28)} = {drawable(row.cells[j], 14)}" for j in listed]
     if rest:
-        moves.append(float(row.contributions[rest, c].sum()))
+        moves.append(float(moved.contributions[rest].sum()))
         errors.append(0.0)
         names.append(number_of(len(rest), "other column"))
-    base, value = float(row.base[c]), float(row.values[c])
+    base, value = moved.base, moved.value
     starts = base + np.append(np.cumsum(moves[::-1])[::-1][1:], 0.0)  # the last bar starts at the average
     with styled():
         figure = _figure(len(moves) + 2)
@@ -98,7 +99,8 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
         if row.unit == "probability":
             axes.xaxis.set_major_formatter(_percentages())
         sure = f", {_quantity(row)} = {amount(value, row.unit)}"
-        axes.set_title(f"row {row.number}: {drawable(row.classes[row.code], 20)}{sure}", loc="left", parse_math=False)
+        answer = "no answer" if row.label is None else drawable(row.classes[row.code], 20)
+        axes.set_title(f"row {row.number}: {answer}{sure}", loc="left", parse_math=False)
     return figure
 
 
@@ -123,7 +125,7 @@ def _percentages() -> Any:
 
 
 def _quantity(row: RowExplanation) -> str:
-    name = drawable(row.classes[1 if len(row.values) == 1 else row.code], 20)
+    name = drawable(row.classes[row.code], 20)
     return f"P({name})" if row.unit == "probability" else f"score for {name}"
 
 
@@ -244,7 +246,7 @@ def beeswarm_figure(found: ModelExplanation, *, output: int | None = None, most:
         axes.axvline(0, color="#AAAAAA", linewidth=0.8)
         for place, j in enumerate(ranked):
             x = found.contributions[:, j, c]
-            axes.scatter(x, place + _swarm(x), s=9, linewidths=0, **_coloured(found.values[:, j]))
+            axes.scatter(x, place + _swarm(x), s=9, linewidths=0, **_coloured(found.cells[j].numbers))
         _named(axes, [drawable(found.importance[j].column, 30) for j in ranked])
         _contribution_axis(axes.xaxis, found, c)
         _value_bar(figure, axes)
@@ -264,18 +266,20 @@ def _swarm(x: Any, height: float = 0.34, bins: int = 60) -> Any:
 
 
 def _coloured(values: Any) -> dict[str, Any]:
-    """Colours of points by the rank of their values; grey where values have no order."""
-    if np.isnan(values).any():
+    """Colours of points by their values; grey where values have no order, and where they are missing."""
+    if values is None or np.isnan(values).all():
         return {"color": OKABE_ITO["grey"]}
-    low, high = np.quantile(values, [0.05, 0.95])
+    low, high = np.nanquantile(values, [0.05, 0.95])
     high = high if high > low else low + 1.0
-    return {"c": np.clip((values - low) / (high - low), 0.0, 1.0), "cmap": _low_to_high(), "vmin": 0.0, "vmax": 1.0}
+    shades = np.clip((values - low) / (high - low), 0.0, 1.0)
+    return {"c": np.ma.masked_invalid(shades), "cmap": _low_to_high(), "vmin": 0.0, "vmax": 1.0, "plotnonfinite": True}
 
 
 def _low_to_high() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("low to high", [LOWERS, "#8E44AD", RAISES])
+    colours = LinearSegmentedColormap.from_list("low to high", [LOWERS, "#8E44AD", RAISES])
+    return colours.with_extremes(bad=OKABE_ITO["grey"])
 
 
 def _value_bar(figure: "Figure", axes: "Axes") -> None:
@@ -297,23 +301,36 @@ def _contribution_axis(axis: Any, found: ModelExplanation, c: int) -> None:
 
 
 def dependence_figure(found: ModelExplanation, column: int, *, output: int | None = None) -> "Figure":
-    """A column's contribution against its prepared value, over the explained rows.
+    """A column's contribution against its value in the table's own units, over the explained rows.
+
+    Categories stand side by side, those with the highest contribution first.
 
     Raises
     ------
     ValueError
-        If the column's values have no order.
+        If the column is free text, which has neither numbers nor categories.
     """
-    values, c = found.values[:, column], output or 0
-    name = found.importance[column].column
-    if np.isnan(values).any():
-        raise ValueError(f"the values of {name!r} have no order to draw them by.")
+    c, cells, name = output or 0, found.cells[column], found.importance[column].column
+    y = found.contributions[:, column, c]
+    if cells.numbers is None and cells.categories is None:
+        raise ValueError(f"the column {name!r} is free text: it has no values to draw its contributions by.")
     with styled():
         figure = _figure(12, 4.8)
         axes = figure.subplots()
         axes.axhline(0, color="#AAAAAA", linewidth=0.8)
-        axes.scatter(values, found.contributions[:, column, c], s=12, color=LOWERS, linewidths=0)
-        axes.set_xlabel(f"{drawable(name, 40)} (prepared value)", parse_math=False)
+        if cells.numbers is not None:
+            axes.scatter(cells.numbers, y, s=12, color=LOWERS, linewidths=0)
+            if cells.dates:
+                axes.xaxis_date()
+        else:
+            ranked = [level.name for level in levels(cells, y)]
+            places = np.array([ranked.index(category) for category in cells.categories or ()])
+            axes.scatter(places, y, s=12, color=LOWERS, linewidths=0)
+            axes.set_xticks(range(len(ranked)), [drawable(category, 14) for category in ranked])
+            for label in axes.get_xticklabels():
+                label.set_parse_math(False)
+        unit = f" ({drawable(cells.unit, 12)})" if cells.unit else ""
+        axes.set_xlabel(f"{drawable(name, 40)}{unit}", parse_math=False)
         _contribution_axis(axes.yaxis, found, c)
     return figure
 
@@ -393,8 +410,8 @@ def save_model_figures(found: ModelExplanation, folder: str | os.PathLike[str]) 
     paths = list(save(importance_figure(found), Path(folder) / "importance"))
     paths += save(beeswarm_figure(found), Path(folder) / "beeswarm")
     drawn = [found.importance.index(one) for one in found.ranked()]
-    ordered = [j for j in drawn if not np.isnan(found.values[:, j]).any()]
-    for place, j in enumerate(ordered[:DEPENDENCES], start=1):
+    known = [j for j in drawn if found.cells[j].numbers is not None or found.cells[j].categories is not None]
+    for place, j in enumerate(known[:DEPENDENCES], start=1):
         paths += save(dependence_figure(found, j), Path(folder) / f"dependence-{place}")
     if found.regions is not None:
         paths += save(region_mass_figure(found), Path(folder) / "regions")

@@ -16,7 +16,8 @@ from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.model.model import Model
-from abnet.model.table_rows import as_model, numeric_rows, prepared, whole_table
+from abnet.model.table_rows import ModelOrPath, as_model, prepared, whole_table
+from abnet.preparation.numeric_rows import numeric_rows
 from abnet.progress import tell
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import label_text
@@ -103,7 +104,7 @@ def chosen_rows(rows: str | Iterable[int] | None, n: int) -> list[int] | None:
 
 
 def explain_table(
-    model: Any,
+    model: ModelOrPath,
     table: Any,
     *,
     rows: str | Iterable[int] | None = None,
@@ -260,9 +261,10 @@ def _draw(
     paths = save_model_figures(whole, folder)
     layout = column_layout(loaded)
     if len(layout.names) == 2 and layout.original:
-        named = hasattr(loaded.preparation, "transform_reporting")
+        preparation = loaded.preparation
         try:
-            rows = frame if named else numeric_rows(loaded, as_table(frame))
+            numbers = (as_table(frame), loaded.feature_names, preparation.n_features_in)
+            rows = frame if preparation.by_name else numeric_rows(*numbers)
             figure = plane_figure(loaded, rows, _known_labels(loaded, frame))
         except ValueError as error:
             notes.append(f"no figure of the plane: {error}")

@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.explanation.background import ExplanationPlan
+from abnet.explanation.direction import CLEAR, Level, levels, rank_correlation
+from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import Unit, amount, as_read, bare, model_of, shown, unit_of
+from abnet.explanation.row_explanation import Unit, amount, as_read, bare, shown, unit_of
 from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.labels import winners
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.threads import one_blas_thread
 from abnet.words import aligned, number_of, paragraphs, percent
 
-__all__ = ["ColumnImportance", "ModelExplanation", "direction_word", "explain_model", "explain_model_inputs"]
+__all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 
 Floats = NDArray[np.float64]
 
@@ -31,8 +33,6 @@ REPEATS = 5
 """Shuffles of a column, where the table is small enough."""
 MOST_EVALUATIONS = 60_000
 """Network evaluations that the shuffles may take, about: of wide tables fewer shuffles of fewer rows."""
-CLEAR = 0.5
-"""Rank correlation from which a column has one direction."""
 MOST_PROBABILITIES = 2**27
 """Probabilities of regions that are averaged; of wider networks fewer rows are located."""
 
@@ -88,8 +88,8 @@ class ModelExplanation:
     classes : tuple of str
     contributions : array (rows, columns, C)
         Of the explained rows: to the probability of the second class, or of each of several.
-    values : float array (rows, columns)
-        The explained rows' prepared values, for columns whose values have an order; NaN for others.
+    cells : tuple of OwnCells
+        What the explained rows have in each column, in the table's own units.
     unit : {"probability", "score"}
         What is explained: a score where the model has no probabilities.
     """
@@ -105,7 +105,7 @@ class ModelExplanation:
     no_regions: str
     classes: tuple[str, ...]
     contributions: Floats
-    values: Floats
+    cells: tuple[OwnCells, ...]
     unit: Unit
 
     def ranked(self) -> list[ColumnImportance]:
@@ -153,16 +153,31 @@ class ModelExplanation:
             head += f", and by how much the error of {percent(self.error)} grows when a column is shuffled "
             head += f"({number_of(self.n_shuffled, 'row')}; ± one standard error)"
         two = len(self.classes) == 2
-        lines = [["column", "moves by", "", *["higher values"] * two, *["error grows by", ""] * judged]]
+        lines = [["column", "moves by", "", *["effect"] * two, *["error grows by", ""] * judged]]
         for one in self.ranked()[:most]:
             moved_by = [amount(one.contribution, self.unit), f"± {bare(one.contribution_error, self.unit)}"]
-            cells = [shown(one.column), *moved_by, *[direction_word(one.direction)] * two]
+            cells = [shown(one.column), *moved_by, *([self.effect(one)] if two else [])]
             if one.error_growth is not None and one.error_growth_error is not None:
                 cells += [f"{100 * one.error_growth:+.1f} points", f"± {100 * one.error_growth_error:.1f}"]
             lines.append(cells)
         rest = len(self.importance) - most
         more = f"\n… and {rest} more" if rest > 0 else ""
         return f"{paragraphs(head + ':')}\n\n{aligned(lines)}{more}"
+
+    def levels(self, one: ColumnImportance, output: int = 0) -> list[Level]:
+        """Categories of a column by their mean contribution, the highest first; those of one row only where all are."""
+        place = [other.column for other in self.importance].index(one.column)
+        found = levels(self.cells[place], self.contributions[:, place, output])
+        return [level for level in found if level.n_rows > 1] or found
+
+    def effect(self, one: ColumnImportance) -> str:
+        """Which way higher values of a column, or its categories, move the probability of the second class."""
+        found = self.levels(one)
+        if one.direction is not None:
+            return "varies" if abs(one.direction) < CLEAR else "rising" if one.direction > 0 else "falling"
+        if len(found) < 2 or one.contribution == 0:
+            return ""
+        return f"{shown(found[0].name, 16)} up, {shown(found[-1].name, 16)} down"
 
     def _region_text(self, regions: RowRegions) -> str:
         lines = [["network", "neurons", "holds", "expected output"]]
@@ -172,7 +187,7 @@ class ModelExplanation:
         hold = f"hold {percent(regions.other_probability)} of all"
         others = f"\n{regions.others:,} others {hold}." if regions.others else ""
         head = f"Regions by how much of {number_of(self.n_located, 'row')} each network has in them"
-        return f"{head}:\n\n{aligned(lines, left=2)}{others}"
+        return f"{paragraphs(head + ':')}\n\n{aligned(lines, left=2)}{others}"
 
     def _spectrum_text(self) -> str:
         shares = self.variance_by_order()
@@ -184,24 +199,11 @@ class ModelExplanation:
         spectrum, strongest = max(tops, key=lambda pair: abs(pair[1].coefficient))
         who = " and ".join(str(i + 1) for i in strongest.neurons)
         who += f" of network {spectrum.member + 1}" if self.spectra[-1].member else ""
-        return (
-            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}.\n"
+        return paragraphs(
+            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}. "
             f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
             f"{strongest.coefficient:+.3f}."
         )
-
-
-def direction_word(direction: float | None) -> str:
-    """What higher values of a column do to the probability of the second class, in a word or two.
-
-    Examples
-    --------
-    >>> direction_word(0.9), direction_word(-0.7), direction_word(0.2), direction_word(None)
-    ('raise it', 'lower it', 'vary', '')
-    """
-    if direction is None:
-        return ""
-    return "vary" if abs(direction) < CLEAR else "raise it" if direction > 0 else "lower it"
 
 
 def _group(k: int) -> str:
@@ -214,7 +216,7 @@ def _likeliest(output: tuple[float, ...], classes: tuple[str, ...]) -> str:
 
 
 def explain_model(
-    model: Any,
+    model: Model | FittedClassifier,
     X: Any,
     y: ArrayLike | None = None,
     *,
@@ -299,12 +301,12 @@ def explain_model_inputs(
         located = _some(rng, len(matrix), max(MOST_PROBABILITIES // table.H[..., 0].size, 50))
         mass = np.sum([P.sum(axis=0) for _, P in table.blocks(matrix[located])], axis=0) / len(located)
         held = table.listed(mass, regions)
-    values = _ordered_values(plan, matrix[explained_rows])
+    cells = own_cells(model, matrix[explained_rows][:, : plan.columns.n_features])
     return ModelExplanation(
-        _importance(plan.columns.names, contributions, values, growth), len(explained_rows),
+        _importance(plan.columns.names, contributions, cells, growth), len(explained_rows),
         0 if codes is None else len(shuffled), len(located), len(matrix), error, held,
         spectra(table.H) if table is not None and table.whole else (), why_no_regions(model.predictor),
-        model.labels.names, contributions, values, unit_of(model),
+        model.labels.names, contributions, cells, unit_of(model),
     )  # fmt: skip
 
 
@@ -316,18 +318,6 @@ def _part(progress: Callable[[float], None] | None, start: float, share: float) 
 def _some(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
     """Numbers of at most so many rows, drawn at random, in their order."""
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
-
-
-def _ordered_values(plan: ExplanationPlan, rows: Floats) -> Floats:
-    """The leading feature of every column, where it has an order: alone, or with more than two values; else NaN."""
-    owners = np.array(plan.columns.owners)
-    values = np.full((len(rows), len(plan.columns.names)), np.nan)
-    for j in range(values.shape[1]):
-        features = np.flatnonzero(owners == j)
-        leading = rows[:, features[0]]
-        if len(features) == 1 or len(np.unique(leading)) > 2:
-            values[:, j] = leading
-    return values
 
 
 def _error_growth(
@@ -356,7 +346,7 @@ def _error_growth(
 
 
 def _importance(
-    names: tuple[str, ...], contributions: Floats, values: Floats, growth: Floats | None
+    names: tuple[str, ...], contributions: Floats, cells: tuple[OwnCells, ...], growth: Floats | None
 ) -> tuple[ColumnImportance, ...]:
     sizes = np.abs(contributions)
     moved = sizes[..., 0] if sizes.shape[-1] == 1 else sizes.sum(axis=-1) / 2
@@ -367,23 +357,8 @@ def _importance(
     return tuple(
         ColumnImportance(
             name, float(moved[:, j].mean()), error(moved[:, j]),
-            _rank_correlation(values[:, j], contributions[:, j, 0]) if contributions.shape[-1] == 1 else None,
+            rank_correlation(cells[j], contributions[:, j, 0]) if contributions.shape[-1] == 1 else None,
             None if growth is None else float(growth[j].mean()), None if growth is None else error(growth[j]),
         )
         for j, name in enumerate(names)
     )  # fmt: skip
-
-
-def _rank_correlation(a: Floats, b: Floats) -> float | None:
-    """Spearman's correlation; None where one of them does not vary.
-
-    Examples
-    --------
-    >>> _rank_correlation(np.array([1.0, 2.0, 9.0]), np.array([0.0, 3.0, 4.0]))
-    1.0
-    """
-    if np.isnan(a).any() or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    from scipy.stats import rankdata
-
-    return float(np.clip(np.corrcoef(rankdata(a), rankdata(b))[0, 1], -1.0, 1.0).round(12))

@@ -7,7 +7,7 @@ from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import Explanation, RowExplanation, amount, shown
 from abnet.plots import LOWERS, RAISES
 from abnet.templates import templates
-from abnet.words import number_of, percent
+from abnet.words import number_of
 
 __all__ = ["model_html", "row_html", "rows_html"]
 
@@ -32,23 +32,22 @@ def _rendered(rows: Any, more: str) -> str:
 
 
 def _row(row: RowExplanation) -> dict[str, Any]:
-    sure = "" if row.probabilities is None else f" ({percent(row.probabilities[row.code])})"
     method = "exact" if row.exact else "sampled orders"
     return {
-        "number": row.number, "predicted": f"{shown(row.classes[row.code])}{sure}", "quantity": row.quantity,
-        "value": amount(row.values[row.output], row.unit), "lines": list(_lines(row)),
+        "number": row.number, "predicted": f"{row.prediction}.", "quantity": row.moves.quantity,
+        "lines": list(_lines(row)),
         "method": f"Shapley values ({method}), compared with {number_of(row.n_background, 'background row')}.",
     }  # fmt: skip
 
 
 def _lines(row: RowExplanation) -> Iterator[dict[str, Any]]:
     """The average, the columns that moved most, the others together, and the row, with places of their bars."""
-    c, ranked = row.output, row.ranked()
+    moved, ranked = row.moves, row.ranked()
     listed, rest = ranked[:MOST_COLUMNS], ranked[MOST_COLUMNS:]
-    moves = [(shown(row.columns[j]), shown(row.cells[j], 24), float(row.contributions[j, c])) for j in listed]
+    moves = [(shown(row.columns[j]), shown(row.cells[j], 24), float(moved.contributions[j])) for j in listed]
     if rest:
-        moves.append((number_of(len(rest), "other column"), "", float(row.contributions[rest, c].sum())))
-    base = float(row.base[c])
+        moves.append((number_of(len(rest), "other column"), "", float(moved.contributions[rest].sum())))
+    base = moved.base
     ends = [base]
     for _, _, move in moves:
         ends.append(ends[-1] + move)
@@ -67,8 +66,7 @@ def _lines(row: RowExplanation) -> Iterator[dict[str, Any]]:
     for (name, cell, move), start in zip(moves, ends, strict=False):
         colour = RAISES if move >= 0 else LOWERS
         yield line(name, cell, start, start + move, colour, amount(move, row.unit, sign=True))
-    value = float(row.values[c])
-    yield line("this row", "", 0.0, value, GREY, amount(value, row.unit))
+    yield line("this row", "", 0.0, moved.value, GREY, amount(moved.value, row.unit))
 
 
 def model_html(found: ModelExplanation) -> str:

@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.aggregation import region_probabilities
 from abnet.explanation.background import column_layout
 from abnet.explanation.regions import region_table
-from abnet.explanation.row_explanation import as_read, model_of
+from abnet.explanation.row_explanation import as_read
+from abnet.features import dense
 from abnet.labels import winners
-from abnet.model.model import Model, in_order
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, styled
+from abnet.preparation.columns import NumericColumn
 from abnet.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -208,7 +210,7 @@ def regions_figure(
 _EXPECTED, _VOTE = "expected output $F_A$", r"vote $\mathrm{sgn}\,F_A$"
 
 
-def plane_figure(model: Any, X: Any, y: Any = None, *, resolution: int = 150) -> "Figure":
+def plane_figure(model: Model | FittedClassifier, X: Any, y: Any = None, *, resolution: int = 150) -> "Figure":
     """Draw what a model of two columns of numbers says over the plane, in the columns' own units.
 
     Two classes: (a) the regions that hold the most of the plane, each with its share of the output; (b) F; (c) the
@@ -257,31 +259,23 @@ def plane_figure(model: Any, X: Any, y: Any = None, *, resolution: int = 150) ->
 
 def _two_columns(model: Model, X: Any) -> tuple[tuple[str, ...], Floats]:
     """Names of the two columns, and their numbers in X."""
-    layout, preparation = column_layout(model), _base(model)
+    layout, columns = column_layout(model), model.preparation.columns
     if len(layout.names) != 2 or not layout.original:
         raise ValueError(f"only a model of two columns is drawn over the plane; this one has {len(layout.names)}.")
-    if hasattr(preparation, "dropped"):
-        table = as_table(X)
-        raw = [column.raw(table) if column.kind == "numeric" else None for column in preparation.columns]
-        if raw[0] is None or raw[1] is None:
+    if columns:
+        table, numeric = as_table(X), [column for column in columns if isinstance(column, NumericColumn)]
+        if len(numeric) < 2:
             raise ValueError("only columns of numbers are drawn over the plane; this model has another kind.")
-        return layout.names, np.column_stack([values + column.form.offset for values, column in
-                                              zip(raw, preparation.columns, strict=True)])  # fmt: skip
-    rows = in_order(X, model.feature_names, model.preparation)
-    matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
+        return layout.names, np.column_stack([column.raw(table) + column.form.offset for column in numeric])
+    matrix = dense(model.in_order(X)).astype(np.float64)
     if matrix.shape[1] != 2:
         raise ValueError(f"the rows have {matrix.shape[1]} columns, of which the model uses two; give these alone.")
     return layout.names, matrix
 
 
-def _base(model: Model) -> Any:
-    preparation: Any = model.preparation
-    return preparation.base if hasattr(preparation, "base") else preparation
-
-
 def _as_rows(model: Model, names: tuple[str, ...], points: Floats) -> Any:
     """Points of the plane as rows that the model takes."""
-    return dict(zip(names, points.T, strict=True)) if hasattr(_base(model), "dropped") else points
+    return dict(zip(names, points.T, strict=True)) if model.preparation.by_name else points
 
 
 def _region_maps(

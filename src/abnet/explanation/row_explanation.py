@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import explained, shapley_values
+from abnet.features import dense
 from abnet.labels import winners
-from abnet.model.model import Model, in_order
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.predictors.predictor import as_matrix
 from abnet.tables.cells import to_text
 from abnet.tables.csv_files import UNNAMED
 from abnet.tables.frames import Table, as_table
-from abnet.words import aligned, number_of, percent
+from abnet.words import aligned, number_of, paragraphs, percent
 
 __all__ = [
     "Explanation",
+    "Moves",
     "RowExplanation",
     "Unit",
     "amount",
@@ -31,7 +33,6 @@ __all__ = [
     "bare",
     "explain",
     "explain_inputs",
-    "model_of",
     "row_cells",
     "shown",
     "unit_of",
@@ -78,6 +79,27 @@ def shown(text: str, most: int = 40) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class Moves:
+    """From the average over the background to a row, column by column: what texts and figures show.
+
+    Attributes
+    ----------
+    quantity : str
+        What moves: the probability of the predicted class, or its score.
+    base, value : float
+        Its average over the background, and what it is for the row.
+    contributions, standard_errors : arrays (columns,)
+        ``base + contributions.sum() = value``.
+    """
+
+    quantity: str
+    base: float
+    value: float
+    contributions: Floats
+    standard_errors: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class RowExplanation:
     """One row explained; C is 1 for two classes, whose second is explained, else their number.
 
@@ -86,9 +108,9 @@ class RowExplanation:
     number : int
         The row's number in the table, from 1 on.
     label : object
-        What is predicted.
+        What is predicted; None where the model's decision rule gives no answer.
     code : int
-        Its place among the classes.
+        The predicted class's place among the classes; without an answer, that of the class with the most votes.
     classes : tuple of str
     probabilities : tuple of float or None
         Of the classes, calibrated where the model knows how; None for models without.
@@ -132,7 +154,7 @@ class RowExplanation:
 
     @property
     def output(self) -> int:
-        """The column that `describe` and the figures are about: the only one, or that of the predicted class."""
+        """The column of the arrays that holds the predicted class: the only one, or its own."""
         return 0 if len(self.values) == 1 else self.code
 
     @property
@@ -141,13 +163,22 @@ class RowExplanation:
         return "score" if self.probabilities is None else "probability"
 
     @property
-    def quantity(self) -> str:
-        """The explained quantity in symbols."""
-        name = shown(self.classes[1 if len(self.values) == 1 else self.code])
-        return f"P({name})" if self.unit == "probability" else f"score for {name}"
+    def moves(self) -> Moves:
+        """What moved the probability of the predicted class, or its score.
+
+        Of two classes the arrays hold the second; if the first is predicted, its probability is 1 less that, and its
+        score the opposite one.
+        """
+        c, name = self.output, shown(self.classes[self.code])
+        quantity = f"P({name})" if self.unit == "probability" else f"score for {name}"
+        base, value, contributions = float(self.base[c]), float(self.values[c]), self.contributions[:, c]
+        if len(self.values) == 1 and self.code == 0:
+            whole = 1.0 if self.unit == "probability" else 0.0
+            base, value, contributions = whole - base, whole - value, 0.0 - contributions
+        return Moves(quantity, base, value, contributions, self.standard_errors[:, c])
 
     def ranked(self) -> list[int]:
-        """Places of the columns, those that moved the explained score most first."""
+        """Places of the columns, those that moved the prediction most first."""
         return np.argsort(-np.abs(self.contributions[:, self.output]), kind="stable").tolist()
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,34 +194,44 @@ class RowExplanation:
 
     def describe(self, most: int = 10) -> str:
         """The explanation in plain text, with the `most` columns that moved the row most."""
-        c = self.output
-        sure = "" if self.probabilities is None else f" with probability {percent(self.probabilities[self.code])}"
+        moves = self.moves
         lines = [
-            f"Row {self.number}: predicted {shown(self.classes[self.code])!r}{sure}.",
-            f"What moved {self.quantity} ({self._method()}):\n",
-            aligned(self._column_lines(most, c), left=2),
+            paragraphs(f"Row {self.number}: {self.prediction}."),
+            paragraphs(f"What moved {moves.quantity} ({self._method()}):") + "\n",
+            aligned(self._column_lines(most, moves), left=2, breaks=False),
         ]
         if self.regions is None:
             return "\n".join(lines)
-        lines += ["", "Regions that it falls in, with their share of the score F:\n"]
-        return "\n".join([*lines, aligned(_region_lines(self.regions, c), left=2)])
+        positive = f" (positive: {shown(self.classes[1])})" if len(self.values) == 1 else ""
+        head = paragraphs(f"Regions that it falls in, with their share of the score F{positive}:")
+        lines += ["", f"{head}\n"]
+        return "\n".join([*lines, aligned(_region_lines(self.regions, self.output), left=2)])
+
+    @property
+    def prediction(self) -> str:
+        """What is predicted and how probable it is, as part of a sentence."""
+        name = repr(shown(self.classes[self.code]))
+        sure = "" if self.probabilities is None else f" with probability {percent(self.probabilities[self.code])}"
+        if self.label is None:
+            return f"no answer; the vote is {name}{sure}"
+        return f"predicted {name}{sure}"
 
     def _method(self) -> str:
         against = f"compared with {number_of(self.n_background, 'background row')}"
         return f"{against}, exact" if self.exact else f"{against}, ± one standard error of sampling"
 
-    def _column_lines(self, most: int, c: int) -> list[list[str]]:
+    def _column_lines(self, most: int, moves: Moves) -> list[list[str]]:
         ranked, unit = self.ranked(), self.unit
         listed, rest = ranked[:most], ranked[most:]
-        lines = [["average over the background", "", amount(self.base[c], unit), ""]]
+        lines = [["average over the background", "", amount(moves.base, unit), ""]]
         for j in listed:
-            error = "" if self.exact else f"± {bare(self.standard_errors[j, c], unit)}"
-            moved = amount(self.contributions[j, c], unit, sign=True)
+            error = "" if self.exact else f"± {bare(moves.standard_errors[j], unit)}"
+            moved = amount(moves.contributions[j], unit, sign=True)
             lines.append([shown(self.columns[j]), shown(self.cells[j], 24), moved, error])
         if rest:
-            moved = amount(self.contributions[rest, c].sum(), unit, sign=True)
+            moved = amount(moves.contributions[rest].sum(), unit, sign=True)
             lines.append([number_of(len(rest), "other column"), "", moved, ""])
-        return [*lines, ["this row", "", amount(self.values[c], unit), ""]]
+        return [*lines, ["this row", "", amount(moves.value, unit), ""]]
 
     def _repr_html_(self) -> str:
         """For notebooks: a waterfall of the columns."""
@@ -325,16 +366,8 @@ def _number(cell: str) -> float | str:
         return cell
 
 
-def model_of(model: Any) -> Model:
-    """The model itself, or that of a fitted classifier."""
-    found = getattr(model, "model_", model)
-    if not isinstance(found, Model):
-        raise TypeError(f"only models of this library are explained, fitted or loaded; got a {type(model).__name__}.")
-    return found
-
-
 def explain(
-    model: Any,
+    model: Model | FittedClassifier,
     X: Any,
     *,
     background: Any = None,
@@ -383,7 +416,7 @@ def explain(
     x1                           1   +0.0%
     this row                         87.6%
     <BLANKLINE>
-    Regions that it falls in, with their share of the score F:
+    Regions that it falls in, with their share of the score F (positive: 1):
     <BLANKLINE>
     network  neurons  probability  expected   share
     1        +              87.6%    +1.000  +0.876
@@ -408,10 +441,14 @@ def explain_inputs(
     plan.check_fits(model)
     scores = model.predictor.scores(inputs)
     rows = as_read(inputs, model.n_inputs)
-    values, codes, said = shapley_values(model, rows, plan), winners(scores), explained(model, scores)
+    values, votes, answers, said = (
+        shapley_values(model, rows, plan), winners(scores), model.decision(scores), explained(model, scores),
+    )  # fmt: skip
+    codes = np.where(answers < model.n_classes, answers, votes)
     found = row_regions(model.predictor, rows, regions)
     probabilities = model.probabilities_from_scores(scores) if model.predictor.shares else None
     classes, labels = model.labels.names, model.labels.decode(codes).tolist()
+    labels = [label if answer < model.n_classes else None for label, answer in zip(labels, answers, strict=True)]
     why = why_no_regions(model.predictor) if found is None else ""
     return Explanation(
         tuple(
@@ -429,29 +466,24 @@ def explain_inputs(
 
 def as_read(inputs: Any, n_inputs: int) -> Floats:
     """Prepared rows as the network reads them: rounded to float32."""
-    matrix = as_matrix(inputs, n_inputs)
-    dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    return np.asarray(dense, np.float32).astype(np.float64)
+    return dense(as_matrix(inputs, n_inputs)).astype(np.float32).astype(np.float64)
 
 
 def row_cells(model: Model, layout: ColumnLayout, X: Any) -> list[tuple[str, ...]]:
     """The cells of the used columns of every row, as text."""
-    preparation: Any = model.preparation
-    base = getattr(preparation, "base", preparation) if hasattr(preparation, "thresholds") else preparation
-    if hasattr(base, "dropped"):  # of a table, whose columns have names
+    preparation = model.preparation
+    if preparation.columns:
         table = as_table(X)
         known = {name.removesuffix(f" {UNNAMED}"): name for name in table.columns} | {n: n for n in table.columns}
         columns = [table.cells(known[name]) for name in layout.names]
         return [tuple(to_text(column.cell(row)) for column in columns) for row in range(table.n_rows)]
-    signs = layout.original and hasattr(base, "thresholds")  # a constant column makes none
-    used = [place for place, made in enumerate(base.thresholds) if made] if signs else list(range(len(layout.names)))
+    used = list(range(len(layout.names))) if preparation.owners is None else sorted(set(preparation.owners))
     if isinstance(X, Table):
         names = model.feature_names or tuple(X.columns)
         columns = [X.cells(names[place]) for place in used]
         return [tuple(to_text(column.cell(row)) for column in columns) for row in range(X.n_rows)]
-    rows = in_order(X, model.feature_names, preparation) if layout.original else model.prepare(X)
-    matrix = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-    return [tuple(map(to_text, row)) for row in matrix[:, used]]
+    rows = model.in_order(X) if layout.original else model.prepare(X)
+    return [tuple(map(to_text, row)) for row in dense(rows)[:, used]]
 
 
 def without_background(model: Model) -> Model:

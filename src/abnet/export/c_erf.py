@@ -1,52 +1,50 @@
-"""The error function in C, by Taylor's polynomials: several times as fast as that of most libraries."""
+"""The error function in C, for a whole array and without branches, so that compilers vectorise it."""
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import erf
-
-from abnet.export.c_text import CPart, c_array
+from abnet.export.c_text import CPart
 
 __all__ = ["erf_code"]
 
-NODES, TERMS = 8, 12
-"""Nodes for each unit of the argument, and terms at each node: enough for 1e-15."""
-END = 6
-"""From here on the error function is 1 in float64."""
+END = 5.7
+"""From here on the error function is 1 within 1e-15."""
+COEFFICIENTS = (
+    1.0, 0.14104739588744303, 0.08952465545872913, 0.02453844598012186, 0.003395263258080773, 0.0012710032920073642,
+    0.0003436372571524318, -2.83526984267349e-05, 1.54504657793367e-05, 7.937793842451934e-06, -4.820084937025933e-06,
+    1.8595393369561087e-06, -4.355461011899506e-07, 7.010257243383092e-08, -6.614994435976433e-09,
+    2.925337242091242e-10, 4.235442588582621e-12,
+)  # fmt: skip
+"""P with ``erf(x) = 1 - P(x)^-8`` within 2.1e-14 on [0, END], fitted to ``erfc(x)^(-1/8)`` (minimax)."""
 
-_ERF = f"""
-/* The error function within 1e-15: Taylor's polynomial at the nearest of {NODES} nodes for each unit, in two halves,
-   of which neither waits for the other, and without branches. */
-static double abnet_erf(double x) {{
-    const double far = fabs(x), size = far < {END}.0 ? far : {END}.0;
-    const int node = (int)(size * {NODES}.0 + 0.5);
-    const double t = size - (double)node * {1 / NODES!r}, t2 = t * t;
-    const double *const a = abnet_taylor + node * {TERMS};
-    double even = a[{TERMS - 2}], odd = a[{TERMS - 1}];
-    int k;
-    for (k = {TERMS - 4}; k >= 0; k -= 2) {{
-        even = even * t2 + a[k];
-        odd = odd * t2 + a[k + 1];
-    }}
-    return copysign(even + odd * t, x);
-}}
+_ERF = """
+/* The error function of x * scale for n numbers x, in place, within 3e-14: 1 - P^-8 with a polynomial P, in four parts
+   that do not wait for each other. Large numbers are cut off in a loop of their own: compilers vectorise both. */
+static void abnet_erf(double *x, int n, double scale) {
+    int i;
+    for (i = 0; i < n; i++) {
+        const double y = x[i] * scale;
+        x[i] = y < -%(end)s ? -%(end)s : y > %(end)s ? %(end)s : y;
+    }
+    for (i = 0; i < n; i++) {
+        const double t = fabs(x[i]), t2 = t * t, t4 = t2 * t2;
+        const double a = %(a)s;
+        const double b = %(b)s;
+        const double c = %(c)s;
+        const double d = %(d)s;
+        const double p = (a + b * t) + (c + d * t) * t2, p2 = p * p, p4 = p2 * p2;
+        x[i] = copysign(1.0 - 1.0 / (p4 * p4), x[i]);
+    }
+}
 """
 
 
 def erf_code() -> CPart:
-    """``static double abnet_erf(double x)`` and its table."""
-    table = _taylor(np.arange(END * NODES + 1) / NODES)
-    return CPart(f"{c_array('double', 'abnet_taylor', table)}\n{_ERF}", 8 * table.size, libm=True)
+    """``static void abnet_erf(double *x, int n, double scale)``."""
+    words = {name: _horner(COEFFICIENTS[j::4]) for j, name in enumerate("abcd")}
+    return CPart(_ERF % (words | {"end": END}), libm=True)
 
 
-def _taylor(c: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Coefficients (len(c), TERMS) of ``erf(c + t)``: the derivatives of erf at c are ``erf'(c) (-1)^n H_n(c)``.
-
-    H_n are Hermite's polynomials, ``H_{n+1} = 2c H_n - 2n H_{n-1}``.
-    """
-    slope = 2 / np.sqrt(np.pi) * np.exp(-(c**2))
-    before, now, factorial, columns = np.zeros_like(c), np.ones_like(c), 1.0, [erf(c)]
-    for n in range(TERMS - 1):
-        factorial *= n + 1
-        columns.append(slope * (-1) ** n * now / factorial)
-        before, now = now, 2 * c * now - 2 * n * before
-    return np.stack(columns, axis=1)
+def _horner(coefficients: tuple[float, ...]) -> str:
+    """A polynomial of t4 in Horner's form."""
+    text, *others = map(repr, reversed(coefficients))
+    for coefficient in others:
+        text = f"({text}) * t4 + {coefficient}" if "*" in text else f"{text} * t4 + {coefficient}"
+    return text

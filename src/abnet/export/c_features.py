@@ -11,7 +11,6 @@ from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
 from abnet.export.c_words import words_code
 from abnet.export.plan import ExportPlan
-from abnet.preparation.coded import ThermometerMap
 from abnet.preparation.columns import (
     CLIP,
     LARGEST,
@@ -23,6 +22,7 @@ from abnet.preparation.columns import (
     WordsColumn,
 )
 from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.preparation.thermometer import ThermometerMap
 from abnet.tables.cells import BLANK
 
 __all__ = ["feature_code"]

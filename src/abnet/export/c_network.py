@@ -1,5 +1,6 @@
 """The network in C: plain loops over neighbouring neurons, from the features of a row to scores."""
 
+import math
 from functools import reduce, singledispatch
 from operator import add
 
@@ -33,15 +34,37 @@ static double abnet_sums(const float *f, double *restrict z) {
     double norm = ABNET_CODES; /* each code is -1 or 1 */
 %(declared)s    int i, u;
     for (u = 0; u < ABNET_UNITS; u++) z[u] = abnet_b[u];
-    for (i = 0; i < ABNET_FEATURES; i++)
-        if (f[i] < 0.0f || f[i] > 0.0f) {
-            const double x = f[i];
-            norm += (double)f[i] * f[i];
-            for (u = 0; u < ABNET_UNITS; u++) z[u] += x * abnet_W[i * ABNET_UNITS + u];
-        }
-%(codes)s    return norm;
+%(inputs)s%(codes)s    return norm;
 }
 """
+
+_INPUTS = """    for (i = %(start)d; i < %(end)d; i += %(step)d) {
+        const double %(x)s;
+        if (%(any)s) {
+            norm += %(squares)s;
+            for (u = 0; u < ABNET_UNITS; u++)
+                z[u] += %(products)s;
+        }
+    }
+"""
+
+
+def _inputs(n: int) -> str:
+    """The products of n inputs, four at a time: a sum is then read and written once for four of them."""
+    loops = []
+    for start, end, step in ((0, n - n % 4, 4), (n - n % 4, n, n % 4)):
+        several = range(step)
+        words = {
+            "x": ", ".join(f"x{j} = f[i + {j}]" for j in several),
+            "any": " || ".join(f"f[i + {j}] != 0.0f" for j in several),
+            "squares": " + ".join(f"x{j} * x{j}" for j in several),
+            "products": "\n                    + ".join(
+                f"x{j} * abnet_W[(i + {j}) * ABNET_UNITS + u]" for j in several
+            ),
+        }
+        loops += [_INPUTS % (words | {"start": start, "end": end, "step": step})] * (start < end)
+    return "".join(loops)
+
 
 _CODES = """    for (i = 0; i < ABNET_CODED; i++) {
         /* A value that reaches k of n thresholds has k codes of 1, then n - k of -1: row k of a table. */
@@ -71,7 +94,7 @@ def _leading(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -
             CPart(c_array("int", "abnet_first", first), 4 * len(first)),
             c_reals("abnet_thresholds", least_reaching([t for place in coded for t in plan.thresholds[place]])),
         ]
-    ram, words = 8 * len(b), {"codes": "", "declared": ""}
+    ram, words = 8 * len(b), {"inputs": _inputs(base), "codes": "", "declared": ""}
     if plan.n_codes:
         steps, sums = steps_of(W[:, base:]), _sums_of_codes(W[:, base:].T, lengths)
         whole = np.round(sums / steps)
@@ -81,10 +104,8 @@ def _leading(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -
                 c_reals("abnet_step", steps),
             ]
             ram += 4 * len(b)
-            words = {
-                "declared": "    int whole[ABNET_UNITS] = {0};\n",
-                "codes": _CODES % {"into": "whole"} + _WHOLE,
-            }
+            words["declared"] = "    int whole[ABNET_UNITS] = {0};\n"
+            words["codes"] = _CODES % {"into": "whole"} + _WHOLE
         else:
             parts.append(c_reals("abnet_sums_of", sums))
             words["codes"] = _CODES % {"into": "z"}
@@ -123,7 +144,7 @@ static void abnet_scores(const float *f, double *scores) {
     double sums[ABNET_OUTPUTS << ABNET_SECOND];
     const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));
     int i, j, k, member, line = 0;
-    for (i = 0; i < ABNET_UNITS; i++) z[i] = abnet_erf(z[i] * root);
+    abnet_erf(z, ABNET_UNITS, root);
     for (k = 0; k < ABNET_OUTPUTS; k++) scores[k] = 0.0;
     for (member = 0; member < ABNET_MEMBERS; member++) {
         abnet_corners(z + member * ABNET_WIDTH, ABNET_FIRST, first);
@@ -241,8 +262,9 @@ _PATHS_OF_A_LAYER = """
                 for (p = 0; p < ABNET_BLOCK; p++) z%(above)d[u][p] *= %(scale)s;"""
 
 _DECODED = """
+            for (u = 0; u < ABNET_WIDTH; u++) abnet_erf(%(last)s[u], ABNET_BLOCK, 1.0);
             for (p = 0; p < ABNET_BLOCK; p++) {
-                for (u = 0; u < ABNET_WIDTH; u++) m[u] = abnet_erf(%(last)s[u][p]);
+                for (u = 0; u < ABNET_WIDTH; u++) m[u] = %(last)s[u][p];
                 abnet_corners(m, ABNET_FIRST, low[p]);
                 abnet_corners(m + ABNET_FIRST, ABNET_SECOND, high[p]);
             }
@@ -289,7 +311,11 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
         ]
     else:
         counted = "p < ABNET_BLOCK && block * ABNET_BLOCK + p < ABNET_PATHS"
-        lines += [f"            for (p = 0; {counted}; p++) scores[0] += abnet_erf(z{depth}[0][p]);", "        }"]
+        lines += [
+            f"            abnet_erf(z{depth}[0], ABNET_BLOCK, 1.0);",
+            f"            for (p = 0; {counted}; p++) scores[0] += z{depth}[0][p];",
+            "        }",
+        ]
     lines += [
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= (double)ABNET_MEMBERS * ABNET_PATHS;",
         "}\n",
@@ -304,16 +330,32 @@ _MEANS_OF_A_LAYER = """
             sum[u] = abnet_b%(k)d[member * %(units)d + u];
             variance[u] = %(least)s;
         }
-        for (i = 0; i < %(below)d; i++) {
-            const double mean = v[i], left = 1.0 - mean * mean;
-            const int w = (member * %(below)d + i) * %(units)d;
+        for (i = 0; i < %(below)d; i += %(step)d) {
+            %(means)s
             for (u = 0; u < %(units)d; u++) {
-                const double weight = abnet_W%(k)d[w + u];
-                sum[u] += weight * mean;
-                variance[u] += weight * weight * left;
+                %(weights)s
+                sum[u] += %(sum)s;
+                variance[u] += %(variance)s;
             }
         }
-        for (u = 0; u < %(units)d; u++) v[u] = abnet_erf(sum[u] / sqrt(2.0 * variance[u]));"""
+        for (u = 0; u < %(units)d; u++) v[u] = sum[u] / sqrt(2.0 * variance[u]);
+        abnet_erf(v, %(units)d, 1.0);"""
+
+
+def _means_of_a_layer(k: int, units: int, below: int, least: str) -> str:
+    """The means of layer k of a member; those of the layer below are taken up to four at a time."""
+    several, v = range(math.gcd(below, 4)), f"z[member * {below} + " if k == 2 else "v["
+    means = [f"const double v{j} = {v}i + {j}], left{j} = 1.0 - v{j} * v{j};" for j in several]
+    weights = [f"const double w{j} = abnet_W{k}[(member * {below} + i + {j}) * {units} + u];" for j in several]
+    words = {
+        "means": "\n            ".join(means),
+        "weights": "\n                ".join(weights),
+        "sum": " + ".join(f"w{j} * v{j}" for j in several),
+        "variance": " + ".join(f"w{j} * w{j} * left{j}" for j in several),
+    }
+    sizes = {"k": k, "units": units, "below": below, "step": len(several), "least": least}
+    return (_MEANS_OF_A_LAYER % (words | sizes)).lstrip("\n")
+
 
 _SHARED = """    for (i = 0; i < 1 << ABNET_FIRST; i++) {
         double p[1 << ABNET_SECOND] = {0.0};
@@ -327,9 +369,9 @@ _SHARED = """    for (i = 0; i < 1 << ABNET_FIRST; i++) {
 @network_code.register
 def _(network: MeanLayers, plan: ExportPlan) -> CPart:
     """Each output corner's probability is a product of two halves, added up over the members and decoded once."""
-    members, leading, n = network.weights[0].shape
+    members, _, n = network.weights[0].shape
     widths, several = [b.shape[1] for b in network.biases], network.codes is not None
-    first = widths[-1] // 2
+    first, above = widths[-1] // 2, max(widths[1:])
     parts = [
         _defines(MEMBERS=members, **({"FIRST": first, "SECOND": widths[-1] - first} if several else {"OUTPUTS": 1})),
         _leading(network.weights[0].reshape(-1, n), network.biases[0].reshape(-1), plan),
@@ -337,23 +379,21 @@ def _(network: MeanLayers, plan: ExportPlan) -> CPart:
     lines = [
         "/* Each unit's mean output, by the mean and the variance of its sum. */",
         "static void abnet_scores(const float *f, double *scores) {",
-        f"    double z[ABNET_UNITS], v[{max(widths)}], sum[{max(widths[1:])}], variance[{max(widths[1:])}];",
+        f"    double z[ABNET_UNITS], v[{above}], sum[{above}], variance[{above}];",
         *["    double first[ABNET_MEMBERS][1 << ABNET_FIRST], second[ABNET_MEMBERS][1 << ABNET_SECOND];"] * several,
         # Four sums of each class: one alone would wait for the corner before.
         *["    double part[4][ABNET_OUTPUTS] = {{0.0}};"] * several,
         "    const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));",
         "    int i, u, member;",
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = 0.0;",
+        "    abnet_erf(z, ABNET_UNITS, root);",
         "    for (member = 0; member < ABNET_MEMBERS; member++) {",
-        f"        for (i = 0; i < {leading}; i++) v[i] = abnet_erf(z[member * {leading} + i] * root);",
     ]
     for k, (W, b) in enumerate(zip(network.weights[1:], network.biases[1:], strict=True), start=2):
         parts += [c_reals(f"abnet_W{k}", W.swapaxes(1, 2)), c_reals(f"abnet_b{k}", b)]
         least = c_number(W.shape[2] + 1 + network.e, single=False)
-        lines.append(
-            (_MEANS_OF_A_LAYER % {"k": k, "units": W.shape[1], "below": W.shape[2], "least": least}).lstrip("\n")
-        )
-    ram = 8 * (max(widths) + 2 * max(widths[1:]))
+        lines.append(_means_of_a_layer(k, W.shape[1], W.shape[2], least))
+    ram = 8 * 3 * above
     if network.codes is None:
         lines += ["        scores[0] += v[0];", "    }"]
     else:

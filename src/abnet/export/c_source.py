@@ -107,7 +107,7 @@ def to_c(
     >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes
-    (4763, 80)
+    (59, 80)
     """
     files = c_files(path, example=example)
     source = c_program(model, prefix=prefix, header=files[1].name, single=single)

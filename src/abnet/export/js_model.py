@@ -18,9 +18,8 @@ from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.pbgnet import PBGNet
 from abnet.predictors.predictor import Predictor
-from abnet.preparation.coded import CodedMap, preparation_to_dict, stored_form
+from abnet.preparation import preparation_to_dict
 from abnet.preparation.columns import HashedColumn, WordsColumn
-from abnet.preparation.table_map import TableMap
 from abnet.tables.cells import BLANK
 
 __all__ = ["js_library", "js_program", "js_record", "script_json"]
@@ -78,15 +77,11 @@ def js_record(model: Model) -> dict[str, Any]:
     >>> record["network"]["type"], record["columns"][1]["name"], record["classes"]
     ('table', 'column 2', ['-1', '1'])
     """
-    preparation = None if model.preparation is None else stored_form(model.preparation)
-    base = preparation.base if isinstance(preparation, CodedMap) else preparation
-    words = isinstance(base, TableMap) and any(
-        isinstance(column, WordsColumn | HashedColumn) for column in base.columns
-    )
+    words = any(isinstance(column, WordsColumn | HashedColumn) for column in model.preparation.columns)
     return {
         "network": _sized(_network(model.predictor)),
-        "preparation": None if preparation is None else _plain(preparation_to_dict(preparation)),
-        "columns": _columns(model, base),
+        "preparation": _plain(preparation_to_dict(model.preparation)),
+        "columns": _columns(model),
         "classes": list(model.labels.names),
         "shares": model.predictor.shares,
         "calibration": None if model.calibration is None else model.calibration.to_dict(),
@@ -96,14 +91,15 @@ def js_record(model: Model) -> dict[str, Any]:
     }
 
 
-def _columns(model: Model, base: Any) -> list[dict[str, Any]]:
+def _columns(model: Model) -> list[dict[str, Any]]:
     """Name and kind of every cell of a row."""
-    if isinstance(base, TableMap):
-        for column in base.columns:
-            if column.kind not in KINDS:
-                raise ValueError(f"column {column.name!r} is one of {column.kind}, which web pages do not read.")
-        return [{"name": column.name, "kind": column.kind} for column in base.columns]
-    n = model.n_inputs if base is None else base.n_features_in
+    columns = model.preparation.columns
+    for column in columns:
+        if column.kind not in KINDS:
+            raise ValueError(f"column {column.name!r} is one of {column.kind}, which web pages do not read.")
+    if columns:
+        return [{"name": column.name, "kind": column.kind} for column in columns]
+    n = model.preparation.n_features_in or model.n_inputs
     names = model.feature_names or [f"column {place}" for place in range(1, n + 1)]
     return [{"name": name, "kind": "numeric"} for name in names]
 

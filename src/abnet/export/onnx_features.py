@@ -9,7 +9,6 @@ import numpy as np
 
 from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import ExportPlan
-from abnet.preparation.coded import ThermometerMap
 from abnet.preparation.columns import (
     CLIP,
     LARGEST,
@@ -21,6 +20,7 @@ from abnet.preparation.columns import (
     WordsColumn,
 )
 from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.preparation.thermometer import ThermometerMap
 from abnet.tables.cells import BLANK
 
 __all__ = ["onnx_features"]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from abnet.predictors.layers import Layers
 from abnet.predictors.moments import Moments
 from abnet.predictors.paths import Paths
 from abnet.predictors.predictor import Predictor
-from abnet.preparation.coded import CodedMap, ThermometerMap, stored_form
 from abnet.preparation.columns import (
     BooleanColumn,
     Column,
@@ -27,7 +25,7 @@ from abnet.preparation.columns import (
     WordsColumn,
 )
 from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.table_map import TableMap
+from abnet.preparation.thermometer import ThermometerMap
 
 __all__ = [
     "ExportPlan",
@@ -170,16 +168,15 @@ class ExportPlan:
 def export_plan(model: Model) -> ExportPlan:
     """The parts of a model; ValueError for one that cannot be exported, with what can be."""
     network = network_of(model.predictor)
-    preparation: Any = model.preparation
-    preparation = None if preparation is None else stored_form(preparation)
-    thresholds: tuple[tuple[float, ...], ...] = ()
-    if isinstance(preparation, CodedMap):
-        preparation, thresholds = preparation.base, preparation.thresholds
-    if isinstance(preparation, TableMap):
-        _check_exact(preparation)
+    preparation = model.preparation
+    if preparation.why_not_stored:
+        raise ValueError(preparation.why_not_stored)
+    if preparation.columns:
+        _check_exact(preparation.columns)
         names = tuple(column.name for column in preparation.columns)
-        return ExportPlan(model, network, names, preparation.columns, None, thresholds)
-    return ExportPlan(model, network, model.feature_names, None, preparation, thresholds)
+        return ExportPlan(model, network, names, preparation.columns, None, preparation.codes)
+    scaling = preparation.base if isinstance(preparation.base, Scaling) else None
+    return ExportPlan(model, network, model.feature_names, None, scaling, preparation.codes)
 
 
 @singledispatch
@@ -239,15 +236,15 @@ def output_codes(words: NDArray[np.int8] | None) -> NDArray[np.intp] | None:
     return None if words is None else nearest_word(words, corners(words.shape[1], np.float64))
 
 
-def _check_exact(preparation: TableMap) -> None:
+def _check_exact(columns: tuple[Column, ...]) -> None:
     """Refuse kinds of columns that no exporter writes, and whole numbers that a float64 does not hold."""
-    hashed = [column.name for column in preparation.columns if isinstance(column, HashedColumn)]
+    hashed = [column.name for column in columns if isinstance(column, HashedColumn)]
     if hashed:
         raise ValueError(
             f"columns of hashed text are not exported, and this model has {', '.join(map(repr, hashed))}: fit again "
             "without them (abnet fit --drop COLUMN), or predict with the Python package."
         )
-    for column in preparation.columns:
+    for column in columns:
         if not isinstance(column, KNOWN):
             raise ValueError(
                 f"column {column.name!r} is of kind {column.kind!r}, which is not exported: fit again without it "

@@ -20,6 +20,8 @@ from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.model.smaller_arrays import restored, shrunk
 from abnet.predictors.kinds import kind_of, predictor_class
+from abnet.preparation import preparation_from_dict, preparation_to_dict
+from abnet.preparation.preparation import Unprepared
 
 __all__ = ["FORMAT", "VERSION", "config_text", "digest", "load", "pack", "save", "unpack"]
 
@@ -118,7 +120,7 @@ def config_text(model: Model) -> str:
         "kind": kind_of(model.predictor),
         "labels": model.labels.to_dict(),
         "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "preparation": _stored(model.preparation),
+        "preparation": preparation_to_dict(model.preparation),
         "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "certificate": None if model.certificate is None else model.certificate.to_dict(),
         "decision": msgspec.to_builtins(model.decision),
@@ -128,14 +130,6 @@ def config_text(model: Model) -> str:
         return json.dumps(config, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError) as error:
         raise ValueError(f"a model file holds plain finite numbers and text only: {error}.") from error
-
-
-def _stored(preparation: Any) -> dict[str, Any] | None:
-    if preparation is None:
-        return None
-    from abnet.preparation import preparation_to_dict
-
-    return preparation_to_dict(preparation)
 
 
 def parse_config(text: str) -> dict[str, Any]:
@@ -170,11 +164,12 @@ def _finite(text: str) -> float:
 
 def _model(config: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
     """The model of a parsed config and arrays, every part of it checked."""
-    calibration = config["calibration"]
+    calibration, record = config["calibration"], config["preparation"]
+    preparation: Any = None if record is None else preparation_from_dict(record)
     return Model(
         predictor_class(config["kind"]).from_arrays(arrays),
         Labels.from_dict(config["labels"]),
-        _preparation(config["preparation"]),
+        preparation,
         _names(config["feature_names"]),
         None if calibration is None else Calibration.from_dict(calibration),
         None if config["certificate"] is None else Certificate.from_dict(config["certificate"]),
@@ -196,14 +191,6 @@ def _names(value: Any) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError("its feature names are not a list of texts.")
     return tuple(value)
-
-
-def _preparation(record: Any) -> Any:
-    if record is None:
-        return None
-    from abnet.preparation import preparation_from_dict
-
-    return preparation_from_dict(record)
 
 
 FORMAT, VERSION = "abnet", "2"
@@ -296,12 +283,9 @@ def _checked_config(arrays: dict[str, Any], texts: dict[str, str]) -> dict[str, 
 
 def _check_width(model: Model) -> None:
     """Refuse a preparation, feature names or a decision that do not fit the predictor."""
-    if model.preparation is not None:
-        found, what = model.preparation.n_features_out, "its preparation makes"
-    elif model.feature_names is not None:
+    found, what = model.preparation.n_features_out, "its preparation makes"
+    if isinstance(model.preparation, Unprepared) and model.feature_names is not None:
         found, what = len(model.feature_names), "it names"
-    else:
-        found, what = model.n_inputs, "it takes"
     if found != model.n_inputs:
         raise ValueError(f"{what} {found} features, its network takes {model.n_inputs}.")
     if model.decision.kind == "cut" and (model.n_classes != 2 or model.decision.positive not in (0, 1)):

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from abnet.calibration import Calibration
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.features import CodedRows
+from abnet.features import CodedRows, Inputs
 from abnet.labels import Labels
 from abnet.model.card import Card
 from abnet.model.records import as_columns
 from abnet.predictors.predictor import Predictor, shares_of
+from abnet.preparation import Preparation, as_preparation
+from abnet.tables.caller_rows import is_frame
 from abnet.words import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
     from abnet.export import CSource
 
-__all__ = ["Model", "in_order"]
+__all__ = ["FittedClassifier", "Model", "model_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,8 +39,8 @@ class Model:
         Scores of prepared rows.
     labels : Labels or array of labels
         Of two labels the first stands for -1, the second for +1.
-    preparation : object with ``transform``, optional
-        Fitted map from the caller's rows to the network's inputs.
+    preparation : Preparation, or fitted transformer, optional
+        From the caller's rows to the network's inputs; without it, rows stay as they are.
     feature_names : tuple of str, optional
         Columns in the order of training.
     calibration : Calibration, optional
@@ -60,7 +62,7 @@ class Model:
 
     predictor: Predictor
     labels: Labels = field(default_factory=lambda: Labels(np.array([-1, 1])))
-    preparation: Any = None
+    preparation: Preparation = None  # type: ignore[assignment]  # then `Unprepared`
     feature_names: tuple[str, ...] | None = None
     calibration: Calibration | None = None
     certificate: Certificate | None = None
@@ -70,6 +72,7 @@ class Model:
     def __post_init__(self) -> None:
         if not isinstance(self.labels, Labels):
             object.__setattr__(self, "labels", Labels(self.labels))
+        object.__setattr__(self, "preparation", as_preparation(self.preparation, self.n_inputs))
         if self.labels.n_classes != self.predictor.n_classes:
             told, labels = self.predictor.n_classes, self.labels.n_classes
             raise ValueError(f"the scores tell {told} classes apart, but there are {labels} labels.")
@@ -99,20 +102,34 @@ class Model:
         """Names of the columns, if training knew them."""
         return self.feature_names
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Any) -> Inputs:
         """The network's inputs for the caller's rows; codes are not written out.
 
         Rows are an array, a frame, a record of columns, a dict (one row) or a list of dicts.
         """
-        X = as_columns(X, self.feature_names, by_name=_by_name(self.preparation))
-        X, preparation = in_order(X, self.feature_names, self.preparation), self.preparation
-        if preparation is None:
-            return X
-        return preparation.coded_rows(X) if hasattr(preparation, "coded_rows") else preparation.transform(X)
+        return self.preparation.inputs(self.in_order(self.from_dicts(X)))
+
+    def from_dicts(self, X: Any) -> Any:
+        """Rows that are dicts as columns by name, or as an array; anything else as it is."""
+        names = [column.name for column in self.preparation.columns] or self.feature_names or ()
+        return as_columns(X, names, by_name=self.preparation.by_name)
 
     def prepare(self, X: Any) -> Any:
         """`features` with codes written out."""
         return np.asarray(made) if isinstance(made := self.features(X), CodedRows) else made
+
+    def in_order(self, X: Any) -> Any:
+        """A frame's columns in the order of training, unless they are found by name; one missing is an error."""
+        names = self.feature_names
+        if names is None or not is_frame(X) or self.preparation.by_name:
+            return X
+        found = [str(column) for column in X.columns]
+        if found == list(names):
+            return X
+        missing = [name for name in names if name not in found]
+        if missing:
+            raise ValueError(f"X lacks the column {missing[0]!r} that the model was trained on.")
+        return X[[X.columns[found.index(name)] for name in names]]
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """The score ``F(x)`` of every row; positive for ``classes_[1]``. Several classes: their shares of the vote."""
@@ -227,19 +244,27 @@ class Model:
         return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
 
 
-def _by_name(preparation: Any) -> bool:
-    """Whether a preparation finds the columns of a table by their names."""
-    return hasattr(preparation, "extra_columns") or hasattr(preparation, "map_")
+@runtime_checkable
+class FittedClassifier(Protocol):
+    """What has a model: a fitted classifier of this library, or a search."""
+
+    @property
+    def model_(self) -> Model:
+        """The model."""
 
 
-def in_order(X: Any, names: tuple[str, ...] | None, preparation: Any) -> Any:
-    """A frame's columns in the order of training, unless a table's preparation sees to it; one missing is an error."""
-    if names is None or not hasattr(X, "columns") or _by_name(preparation):
-        return X
-    found = [str(column) for column in X.columns]
-    if found == list(names):
-        return X
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise ValueError(f"X lacks the column {missing[0]!r} that the model was trained on.")
-    return X[[X.columns[found.index(name)] for name in names]]
+def model_of(given: Model | FittedClassifier) -> Model:
+    """The model itself, or that of a fitted classifier.
+
+    Examples
+    --------
+    >>> model_of(3)
+    Traceback (most recent call last):
+    TypeError: expected a fitted classifier of abnet, or a model that was loaded; got int.
+    """
+    found = given.model_ if isinstance(given, FittedClassifier) else given
+    if not isinstance(found, Model):
+        raise TypeError(
+            f"expected a fitted classifier of abnet, or a model that was loaded; got {type(given).__name__}."
+        )
+    return found

@@ -13,7 +13,7 @@ from abnet.atomic import atomic_path
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.errors import Parameter, ParameterError
 from abnet.model.model import Model
-from abnet.model.table_rows import as_model, frames_of, prepared, unused_columns
+from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared, unused_columns
 from abnet.predictors.kinds import kind_of
 from abnet.preparation.unseen import Unseen, merge, refuse_unseen
 from abnet.tables.cells import TableError, listed
@@ -87,7 +87,7 @@ class PredictedTable:
 
 
 def predict_table(
-    model: Any,
+    model: ModelOrPath,
     table: Any,
     output: str | os.PathLike[str] | TextIO | None = None,
     *,
@@ -191,7 +191,8 @@ class _Job:
 
     def run(self, table: Any, write: Writer, progress: Callable[[float], None] | None) -> None:
         """Predict all rows, batch by batch."""
-        for batch in frames_of(table, progress=progress):
+        ragged: dict[int, str] | None = {} if self.skips else None
+        for batch in frames_of(table, progress=progress, ragged=ragged):
             frame = as_table(batch, before=self.n_rows)
             if self.n_rows == 0:
                 self.ignored = unused_columns(self.model, frame)
@@ -204,6 +205,11 @@ class _Job:
                 codes[rows] = own
                 if shares is not None:
                     shares[rows] = probabilities
+            for place in [place for place in ragged or () if place < self.n_rows + batch.height]:
+                codes[place - self.n_rows] = self.model.n_classes
+                if shares is not None:
+                    shares[place - self.n_rows] = np.nan
+                self.skipped.append(SkippedRow(place + 1, (ragged or {}).pop(place)))
             write(kept, codes, shares)
             self.n_rows += batch.height
             self.tally += np.bincount(codes, minlength=len(self.tally))
@@ -212,11 +218,9 @@ class _Job:
 
     def _empty_columns(self, frame: Table) -> list[str]:
         """Columns that held no value so far, and hold none in these rows."""
-        preparation: Any = self.model.preparation
-        if (self.n_rows and not self.empty) or not hasattr(preparation, "empty_columns"):
+        if self.n_rows and not self.empty:
             return []
-        found: list[str] = preparation.empty_columns(frame, self.empty if self.n_rows else None)
-        return found
+        return self.model.preparation.empty_columns(frame, self.empty if self.n_rows else None)
 
     def _scored(
         self, batch: "polars.DataFrame", before: int, start: int = 0
@@ -224,7 +228,7 @@ class _Job:
         """Answers to spans of rows; a span with a row that cannot be read is halved until that row is alone."""
         frame = as_table(batch, before=before)
         try:
-            rows, reports = prepared(self.model, frame, written=False)
+            rows, reports = prepared(self.model, frame)
             if self.refuses_unseen:
                 refuse_unseen(frame, reports)
         except TableError as error:

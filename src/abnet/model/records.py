@@ -8,40 +8,56 @@ import numpy as np
 __all__ = ["as_columns"]
 
 
-def as_columns(X: Any, names: Sequence[str] | None, *, by_name: bool) -> Any:
+def as_columns(X: Any, names: Sequence[str], *, by_name: bool) -> Any:
     """Rows that are dicts as a record of columns, or as an array in the order of `names`; anything else as it is.
 
     Parameters
     ----------
     X : anything
-        A dict whose values are no lists is one row.
-    names : sequence of str or None
-        Columns that the model was trained on, in order.
+        A dict whose values are no lists is one row, a list of dicts are rows. Their order of names does not matter,
+        nor do names that the model does not read.
+    names : sequence of str
+        Columns that the model reads, in order; if there are none, they are unknown.
     by_name : bool
         Whether the model's preparation finds columns by their names.
 
     Examples
     --------
-    >>> as_columns([{"age": 31, "city": "Oslo"}, {"age": None, "city": "Lima"}], None, by_name=True)
+    >>> as_columns([{"age": 31, "city": "Oslo"}, {"city": "Lima", "age": None, "id": 7}], ["age", "city"], by_name=True)
     {'age': [31, None], 'city': ['Oslo', 'Lima']}
     """
     if isinstance(X, Mapping) and X and not any(_is_column(value) for value in X.values()):
         X = [X]
-    if not isinstance(X, list | tuple) or not X or not all(isinstance(row, Mapping) for row in X):
+    if isinstance(X, list | tuple) and not X:
+        raise ValueError("there are no rows: give at least one.")
+    if isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X):
+        X = _columns(X, names, by_name=by_name)
+    elif not isinstance(X, Mapping) or by_name:
         return X
-    wanted = list(dict.fromkeys(str(key) for row in X for key in row)) if by_name else list(names or ())
-    if not wanted:
-        raise ValueError(
-            "rows are dicts, but the model was trained on columns without names: give an array of numbers."
-        )
-    for place, row in enumerate(X):
-        lacking = [name for name in wanted if name not in row]
-        if lacking:
-            raise ValueError(f"row {place} lacks {lacking[0]!r}: give None (null) where a value is missing.")
-    columns = {name: [row[name] for row in X] for name in wanted}
     if by_name:
-        return columns
-    return np.array([[_number(value, name) for value in column] for name, column in columns.items()], np.float64).T
+        return X
+    if not names:
+        raise ValueError(
+            "rows have names, but the model was trained on columns without names: give an array of numbers."
+        )
+    lacking = [name for name in names if name not in X]
+    if lacking:
+        raise ValueError(f"X lacks the column {lacking[0]!r} that the model was trained on.")
+    return np.array([[_number(value, name) for value in X[name]] for name in names], np.float64).T
+
+
+def _columns(rows: Sequence[Any], names: Sequence[str], *, by_name: bool) -> dict[str, list[Any]]:
+    """Columns of rows that are dicts; a row that lacks one is an error, and so is a cell that holds several values."""
+    wanted = names or [str(key) for row in rows if isinstance(row, Mapping) for key in row] * by_name
+    for place, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise ValueError(f"row {place} is not a dict, but others are: {str(row)[:60]!r}.")
+        for name in wanted:
+            if name not in row:
+                raise ValueError(f"row {place} lacks {name!r}: give None (null) where a value is missing.")
+            if _is_column(row[name]):
+                raise ValueError(f"row {place}, column {name!r}: a cell holds one value; got {str(row[name])[:60]!r}.")
+    return {name: [row[name] for row in rows] for name in wanted}
 
 
 def _is_column(value: Any) -> bool:

@@ -12,8 +12,7 @@ from abnet.model.card import Card
 from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.predictors.kinds import kind_of
-from abnet.preparation.coded import CodedMap, preparation_to_dict
-from abnet.preparation.table_map import TableMap
+from abnet.preparation import preparation_to_dict
 from abnet.words import number_of
 
 __all__ = ["InspectedFile", "inspect_file"]
@@ -32,8 +31,10 @@ class InspectedFile:
     model : Model or None
     certificate : Certificate, Estimate or None
         That of the model, or the file itself.
-    columns : tuple of str
-        A line for each column that the model reads.
+    columns : tuple of (str, str)
+        Each column that the model reads, and how it is read, in words.
+    column_notes : tuple of str
+        Remarks about the columns.
     notes : tuple of str
     """
 
@@ -42,7 +43,8 @@ class InspectedFile:
     kind: Literal["model", "certificate", "estimate"]
     model: Model | None
     certificate: Certificate | Estimate | None
-    columns: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    column_notes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def promise(self, *, details: bool = False) -> str:
@@ -57,6 +59,16 @@ class InspectedFile:
         """What a person wants to know about a model, in a few words for each; empty for a certificate."""
         return {} if self.model is None else _facts(self.model)
 
+    def column_lines(self) -> list[str]:
+        """The columns for a person: those that are read in the same way share a line."""
+        alike: dict[str, list[str]] = {}
+        for name, words in self.columns:
+            alike.setdefault(words, []).append(name)
+        return [
+            f"{names[0]}: {words}" if len(names) == 1 else f"{len(names)} columns, {words} each: {', '.join(names)}"
+            for words, names in alike.items()
+        ] + list(self.column_notes)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: everything but the numbers in the arrays."""
         if self.model is None:
@@ -65,8 +77,9 @@ class InspectedFile:
         return {
             "path": self.path, "bytes": self.size, "kind": kind_of(model.predictor), "n_inputs": model.n_inputs,
             "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
-            "classes": model.classes_.tolist(), "feature_names": model.feature_names, "columns": list(self.columns),
-            "preparation": None if model.preparation is None else preparation_to_dict(model.preparation),
+            "classes": model.classes_.tolist(), "feature_names": model.feature_names,
+            "columns": model.preparation.describe(model.feature_names or ()),
+            "preparation": preparation_to_dict(model.preparation),
             "certificate": None if model.certificate is None else model.certificate.to_dict(),
             "card": model.card.to_dict(),
         }  # fmt: skip
@@ -93,29 +106,15 @@ def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
         return InspectedFile(os.fspath(path), size, kind, None, found, notes=_unchecked(found))
     model = load(path)
     notes = () if model.certificate is None else _unchecked(model.certificate)
-    return InspectedFile(os.fspath(path), size, "model", model, model.certificate, tuple(_columns(model)), notes)
+    columns = tuple(model.preparation.column_words(model.feature_names or ()))
+    remarks = tuple(model.preparation.remarks())
+    return InspectedFile(os.fspath(path), size, "model", model, model.certificate, columns, remarks, notes)
 
 
 def _unchecked(certificate: Certificate) -> tuple[str, ...]:
     """Name the statements that could not be computed again: betting needs the losses one by one."""
     left = [about for about, how in certificate.check().items() if how == "attainable"]
     return (f"not recomputed, because the file does not keep single losses: {', '.join(left)}",) if left else ()
-
-
-SCALINGS = {"standard": "standard scaling", "minmax": "min-max scaling", "thermometer": "thermometer codes"}
-"""Preparations of numeric rows, in words."""
-
-
-def _columns(model: Model) -> list[str]:
-    """A line per column of the tables that the model takes."""
-    preparation, names = model.preparation, model.feature_names
-    coded = isinstance(preparation, CodedMap)
-    base = preparation.base if isinstance(preparation, CodedMap) else preparation
-    codes = [f"thermometer codes: {sum(map(len, preparation.thresholds))} thresholds on the features"] if coded else []
-    if isinstance(base, TableMap):
-        return [*base.describe(), *codes]
-    scaled = "" if base is None else f": numeric, {SCALINGS[preparation_to_dict(base)['kind']]}"
-    return [*(f"{name}{scaled}" for name in names or ()), *codes]
 
 
 def _facts(model: Model) -> dict[str, str]:

@@ -7,32 +7,30 @@ The stored forms transform with NumPy alone, whatever library a table comes in; 
 from typing import TYPE_CHECKING
 
 from abnet.lazy import lazy_names
-from abnet.preparation.coded import (
-    StoredPreparation,
-    preparation_from_dict,
-    preparation_to_dict,
-    stored_form,
-)
+from abnet.preparation.plain_values import as_preparation, preparation_from_dict, preparation_to_dict
+from abnet.preparation.preparation import Preparation
 
 if TYPE_CHECKING:
-    from abnet.preparation.coded import ThermometerMap
+    from abnet.preparation.coded import CodedMap
     from abnet.preparation.scalers import MinMaxMap, StandardMap
     from abnet.preparation.table_map import TableMap
+    from abnet.preparation.thermometer import ThermometerMap
     from abnet.preparation.transformers import TablePreparation
     from abnet.preparation.unseen import Unseen, UnseenWarning
 
 __all__ = [
+    "CodedMap",
     "MinMaxMap",
+    "Preparation",
     "StandardMap",
-    "StoredPreparation",
     "TableMap",
     "TablePreparation",
     "ThermometerMap",
     "Unseen",
     "UnseenWarning",
+    "as_preparation",
     "preparation_from_dict",
     "preparation_to_dict",
-    "stored_form",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -41,7 +39,8 @@ __getattr__, __dir__ = lazy_names(
         "abnet.preparation.scalers": ["MinMaxMap", "StandardMap"],
         "abnet.preparation.transformers": ["TablePreparation"],
         "abnet.preparation.table_map": ["TableMap"],
-        "abnet.preparation.coded": ["ThermometerMap"],
+        "abnet.preparation.coded": ["CodedMap"],
+        "abnet.preparation.thermometer": ["ThermometerMap"],
         "abnet.preparation.unseen": ["Unseen", "UnseenWarning"],
     },
 )

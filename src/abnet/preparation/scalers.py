@@ -1,39 +1,27 @@
 """Scikit-learn's two plain scalers as plain values: the same numbers, bit for bit, by NumPy alone."""
 
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from abnet.features import dense
+from abnet.preparation.preparation import ColumnByColumn
 
 __all__ = ["MinMaxMap", "StandardMap"]
 
 
 def _floats(X: Any, d: int) -> NDArray[Any]:
     """A writable copy of X in float32 if it is that, else float64; d columns."""
-    array = np.asarray(X)
+    array = dense(X)
     array = array.astype(array.dtype if array.dtype in (np.float32, np.float64) else np.float64, copy=True)
     if array.ndim != 2 or array.shape[1] != d:
         raise ValueError(f"expected {d} features, got an array of shape {array.shape}.")
     return array
 
 
-class _ColumnByColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    """A map that makes one feature of each column."""
-
-    @property
-    def n_features_in(self) -> int:
-        """Number of columns taken."""
-        return len(self.scale)  # type: ignore[attr-defined]
-
-    @property
-    def n_features_out(self) -> int:
-        """Number of features made of a row."""
-        return self.n_features_in
-
-
-class StandardMap(_ColumnByColumn, frozen=True, tag="standard"):
+class StandardMap(ColumnByColumn, frozen=True, tag="standard"):
     """``(x - mean) / scale`` as `sklearn.preprocessing.StandardScaler` computes it.
 
     Examples
@@ -42,6 +30,7 @@ class StandardMap(_ColumnByColumn, frozen=True, tag="standard"):
     array([[1., 5.]])
     """
 
+    scaling: ClassVar[str] = "standard scaling"
     mean: tuple[float, ...]
     scale: tuple[float, ...]
 
@@ -50,6 +39,11 @@ class StandardMap(_ColumnByColumn, frozen=True, tag="standard"):
             raise ValueError("a standard scaling needs as many means as scales, and scales above 0")
         if not all(map(isfinite, (*self.mean, *self.scale))):
             raise ValueError("the numbers of a scaling must be finite")
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.scale)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""
@@ -66,7 +60,7 @@ class StandardMap(_ColumnByColumn, frozen=True, tag="standard"):
         return cls(tuple(mean), tuple(scaler.scale_.tolist() if scaler.with_std else [1.0] * d))
 
 
-class MinMaxMap(_ColumnByColumn, frozen=True, tag="minmax"):
+class MinMaxMap(ColumnByColumn, frozen=True, tag="minmax"):
     """``x · scale + shift``, cut to `limits` if there are any, as `sklearn.preprocessing.MinMaxScaler` computes it.
 
     Examples
@@ -76,6 +70,7 @@ class MinMaxMap(_ColumnByColumn, frozen=True, tag="minmax"):
            [1. ]])
     """
 
+    scaling: ClassVar[str] = "min-max scaling"
     scale: tuple[float, ...]
     shift: tuple[float, ...]
     limits: tuple[float, float] | None
@@ -87,6 +82,11 @@ class MinMaxMap(_ColumnByColumn, frozen=True, tag="minmax"):
             raise ValueError(f"limits must be a lower and an upper one; got {list(self.limits)}")
         if not all(map(isfinite, (*self.scale, *self.shift, *(self.limits or ())))):
             raise ValueError("the numbers of a scaling must be finite")
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.scale)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Scaled features, in the floating-point type of X."""

@@ -4,11 +4,11 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.preparation.columns.column import BLOCK, Column, Encoded
+from abnet.preparation.preparation import Preparation
 from abnet.preparation.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.tables.cells import TableError, is_blank, listed
 from abnet.tables.frames import Table, as_table
@@ -28,7 +28,7 @@ else:  # of kinds that are registered while the program runs: msgspec is told wh
     Columns = tuple[Any, ...]
 
 
-class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="table"):
+class TableMap(Preparation, frozen=True, tag="table"):
     """Columns kept, in order, and notes: columns left out, and columns that may not be what they seem.
 
     The only code that turns a table into features: `TablePreparation` uses it after fitting, and a loaded model uses it
@@ -61,9 +61,15 @@ class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
         """Number of features made of a row."""
         return sum(len(column.features) for column in self.columns)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    @property
+    def owners(self) -> tuple[int, ...]:
+        """The place of each feature's column."""
+        return tuple(place for place, column in enumerate(self.columns) for _ in column.features)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
         """Names of the features, in order."""
-        return np.array([feature for column in self.columns for feature in column.features], object)
+        return tuple(feature for column in self.columns for feature in column.features)
 
     def transform(self, X: Any, *, unseen: str = "warn", places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
         """Features (n, d) of a table.
@@ -80,22 +86,21 @@ class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
         if unseen not in ("warn", "error"):
             raise ValueError(f"unseen must be one of 'warn', 'error'; got {unseen!r}.")
         table = self._table(X)
-        features, reports = self.transform_reporting(table, places=places)
+        features, reports = self.read(table, places=places)
         if unseen == "error":
             refuse_unseen(table, reports)
         for report in reports:
             warnings.warn(UnseenWarning(report.note), stacklevel=2)
         return features
 
-    def transform_reporting(
-        self, X: Any, *, before: int = 0, places: NDArray[np.intp] | None = None
+    def read(
+        self, table: Any, names: Sequence[str] | None = None, *, places: NDArray[np.intp] | None = None
     ) -> tuple[NDArray[np.float32], list[Unseen]]:
         """Features (n, d) of a table and a report per column with new categories or cells that cannot be read.
 
-        Columns are found by name; their order and further columns do not matter. A missing one is an error. `before`
-        is the number of rows that came before those of X, for the words of an error; `places` as in `transform`.
+        Columns are found by their own names, whatever `names` says; `places` as in `transform`.
         """
-        table = self._table(X, before)
+        table = self._table(table)
         threads = threads_for(table.n_rows)
         encoded = mapped(lambda column: column.encoded(table), self.columns, threads)
         reports = [
@@ -105,9 +110,9 @@ class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
         ]
         return _beside([features for features, _ in encoded], table.n_rows, places), reports
 
-    def _table(self, X: Any, before: int = 0) -> Table:
+    def _table(self, X: Any) -> Table:
         """A table that has all columns."""
-        table = as_table(X, before=before)
+        table = as_table(X)
         absent = [column.name for column in self.columns if column.name not in table.columns]
         if absent:
             raise TableError(
@@ -116,24 +121,22 @@ class TableMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
             )
         return table
 
-    def extra_columns(self, X: Any) -> list[str]:
-        """Columns of a table that fitting never met; `transform` passes them over."""
-        known = {column.name for column in self.columns} | set(self.dropped)
-        return [name for name in as_table(X).columns if name not in known]
-
-    def empty_columns(self, X: Any, among: Sequence[str] | None = None) -> list[str]:
+    def empty_columns(self, table: Any, among: Sequence[str] | None = None) -> list[str]:
         """Columns that hold no value in any row of a table, all or `among` some; those that have one cost nothing."""
-        table = self._table(X)
+        table = self._table(table)
         names = [column.name for column in self.columns if among is None or column.name in among]
         return [name for name in names if _is_empty(table.cells(name))]
 
-    def describe(self) -> list[str]:
-        """A line per column, for a person."""
-        kept = [
-            f"{column.name}: {column.described()}, {number_of(len(column.features), 'feature')}"
+    def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Every column's name, and its kind and number of features in words."""
+        return [
+            (column.name, f"{column.described()}, {number_of(len(column.features), 'feature')}")
             for column in self.columns
         ]
-        return kept + [sentence(note, named_option) for note in self.notes]
+
+    def remarks(self) -> list[str]:
+        """The notes as sentences."""
+        return [sentence(note, named_option) for note in self.notes]
 
 
 def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:

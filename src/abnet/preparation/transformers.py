@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
-from abnet.preparation.coded import ThermometerMap, cuts
 from abnet.preparation.columns import NumericColumn, read_numbers
 from abnet.preparation.columns.column import BY_HAND, Column, Rules
 from abnet.preparation.table_map import TableMap
+from abnet.preparation.thermometer import ThermometerMap, cuts
+from abnet.tables.caller_rows import is_frame
 from abnet.tables.cells import TableError, is_missing, refuse_repeated
 from abnet.tables.frames import Table, as_table, factorised, is_plan
 from abnet.tables.notes import Note, note_lines
@@ -137,7 +138,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "TablePreparation":
         """Decide the kind of every column and learn its numbers; labels `y` decide about text with many values."""
-        rules = self._rules()
+        rules = self.rules()
         table = as_table(X)
         if table.n_rows == 0 or not table.columns:
             raise TableError(
@@ -156,13 +157,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(list(table.columns), object)
         return self
 
-    def _rules(self) -> Rules:
+    def named_columns(self) -> dict[str, list[str]]:
+        """The columns that each parameter names."""
+        named = {name: getattr(self, name) for name in BY_HAND}
+        return {name: [given] if isinstance(given, str) else list(given) for name, given in named.items()}
+
+    def rules(self) -> Rules:
+        """The parameters, checked."""
         if type(self.max_categories) is not int or self.max_categories < 2:
             raise ValueError(f"max_categories must be a whole number of 2 or more, got {self.max_categories!r}.")
         if not isinstance(self.decimal, str) or self.decimal not in _DECIMALS:
             raise ValueError(f"decimal must be one of {', '.join(map(repr, _DECIMALS))}; got {self.decimal!r}.")
-        named = {name: getattr(self, name) for name in BY_HAND}
-        columns = {name: frozenset([given] if isinstance(given, str) else given) for name, given in named.items()}
+        columns = {name: frozenset(given) for name, given in self.named_columns().items()}
         return Rules(self.max_categories, _DECIMALS[self.decimal], **columns)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
@@ -173,7 +179,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features, in order."""
         check_is_fitted(self)
-        return self.map_.get_feature_names_out()
+        return np.array(self.map_.feature_names, object)
 
 
 class PlainNumbers(TablePreparation):
@@ -290,13 +296,13 @@ def as_frame(X: Any) -> Any:
     """
     if is_plan(X):
         return X.collect()
-    if hasattr(X, "columns"):
+    if is_frame(X):
         refuse_repeated([str(name) for name in X.columns])
-    if not isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "tocsr"):
+    if not isinstance(X, Mapping) or is_frame(X) or hasattr(X, "tocsr"):
         return X
     import polars
 
-    return polars.DataFrame(dict(as_table(X).columns))
+    return polars.DataFrame(dict(as_table(X).columns), strict=False)  # 1 and 2.5 in one column, or 1 and "n/a"
 
 
 LARGEST = 1e150

@@ -8,10 +8,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
-from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
+from abnet.preparation.preparation import Preparation, Unprepared
 from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.table_map import TableMap
 from abnet.report.markup import rendered, short, table
 from abnet.tables.notes import named_option, sentence
 from abnet.words import number_of
@@ -19,32 +18,43 @@ from abnet.words import number_of
 __all__ = ["columns_section", "form_fields", "medoid"]
 
 
-def _base(model: Model) -> Any:
-    """The preparation without its codes."""
-    return model.preparation.base if isinstance(model.preparation, CodedMap) else model.preparation
-
-
 def columns_section(model: Model) -> Markup:
     """The columns that the model takes, and what was left out."""
-    base, preparation = _base(model), model.preparation
-    codes = ""
-    if isinstance(preparation, CodedMap):
-        n = sum(map(len, preparation.thresholds))
+    preparation, codes = model.preparation, ""
+    if preparation.codes:
+        n = sum(map(len, preparation.codes))
         codes = f"{n:,} thermometer codes (is the value above a threshold?) are added to the features."
-    if isinstance(base, TableMap):
-        lines = [[column.name, _kind(column), _features(column)] for column in base.columns]
+    if preparation.columns:
+        lines = _alike([(column.name, _kind(column), _features(column)) for column in preparation.columns])
         used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
-        notes = [[", ".join(note.columns), sentence(note, named_option)] for note in base.notes]
+        notes = [[", ".join(note.columns), sentence(note, named_option)] for note in preparation.notes]
         remarks = table(["column", "remark"], _first(notes), caption="Remarks", left=2) if notes else ""
         return rendered("columns.html", used=used, codes=codes, plain="", remarks=remarks)
     names = model.feature_names
     if names is None:
-        n = model.n_inputs if base is None or not hasattr(base, "n_features_in") else base.n_features_in
+        n = preparation.n_features_in or model.n_inputs
         return rendered(
             "columns.html", used="", codes=codes, plain=f"Arrays of {n:,} numbers without names.", remarks=""
         )
-    used = table(["column"], _first([[name] for name in names]), caption="Columns used, all numeric", left=1)
+    lines = _alike([(name, "numeric", "1 feature") for name in names])
+    used = table(["column", "kind", "features"], _first(lines), caption="Columns used", left=3)
     return rendered("columns.html", used=used, codes=codes, plain="", remarks="")
+
+
+def _alike(columns: Sequence[tuple[str, str, str]]) -> list[list[str]]:
+    """Columns of the same kind with the same features share a line.
+
+    Examples
+    --------
+    >>> _alike([("a", "numeric", "1 feature"), ("b", "text", "x, y"), ("c", "numeric", "1 feature")])
+    [['a, c', 'numeric', '1 feature each'], ['b', 'text', 'x, y']]
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name, kind, features in columns:
+        groups.setdefault((kind, features), []).append(name)
+    return [
+        [", ".join(names), kind, features + " each" * (len(names) > 1)] for (kind, features), names in groups.items()
+    ]
 
 
 def _kind(column: Any) -> str:
@@ -60,7 +70,7 @@ def _features(column: Any) -> str:
 
 
 def _first(lines: Sequence[list[str]], most: int = 100) -> list[list[str]]:
-    cut = [[short(cell, 120) for cell in line] for line in lines[:most]]
+    cut = [[short(cell, 2_000) for cell in line] for line in lines[:most]]
     return cut if len(lines) <= most else [*cut, [f"and {len(lines) - most:,} more", *[""] * (len(lines[0]) - 1)]]
 
 
@@ -89,15 +99,15 @@ def form_fields(model: Model, typical: NDArray[np.float64] | None) -> list[dict[
     typical : array (features,), optional
         Before the codes; without it, means and first categories are taken.
     """
-    base = _base(model)
-    if isinstance(base, TableMap):
+    base = model.preparation.base
+    if base.columns:
         made, start = [], 0
         for column in base.columns:
             width = len(column.features)
             made.append(_field(column, None if typical is None else typical[start : start + width]))
             start += width
         return made
-    n = model.n_inputs if base is None else base.n_features_in
+    n = base.n_features_in or model.n_inputs
     names = model.feature_names or [f"column {place}" for place in range(1, n + 1)]
     usual = _numbers(base, n, typical)
     scales = base.scale if isinstance(base, StandardMap) else [1.0] * n
@@ -107,14 +117,14 @@ def form_fields(model: Model, typical: NDArray[np.float64] | None) -> list[dict[
     ]
 
 
-def _numbers(base: Any, n: int, typical: NDArray[np.float64] | None) -> Sequence[float]:
+def _numbers(base: Preparation, n: int, typical: NDArray[np.float64] | None) -> Sequence[float]:
     """Numbers of an array's columns from scaled features; their means, or the middle of their range, without any."""
     if isinstance(base, StandardMap):
         return list(base.mean) if typical is None else list(np.array(base.mean) + typical * np.array(base.scale))
     if isinstance(base, MinMaxMap):
         features = np.full(n, 0.5) if typical is None else typical
         return [(f - shift) / scale for f, scale, shift in zip(features, base.scale, base.shift, strict=True)]
-    return list(typical) if base is None and typical is not None else [0.0] * n
+    return list(typical) if isinstance(base, Unprepared) and typical is not None else [0.0] * n
 
 
 def _field(column: Any, features: NDArray[np.float64] | None) -> dict[str, Any]:

@@ -115,10 +115,15 @@ def _confusion(model: Model, m: RowMeasures) -> Markup:
     def cell(row: int, column: int) -> dict[str, Any]:
         count = int(m.confusion[row, column])
         share = count / totals[row]
-        return {"count": f"{count:,}", "share": percent(share), "heat": math.ceil(share * 8), "right": row == column}
+        return {
+            "count": f"{count:,}",
+            "share": percent(share) if count else "",
+            "heat": math.ceil(share * 8),
+            "right": row == column,
+        }
 
     rows = [{"name": true[row], "cells": [cell(row, column) for column in across]} for row in down]
-    return Markup("<h3>Confusion matrix</h3>") + drawn("confusion", [answers[column] for column in across], rows)
+    return drawn("confusion", [answers[column] for column in across], rows)
 
 
 def _confused_pairs(true: Sequence[str], answers: Sequence[str], confusion: NDArray[np.int64]) -> Markup:

@@ -168,23 +168,26 @@
 
   /* A waterfall: the average of the background, then column by column to this row. */
   function contributions(result, found) {
-    const several = result.values.length > 1, c = several ? found.vote : 0, names = page.plan.columns;
-    const inPercent = found.probabilities !== null;
+    const several = result.values.length > 1, names = page.plan.columns, inPercent = found.probabilities !== null;
+    const answer = found.code === null ? found.vote : found.code, c = several ? answer : 0;
+    /* Of two classes the second is computed; the probability of the first is 1 less that, its score the opposite. */
+    const first = !several && answer === 0, whole = first && inPercent ? 1 : 0, side = first ? -1 : 1;
+    const moves = result.contributions.map((row) => side * row[c]), value = whole + side * result.values[c];
     const size = (value) => (inPercent ? percent(value) : value.toFixed(3));
     const move = (value) => `${value < 0 ? "−" : "+"}${size(Math.abs(value))}`;
-    const name = short(model.classes[several ? found.vote : 1], 30);
+    const name = short(model.classes[answer], 30);
     const what = inPercent ? `P(${name})` : `the score for ${name}`;
-    const order = names.map((_, j) => j).sort((a, b) => Math.abs(result.contributions[b][c]) - Math.abs(result.contributions[a][c]));
+    const order = names.map((_, j) => j).sort((a, b) => Math.abs(moves[b]) - Math.abs(moves[a]));
     const top = order.slice(0, 10), rest = order.slice(10);
-    let end = result.base[c];
+    let end = whole + side * result.base[c];
     const items = [{ name: `average of ${page.plan.background.length} background rows`, text: size(end), from: 0, to: end, style: "plain" }];
     const add = (label, value, error) => {
       items.push({ name: label, text: move(value) + (error > 0 ? ` ± ${size(error)}` : ""), from: end, to: end + value, style: value < 0 ? "lowers" : "raises" });
       end += value;
     };
-    top.forEach((j) => add(names[j], result.contributions[j][c], result.errors[j][c]));
-    if (rest.length) add(`${rest.length} other column${rest.length > 1 ? "s" : ""}`, rest.reduce((sum, j) => sum + result.contributions[j][c], 0), 0);
-    items.push({ name: "this row", text: size(result.values[c]), from: 0, to: result.values[c], style: "plain" });
+    top.forEach((j) => add(names[j], moves[j], result.errors[j][c]));
+    if (rest.length) add(`${rest.length} other column${rest.length > 1 ? "s" : ""}`, rest.reduce((sum, j) => sum + moves[j], 0), 0);
+    items.push({ name: "this row", text: size(value), from: 0, to: value, style: "plain" });
     const words = `How the columns moved ${what} from its average to its value for this row (Shapley values).`;
     return figure("What moved it", bars(items, "Contributions", inPercent ? [0, 1] : undefined), element("figcaption", words));
   }

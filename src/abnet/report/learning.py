@@ -26,7 +26,7 @@ def _curve(place: int, curve: Curve) -> Markup:
         f"From {values[0]:.4g} to {values[-1]:.4g} after {epochs[-1]:g} epochs; the lowest was {best:.4g}.",
         x_label="epoch", y_label=name, y_range=(min(0.0, best), max(values)),
     )  # fmt: skip
-    step = -(-len(values) // 12)
+    step = -(-len(values) // 8)
     lines = [[f"{epochs[i]:g}", f"{values[i]:.4g}"] for i in range(0, len(values), step)]
     numbers = table(["epoch", name], lines, caption="Learning curve", left=0)
     words = f"From {values[0]:.3g} to {best:.3g}, the lowest of {epochs[-1]:g} epochs."

@@ -8,11 +8,13 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.explanation.background import ExplanationPlan, column_layout
-from abnet.explanation.model_explanation import CLEAR, ColumnImportance, ModelExplanation, explain_model_inputs
+from abnet.explanation.direction import CLEAR, Level, rank_correlation
+from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import amount, bare
 from abnet.model.model import Model
 from abnet.report.markup import rendered, short, table
 from abnet.report.measures import LOCATED, GivenRows
+from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
 from abnet.words import number_of, percent
 
@@ -65,17 +67,40 @@ def _spaced(n: int, most: int) -> NDArray[np.intp]:
 
 
 def direction_text(model: Model, one: ColumnImportance, found: ModelExplanation) -> str:
-    """Where a column moves the answers, in a few words; empty where that is not known."""
-    names = model.labels.names
-    if found.contributions.shape[-1] > 1:
-        place = [other.column for other in found.importance].index(one.column)
-        sizes = np.abs(found.contributions[:, place]).mean(axis=0)
-        return f"most for {short(names[int(np.argmax(sizes))], 40)}" if sizes.max() > 0 else ""
-    if one.direction is None:
+    """Which way a column moves the answers, in a few words; empty where that is not known."""
+    names, place = model.labels.names, [other.column for other in found.importance].index(one.column)
+    contributions = found.contributions[:, place]
+    if one.contribution == 0:
         return ""
-    if abs(one.direction) < CLEAR:
-        return "no single direction"
-    return f"higher values: towards {short(names[int(one.direction > 0)], 40)}"
+    if found.cells[place].numbers is None:
+        return _categories_text(model, one, found)
+    if model.n_classes == 2:
+        direction = one.direction or 0.0
+        return _towards(short(names[int(direction > 0)], 40) if abs(direction) >= CLEAR else "", "")
+    sizes = np.abs(contributions).mean(axis=0)
+    ranked = [(rank_correlation(found.cells[place], contributions[:, c]) or 0.0, c) for c in np.argsort(-sizes)]
+    up, down = (next((names[c] for r, c in ranked if side * r >= CLEAR), "") for side in (1, -1))
+    return _towards(short(up, 40), short(down, 40))
+
+
+def _towards(up: str, down: str) -> str:
+    """Examples: ``higher values: towards a, away from b``."""
+    parts = filter(None, (up and f"towards {up}", down and f"away from {down}"))
+    return f"higher values: {listed}" if (listed := ", ".join(parts)) else "no single direction"
+
+
+def _categories_text(model: Model, one: ColumnImportance, found: ModelExplanation) -> str:
+    """The categories that move the answers most: towards either of two classes, or towards one of several."""
+    names = model.labels.names
+    if model.n_classes == 2:
+        ranked = found.levels(one)
+        sides = [(ranked[0], 1), (ranked[-1], 0)] if len(ranked) > 1 else []
+    else:
+        best: list[tuple[Level, int]] = [
+            (found.levels(one, c)[0], c) for c in range(len(names)) if found.levels(one, c)
+        ]
+        sides = sorted(best, key=lambda pair: -pair[0].contribution)[:2]
+    return "; ".join(f"“{short(level.name, 24)}” towards {short(names[c], 40)}" for level, c in sides)
 
 
 def moves_section(model: Model, found: ModelExplanation | None, *, given: bool) -> Markup:
@@ -98,7 +123,8 @@ def moves_section(model: Model, found: ModelExplanation | None, *, given: bool) 
         f"not what causes what.{rest}"
     )
     return rendered(
-        "moves.html", bars=bar_chart(bars, "Importance of the columns"), words=words, growth=_growth(found, ranked),
+        "moves.html", bars=bar_chart(bars, "Importance of the columns", found.unit == "probability"), words=words,
+        growth=_growth(found, ranked), swarms=swarms(model, found), dependences=dependences(model, found),
         regions=_regions(model, found, given=given),
     )  # fmt: skip
 

@@ -19,8 +19,9 @@ from abnet import __version__
 from abnet.atomic import atomic_path
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
+from abnet.features import dense
 from abnet.labels import Labels
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.progress import tell
 from abnet.report.columns import columns_section, form_fields, medoid
 from abnet.report.estimates import estimates_section
@@ -37,7 +38,7 @@ __all__ = ["report_page", "write_report"]
 
 
 def write_report(
-    model: Any,
+    model: Model | FittedClassifier,
     path: str | os.PathLike[str],
     X: Any = None,
     y: Any = None,
@@ -91,14 +92,12 @@ def write_report(
     >>> "<h1>" in page.read_text(encoding="utf-8")
     True
     """
-    fitted = getattr(model, "model_", model)
-    if not isinstance(fitted, Model):
-        raise TypeError(f"a report is about a model of this library, fitted or loaded; got a {type(model).__name__}.")
+    fitted = model_of(model)
     if (X is None) != (y is None):
         raise ValueError("X and y go together: rows with their labels, or neither.")
     given = None
     if X is not None:
-        prepared = _dense(fitted.prepare(X))
+        prepared = dense(fitted.prepare(X))
         given = measure_rows(fitted, prepared, _codes(fitted.labels, y, len(prepared)))
     about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
     page = report_page(fitted, given, about=about, rivals=peers_of(list(rivals)), form=form, progress=progress)
@@ -106,10 +105,6 @@ def write_report(
     with atomic_path(target) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
     return target
-
-
-def _dense(rows: Any) -> NDArray[Any]:
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
 def _codes(labels: Labels, y: Any, n: int) -> NDArray[np.intp]:

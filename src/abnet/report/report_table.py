@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from abnet.atomic import atomic_path
 from abnet.decisions.labelled_table import target_of
 from abnet.decisions.training_rows import filter_of, label_marks
+from abnet.features import dense
 from abnet.model.model import Model
-from abnet.model.table_rows import as_model, frames_of, prepared
+from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
 from abnet.preparation.unseen import Unseen, merge
 from abnet.progress import tell
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
@@ -64,7 +65,7 @@ class ReportedTable:
 
 
 def report_table(
-    model: Any,
+    model: ModelOrPath,
     output: str | os.PathLike[str],
     table: Any = None,
     *,
@@ -148,7 +149,7 @@ def _gathered(
         unseen = merge([*unseen, *reports])
         here = labels > _UNLABELLED
         unlabelled += int((~here).sum())
-        rows, labels = np.asarray(rows)[here], labels[here]
+        rows, labels = dense(rows)[here], labels[here]
         scores.append(loaded.predictor.scores(rows))
         codes.append(labels)
         if seen is not None:

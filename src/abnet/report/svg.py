@@ -1,7 +1,7 @@
 """Charts for a page: numbers become places in a picture; the templates draw it, and the style sheet colours it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ class Bar:
     name, text : str
         What it is, and its value as it is to be read.
     value : float
-        Its length, 0 or more.
+        Where it ends; it starts at zero.
     style : str
         Class of the style sheet.
     mark : float or None
@@ -86,26 +86,31 @@ def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [float(f"{number * step:.10g}") for number in range(first, max(last, first + 1) + 1)]
 
 
-def bar_chart(bars: Sequence[Bar], title: str) -> Markup:
-    """Horizontal bars in a list; their names and figures are text, which wraps and is read aloud, however long it is.
+def bar_chart(bars: Sequence[Bar], title: str, percent: bool = True) -> Markup:
+    """Horizontal bars from zero, with their scale below; names and figures are text, which wraps, however long it is.
 
     Examples
     --------
     >>> made = bar_chart([Bar("<a>", "3%", 0.03), Bar("b", "6%", 0.06)], "Errors")
-    >>> "&lt;a&gt;" in made, made.count('width="49.50%"')
-    (True, 1)
+    >>> "&lt;a&gt;" in made, made.count('width="50.00%"'), made.count('width="100.00%"')
+    (True, 1, 1)
     """
-    largest = max([bar.value + bar.spread for bar in bars] + [bar.mark or 0.0 for bar in bars] + [1e-12])
-    return drawn("bars", [_placed(bar, 99.0 / largest) for bar in bars], title)
+    ends = [end for bar in bars for end in (bar.value - bar.spread, bar.value + bar.spread, bar.mark or 0.0)]
+    ticks = nice_ticks(min(0.0, *(bar.value for bar in bars)), max(*ends, 1e-12))
+    low, unit = ticks[0], 100.0 / (ticks[-1] - ticks[0])
+    axis = [(f"{(tick - low) * unit:.2f}", _number(tick, percent)) for tick in ticks]
+    return drawn("bars", [_placed(bar, low, unit) for bar in bars], title, axis)
 
 
-def _placed(bar: Bar, unit: float) -> dict[str, Any]:
+def _placed(bar: Bar, low: float, unit: float) -> dict[str, Any]:
     """One bar, in shares of the width that there is."""
-    low, high = (f"{max(bar.value + side * bar.spread, 0.0) * unit:.2f}" for side in (-1, 1))
+    left, right = (f"{(min(max(bar.value + side * bar.spread, low), 1e300) - low) * unit:.2f}" for side in (-1, 1))
+    start = (min(bar.value, 0.0) - low) * unit
     return {
-        "name": bar.name, "text": bar.text, "style": bar.style, "note": bar.note, "start": "0.00",
-        "length": f"{max(bar.value * unit, 0.3):.2f}", "mark": None if bar.mark is None else f"{bar.mark * unit:.2f}",
-        "low": low if bar.spread > 0 else None, "high": high,
+        "name": bar.name, "text": bar.text, "style": bar.style, "note": bar.note, "start": f"{start:.2f}",
+        "length": f"{max(abs(bar.value) * unit, 0.3):.2f}",
+        "mark": None if bar.mark is None else f"{(bar.mark - low) * unit:.2f}",
+        "low": left if bar.spread > 0 else None, "high": right,
     }  # fmt: skip
 
 
@@ -120,6 +125,7 @@ def chart(
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
     percent: tuple[bool, bool] = (False, False),
+    x_text: Callable[[float], str] | None = None,
 ) -> Markup:
     """Lines and dots in a frame of axes.
 
@@ -135,6 +141,8 @@ def chart(
         What the axes span; by default what the points do.
     percent : pair of bool
         Whether the axes' numbers are percentages.
+    x_text : callable, optional
+        How a number of the first axis is written; there are few of them then.
 
     Examples
     --------
@@ -144,13 +152,13 @@ def chart(
     """
     xs = [value for one in series for value in one.x]
     ys = [value for one in series for value in (*one.y, *one.low, *one.high)]
-    x_ticks = nice_ticks(*(x_range or (min(xs), max(xs))))
+    x_ticks = nice_ticks(*(x_range or (min(xs), max(xs))), *([] if x_text is None else [4]))
     y_ticks = nice_ticks(*(y_range or (min(ys), max(ys))))
     frame = _Frame(x_ticks[0], x_ticks[-1], y_ticks[0], y_ticks[-1])
     picture = {
         "ident": ident, "title": title, "description": description, "x_label": x_label, "y_label": y_label,
         "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM,
-        "x_ticks": [(frame.x(tick), _number(tick, percent[0])) for tick in x_ticks],
+        "x_ticks": [(frame.x(tick), x_text(tick) if x_text else _number(tick, percent[0])) for tick in x_ticks],
         "y_ticks": [(frame.y(tick), _number(tick, percent[1])) for tick in y_ticks],
         "lines": [_drawn(one, frame) for one in series],
     }  # fmt: skip

@@ -25,8 +25,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import TableError, refuse_repeated
-from abnet.tables.headers import Header
+from abnet.tables.cells import TableError
+from abnet.tables.headers import UNNAMED, Header, separator_of
 from abnet.tables.notes import NoteWarning
 from abnet.words import number_of
 
@@ -103,24 +103,28 @@ class ByteSource:
 
 BLOCK = 1 << 23
 """Bytes read at once: 8 MB."""
-UNNAMED = "(unnamed)"
-"""End of the name of a column that has none in the header."""
 
 
-def csv_frames(source: ByteSource, *, tabs: bool = False) -> Iterator["polars.DataFrame"]:
+def csv_frames(
+    source: ByteSource, *, tabs: bool = False, ragged: dict[int, str] | None = None
+) -> Iterator["polars.DataFrame"]:
     """Frames of some rows each, all columns text; at least one.
 
-    The separator is a tab if `tabs` says so; else a comma, or where the header has none, a semicolon, a tab or a bar.
-    UTF-8 with or without a byte-order mark; cells may be quoted, and hold separators and line ends then. Blank lines
-    are skipped, and blanks around column names dropped. A column without a name is called ``column 3 (unnamed)``.
-    Rows that repeat the header are left out, with a warning.
+    The separator is a tab if `tabs` says so; else `separator_of` finds it. UTF-8 with or without a byte-order mark;
+    cells may be quoted, and hold separators and line ends then. Blank lines are skipped, and blanks around column names
+    dropped. `Header` says what columns are called whose name is missing or repeated. Rows that repeat the header are
+    left out, with a warning. A row of another length is an error; with `ragged` it is a row of empty cells, and its
+    place goes there with what is wrong.
     """
-    first = _first_line(source)
-    separator = "\t" if tabs else _separator(first)
+    start = _start_of(source)
+    separator = "\t" if tabs else _said_separator(source, start) or separator_of(start)
     header = _header(source, separator, tabs)
+    header.ragged = ragged
     empty = True
     for part in chain.from_iterable(_block_frames(source, header, separator, tabs)):
         if part.height:
+            if empty:
+                header.look(part)
             empty = False
             yield part
     for note in header.notes(source.name):
@@ -149,6 +153,7 @@ def _block_frames(
             if frame is not None:
                 frame = header.without(frame, partial(_line, source, block, header, separator, tabs))
                 source.lines += _count(block, b"\n")
+                header.n_rows += frame.height
                 yield [frame]
             else:
                 if following:
@@ -198,8 +203,8 @@ _FOREIGN = {
 """Beginnings of files that are no text, each with what it is and what to do."""
 
 
-def _first_line(source: ByteSource) -> str:
-    """The first line that is not blank, left in the source; blank ones before it are gone."""
+def _start_of(source: ByteSource) -> str:
+    """The first lines, left in the source; blank ones before them are gone."""
     while block := source.block(1 << 16):
         for line in block.splitlines(keepends=True):
             if line.strip():
@@ -210,32 +215,34 @@ def _first_line(source: ByteSource) -> str:
                     raise TableError(
                         f"{source.name} is not a text table (its first line holds zero bytes); save it as CSV in UTF-8."
                     )
-                return line.decode("utf-8", "replace")
+                if line[:9].lower() == b"@relation":
+                    raise TableError(
+                        f"{source.name} is an ARFF or KEEL file; keep the rows after @data, put a line with the column "
+                        "names above them, and save it as CSV."
+                    )
+                return block.decode("utf-8", "replace")
             source.lines += 1
             block = block[len(line) :]
     raise TableError(f"{source.name} is empty: it needs a header line with column names, then rows.")
 
 
-def _separator(header: str) -> str:
-    """A comma, or where the header has none outside quotes, a semicolon, a tab or a bar.
-
-    Examples
-    --------
-    >>> _separator("a,b;c"), _separator('"size, cm";weight'), _separator("a|b"), _separator("name")
-    (',', ';', '|', ',')
-    """
-    bare = "".join(header.split('"')[::2])
-    return next((mark for mark in ",;\t|" if mark in bare), ",")
+def _said_separator(source: ByteSource, start: str) -> str:
+    """The separator that a line such as ``sep=;`` names, as Excel understands it; that line is gone then."""
+    match = re.match(r"""["']?sep=(.)["']?\r?\n""", start)
+    if match is None:
+        return ""
+    source.give_back(source.block(1 << 16)[len(match[0].encode()) :])
+    source.lines += 1
+    return match[1]
 
 
 def _header(source: ByteSource, separator: str, tabs: bool) -> Header:
     """The header; the rows after them stay in the source."""
     reader = RowReader(source, source.block(1 << 16), separator, blanks=tabs)
-    written = next(reader.rows())
-    source.give_back(reader.rest())
-    names = [name.strip() or f"column {i} {UNNAMED}" for i, name in enumerate(written, 1)]
-    refuse_repeated(names, f"{source.name}: ")
-    return Header(names, written)
+    written, rest = next(reader.rows()), reader.rest()
+    source.give_back(rest)
+    rows = RowReader(ByteSource(io.BytesIO(), source.name), rest, separator, blanks=tabs).rows()
+    return Header.of(written, _until_error(rows, 20)[0])  # the error is told of when its turn comes
 
 
 def _line(source: ByteSource, block: bytes, header: Header, separator: str, tabs: bool) -> int:
@@ -251,14 +258,19 @@ def _checked(source: ByteSource, rows: Iterator[list[str]], header: Header) -> I
     width = len(header.names)
     for row in rows:
         if len(row) != width:
-            raise TableError(
-                f"{source.name}, line {source.lines}: {number_of(len(row), 'field')} where the header has {width}; "
-                "quote fields that contain the separator, and leave missing fields empty between separators."
-            )
-        if header.repeated(row):
+            wrong = f"{source.name}, line {source.lines}: {number_of(len(row), 'field')} where the header has {width}"
+            if header.ragged is None:
+                raise TableError(
+                    f"{wrong}; quote fields that contain the separator, and leave missing fields empty between "
+                    "separators."
+                )
+            header.ragged[header.n_rows] = wrong
+            row = [""] * width
+        elif header.repeated(row):
             header.leave_out(1, lambda: source.lines)
-        else:
-            yield row
+            continue
+        header.n_rows += 1
+        yield row
 
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

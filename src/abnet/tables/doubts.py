@@ -197,8 +197,10 @@ def label_doubts(counts: Mapping[str, int], column: str) -> list[Note]:
     alike: dict[str, list[str]] = {}
     for label in sorted(counts):
         same = "".join(char for char in unicodedata.normalize("NFKC", label).casefold() if char.isprintable())
-        alike.setdefault(" ".join(same.split()), []).append(label)
-    notes = _several_labels(counts, column)
+        number = to_number(same)
+        alike.setdefault(" ".join(same.split()) if number is None else repr(number), []).append(label)
+    several = len(counts) > 2
+    notes = _several_labels(counts, column) if several else []
     for labels in alike.values():
         if len(labels) > 1:
             composed = {unicodedata.normalize("NFC", label) for label in labels}
@@ -207,7 +209,7 @@ def label_doubts(counts: Mapping[str, int], column: str) -> list[Note]:
     notes += [
         Note("label or gap", (column,), count, label)
         for label, count in counts.items()
-        if label.lower() in DOUBTFUL | GAPS
+        if several and label.lower() in DOUBTFUL | GAPS
     ]
     return notes[:3]
 

@@ -1,40 +1,119 @@
-"""The header of a text table, and the lines that repeat it, as where files were put one after the other."""
+"""The header of a text table: separator and names, lines that repeat it, and whether it is a row of data instead."""
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from abnet.tables.cells import to_number
+from abnet.tables.cells import quoted, to_number
 from abnet.tables.notes import Note
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Header"]
+__all__ = ["UNNAMED", "Header", "separator_of"]
 
+UNNAMED = "(unnamed)"
+"""End of the name of a column that has none in the header."""
 _MARK = "\ufeff"  # the byte-order mark of a file that follows another one
+
+
+_LOOKED_AT = 20  # lines that show how cells are separated
+
+
+def separator_of(start: str) -> str:
+    """The separator of a text table from its first lines: the first of ``, ; tab | blank`` that makes even rows.
+
+    Where none does, the first one of the header outside quotes, but for blanks.
+
+    Examples
+    --------
+    >>> separator_of("a,b;c\\n1,2;3\\n"), separator_of("size, cm;weight\\n1,5;2\\n3;4\\n"), separator_of("a|b")
+    (',', ';', '|')
+    >>> separator_of("name\\nMary Ann\\n"), separator_of("first name\\nMary\\n"), separator_of('"x" "y"\\n1 2 3')
+    (',', ',', ' ')
+    """
+    lines = [line for line in start.split("\n") if line.strip()][:_LOOKED_AT]
+    for mark in ",;\t| ":
+        rows = csv.reader(lines, delimiter=mark, skipinitialspace=True)
+        try:
+            widths = [len(row) for row in islice(rows, _LOOKED_AT)]
+        except csv.Error:
+            continue
+        more = widths[1:] or widths
+        if widths[0] > 1 and len(set(more)) == 1 and more[0] in (widths[0], widths[0] + 1):
+            return mark
+    bare = "".join(lines[0].split('"')[::2])
+    return next((mark for mark in ",;\t|" if mark in bare), ",")
 
 
 @dataclass
 class Header:
-    """Column names, the cells that they were made of, and how many rows repeated these cells so far.
+    """Column names, the cells that they were made of, and what the rows below have shown so far.
 
-    A header without any word repeats nothing: such rows may well be rows.
+    `count` rows repeated the header, the first in `line`; `n_rows` others came. Rows of another length are an error, or
+    go to `ragged`, by their place, with what is wrong.
+
+    A header without any word repeats nothing: such rows may well be rows. A column without a name is called
+    ``column 3 (unnamed)``; a name that was used before gets a number, as in pandas.
 
     Examples
     --------
-    >>> header = Header(["age", "city"], ["age", "city"])
-    >>> [header.repeated(row) for row in (["39", "Oslo"], ["age", "city"], ["age", "Oslo"])]
-    [False, True, False]
+    >>> header = Header.of(["age", "city", "", "age"])
+    >>> header.names
+    ['age', 'city', 'column 3 (unnamed)', 'age.1']
+    >>> [header.repeated(row) for row in (["39", "Oslo", "", "7"], ["age", "city", "", "age"])]
+    [False, True]
     """
 
     names: list[str]
     cells: list[str]
     count: int = 0
     line: int = 0
+    like_data: int = 0
+    n_rows: int = 0
+    ragged: dict[int, str] | None = None
 
     def __post_init__(self) -> None:
         self._worded = any(cell.strip() and to_number(cell) is None for cell in self.cells)
+
+    @classmethod
+    def of(cls, written: list[str], first: Sequence[list[str]] = ()) -> "Header":
+        """The header from its cells, and the first rows.
+
+        Where all rows have one cell more than the header, they begin with the name of the row, as R writes them, or
+        they end with a separator.
+
+        Examples
+        --------
+        >>> Header.of(["x", "y"], [["r1", "1", "2"], ["r2", "3", "4"]]).names
+        ['column 1 (unnamed)', 'x', 'y']
+        """
+        if len(first) > 1 and all(len(row) == len(written) + 1 for row in first):
+            written = ["", *written] if any(row[-1].strip() for row in first) else [*written, ""]
+        names: list[str] = []
+        for place, cell in enumerate(written, 1):
+            name, again = cell.strip() or f"column {place} {UNNAMED}", 0
+            while name in names or (again and name in written):
+                again += 1
+                name = f"{cell.strip()}.{again}"
+            names.append(name)
+        return cls(names, written)
+
+    def look(self, frame: "polars.DataFrame") -> None:
+        """Count the header's cells that look like those below them: one of them, or a number among numbers."""
+        numbers = [to_number(cell) for cell in self.cells]
+        counted = [
+            number for cell, number in zip(self.cells, numbers, strict=True) if cell.strip() and number is not None
+        ]
+        counting = len(counted) > 1 and all(b - a == 1 for a, b in pairwise(counted))  # 0, 1, 2 or 2010, 2011
+        for cell, number, column in zip(self.cells, numbers, frame.get_columns(), strict=True):
+            below = column.head(1000).to_list()
+            if number is None:
+                self.like_data += bool(cell.strip()) and cell in below
+            elif not counting:
+                self.like_data += all(to_number(value) is not None for value in below[:20])
 
     def repeated(self, row: list[str]) -> bool:
         """Whether a row is the header once more."""
@@ -64,12 +143,10 @@ class Header:
         found = []
         if self.count:
             found.append(Note("repeated header", (), self.count, facts={"file": name, "line": self.line}))
-        numbers = [number for cell in self.cells if cell.strip() and (number := to_number(cell)) is not None]
-        counts = (
-            numbers == [float(place) for place in range(int(numbers[0]), int(numbers[0]) + len(numbers))]
-            if (numbers and numbers[0] in (0, 1))
-            else False
-        )
-        if 2 * len(numbers) > len(self.cells) and not counts:
-            found.append(Note("no header", example=", ".join(self.cells[:4])))
+        elif 2 * self.like_data > len(self.cells):
+            found.append(Note("no header", facts={"cells": ", ".join(map(quoted, self.cells[:4]))}))
+        renamed = {
+            name: cell for name, cell in zip(self.names, self.cells, strict=True) if cell.strip() not in ("", name)
+        }
+        found += [Note("repeated name", (name,), example=cell) for name, cell in renamed.items()]
         return found

@@ -175,8 +175,13 @@ KINDS = {
     ),
     "no header": Kind(
         "column",
-        "the first line was read as the header, but its cells look like data ({example}); if it is a row, add a line "
+        "the first line was read as the header, but its cells look like data ({cells}); if it is a row, add a line "
         "with the column names above it",
+    ),
+    "repeated name": Kind(
+        "column",
+        "column {columns} is a second column {example} of the file, under another name",
+        "{n} columns repeat a name of the file and got another one: {columns}",
     ),
     "repeated header": Kind("column", "{file} repeats its header in {rows}, first in line {line}; they were left out"),
     "constant": Kind(

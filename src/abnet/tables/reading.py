@@ -235,6 +235,23 @@ def _first_line(error: Exception) -> str:
 STDIN = "-"
 """The name of standard input."""
 _ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+_MORE_ENDINGS = (".txt", ".txt.gz", ".dat", ".data")
+"""Read like CSV."""
+_FOREIGN = (
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".json",
+    ".feather",
+    ".arrow",
+    ".dta",
+    ".sav",
+    ".rds",
+    ".pkl",
+    ".arff",
+    ".sas7bdat",
+)
+"""Tables of other programs."""
 
 
 def read_table(path: str | os.PathLike[str], *, progress: Callable[[float], None] | None = None) -> "polars.DataFrame":
@@ -273,6 +290,7 @@ def batches(
     *,
     rows: int | None = 10_000,
     progress: Callable[[float], None] | None = None,
+    ragged: dict[int, str] | None = None,
 ) -> Iterator["polars.DataFrame"]:
     """Read a table in frames of `rows` rows, the last may have fewer, so that files larger than memory stream through.
 
@@ -285,6 +303,9 @@ def batches(
         Rows per frame; None takes them as they come.
     progress : callable, optional
         Called before every frame with the share of the file read so far, between 0 and 1.
+    ragged : dict, optional
+        Takes rows of a text table that have another length than the header, by their place, with what is wrong; they
+        are read as empty cells then, and refused otherwise.
 
     Yields
     ------
@@ -294,7 +315,7 @@ def batches(
     if rows is not None and rows < 1:
         raise ValueError(f"rows must be 1 or more, got {rows}.")
     if os.fspath(path) == STDIN:
-        yield from _of_stream(sys.stdin.buffer, rows)
+        yield from _of_stream(sys.stdin.buffer, rows, ragged)
         return
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -302,8 +323,9 @@ def batches(
             f"{path} is not a regular file; to read a pipe, use {STDIN}, as in `abnet predict MODEL - < {path}`."
         )
     ending = _ending(path)
-    if ending not in _ENDINGS:
-        raise TableError(f"{path}: unknown file extension {ending!r}; tables end in {', '.join(_ENDINGS)}.")
+    if ending not in (*_ENDINGS, *_MORE_ENDINGS):
+        instead = "save it as CSV in UTF-8" if ending in _FOREIGN else f"tables end in {', '.join(_ENDINGS)}"
+        raise TableError(f"{path}: unknown file extension {ending!r}; {instead}.")
     if not path.is_file():
         what = "is a folder, not a table" if path.is_dir() else "does not exist"
         raise TableError(f"{path} {what}; check the path.")
@@ -313,24 +335,25 @@ def batches(
             return
         with path.open("rb") as raw:
             source = ByteSource(raw, str(path), max(path.stat().st_size, 1))
-            yield from _of_text(source, ".tsv" in ending, rows, progress)
+            yield from _of_text(source, ".tsv" in ending, rows, progress, ragged)
     except PermissionError as error:
         raise TableError(f"{path} cannot be read; check its permissions.") from error
 
 
-def _of_stream(stream: IO[bytes], rows: int | None) -> Iterator["polars.DataFrame"]:
+def _of_stream(stream: IO[bytes], rows: int | None, ragged: dict[int, str] | None) -> Iterator["polars.DataFrame"]:
     """A table from a stream, whose first bytes tell what it is; Parquet is read whole, as its end explains it."""
     name, buffered = "standard input", io.BufferedReader(stream)  # type: ignore[type-var]
     if buffered.peek(4)[:4] == b"PAR1":
         yield from parquet_frames(io.BytesIO(buffered.read()), name, rows, None)
     else:
-        yield from _of_text(ByteSource(buffered, name), False, rows, None)
+        yield from _of_text(ByteSource(buffered, name), False, rows, None, ragged)
 
 
 def _of_text(
-    source: ByteSource, tabs: bool, rows: int | None, progress: Callable[[float], None] | None
-) -> Iterator["polars.DataFrame"]:
-    frames = csv_frames(source, tabs=tabs)
+    source: ByteSource, tabs: bool, rows: int | None, progress: Callable[[float], None] | None,
+    ragged: dict[int, str] | None,
+) -> Iterator["polars.DataFrame"]:  # fmt: skip
+    frames = csv_frames(source, tabs=tabs, ragged=ragged)
     for frame in frames if rows is None else _of_size(frames, rows):
         if progress is not None:
             progress(source.progress())

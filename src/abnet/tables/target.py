@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
 from abnet.errors import NamesParameters, Parameter, ParameterError
+from abnet.tables.caller_rows import without_column
 from abnet.tables.cells import (
     DOUBTFUL,
     PLAIN,
@@ -116,7 +117,7 @@ def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> Fea
         frame = _rows_of(frame, ~blank)
         table = as_table(frame)
     y, more = _labels(table, column)
-    return FeaturesAndLabels(_without(frame, column), y, (*notes, *more))
+    return FeaturesAndLabels(without_column(frame, column), y, (*notes, *more))
 
 
 def _check_column(table: Table, column: str) -> None:
@@ -159,12 +160,6 @@ def _rows_of(frame: Any, mask: NDArray[np.bool_]) -> Any:
             for name, values in frame.items()
         }
     return frame[mask] if hasattr(frame, "iloc") else frame.filter(mask)
-
-
-def _without(frame: Any, column: str) -> Any:
-    if isinstance(frame, Mapping):
-        return {name: values for name, values in frame.items() if str(name) != column}
-    return frame[[name for name in frame.columns if str(name) != column]]
 
 
 def labelled(
@@ -231,10 +226,10 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
     counts = np.zeros(len(classes), np.intp)
     np.add.at(counts, places, rows[present])
     _refuse_no_classes(column, classes, counts)
-    if converted.dtype.kind == "U" and len(classes) > 2:
+    if converted.dtype.kind == "U":
         from abnet.tables.doubts import label_doubts
 
-        notes = (*notes, *label_doubts(dict(zip(converted.tolist(), rows[present].tolist(), strict=True)), column))
+        notes = (*notes, *label_doubts(dict(zip(classes.tolist(), counts.tolist(), strict=True)), column))
     lookup = np.zeros(len(distinct.values), converted.dtype)
     lookup[present] = converted
     return lookup[distinct.codes], notes
@@ -295,20 +290,20 @@ def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note
     if all(_is_plain_integer(text) for text in texts):
         return np.array([int(text) for text in texts], np.int64), ()
     same = _same_number(texts)
-    if same:
-        numbers = np.array([float(text) for text in texts])
-        whole = bool((numbers == np.trunc(numbers)).all() and (np.abs(numbers) < 2**53).all())
-        note = Note("one number", (column,), facts={"alike": same})
-        return numbers.astype(np.int64) if whole else numbers, (note,)
-    return np.array(texts), ()
+    if not same:
+        return np.array(texts), ()
+    note = Note("one number", (column,), facts={"alike": same})
+    if not all(re.fullmatch(_NUMBER, text) for text in texts):
+        return np.array([to_text(float(text)) if re.fullmatch(_NUMBER, text) else text for text in texts]), (note,)
+    numbers = np.array([float(text) for text in texts])
+    whole = bool((numbers == np.trunc(numbers)).all() and (np.abs(numbers) < 2**53).all())
+    return numbers.astype(np.int64) if whole else numbers, (note,)
 
 
 def _same_number(texts: list[str]) -> str:
-    """Different texts of one number, in words; empty if there are none, or if not all are numbers."""
-    if not all(re.fullmatch(_NUMBER, text) for text in texts):
-        return ""
+    """Different texts of one number, in words; empty if there are none."""
     written: dict[float, list[str]] = {}
-    for text in sorted(set(texts), key=lambda text: (len(text), text)):
+    for text in sorted({text for text in texts if re.fullmatch(_NUMBER, text)}, key=lambda text: (len(text), text)):
         written.setdefault(float(text), []).append(text)
     return next((" and ".join(map(repr, same)) for same in written.values() if len(same) > 1), "")
 

@@ -21,6 +21,7 @@ from abnet.tables.target import bin_names
 from abnet.training.loop import pad_rows
 from broken_promise import breaks
 from estimators.worlds import DELTA, NOISE, POINTS, SIGNAL, World, broken_promises, certified, count, repetition
+from promised import promised
 
 REPETITIONS = int(os.environ.get("ABNET_SAMPLES", "200"))
 worlds = pytest.mark.parametrize("world", [NOISE, SIGNAL], ids=["noise", "signal"])
@@ -102,7 +103,7 @@ def test_quantile_bins_of_a_sorted_table(bins: int) -> None:
         names = bin_names(cuts)
         answers = clf.predict(numbers(rng, 2000).drop("y"))
         error = 1 - sum(chances[k] * np.mean(answers == name) for k, name in enumerate(names))
-        failures += clf.certificate_.vote_error_bound < error
+        failures += promised(clf).vote_error_bound < error
     print({"bins": bins, "failures": failures, "of": REPETITIONS})
     assert not breaks(failures, REPETITIONS, DELTA)
 

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.errors import Parameter, ParameterError
-from abnet.tables.cells import UnknownColumnError, listed, to_text
+from abnet.tables.cells import to_text
 from abnet.tables.frames import Table
+from abnet.tables.named_columns import check_named
 from abnet.tables.notes import Note
 from abnet.tables.series import Cells, Distinct
 
@@ -175,8 +176,7 @@ class Rules:
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse columns that are named by hand and not in the table."""
         for parameter in BY_HAND:
-            if unknown := sorted(getattr(self, parameter) - set(names)):
-                raise UnknownColumnError(f"{parameter}: no column {listed(unknown)}; the columns are {listed(names)}.")
+            check_named(parameter, sorted(getattr(self, parameter)), names)
 
 
 KINDS: dict[str, type[Column]] = {}

@@ -194,7 +194,7 @@ def _mostly_numbers(name: str, cells: Cells, rules: Rules) -> Chosen | Undecided
         return None
     for odd in _odd_rows(cells, 0.0 if asked else _GATE):
         n_odd, present = int(odd.sum()), int((~_gaps(cells)).sum())
-        if n_odd in (0, present) or (not asked and n_odd > (1 - MOSTLY) * present):
+        if n_odd in (0, present) or (not asked and present - n_odd < MOSTLY * present):
             continue
         if not asked and _few_values(cells, odd, rules.max_categories):
             return None

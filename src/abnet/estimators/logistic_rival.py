@@ -1,0 +1,71 @@
+"""Logistic regression on the rows of a fit, certified on the same held-out rows, for comparison."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.bounds import clopper_pearson_bound
+from abnet.bounds.counted import group_error_bound
+from abnet.certificates.certify import Terms
+from abnet.certificates.evidence import Evidence
+from abnet.estimators.fit import Fitted
+from abnet.groups import number_groups
+from abnet.model.card import Rival
+
+__all__ = ["MOST_ROWS", "counted_rival", "held_out_rival", "learned_logistic", "logistic_name"]
+
+MOST_ROWS = 100_000
+"""Rows that logistic regression learns from, at the most: more would take longer and change little."""
+
+
+def learned_logistic(fitted: Fitted) -> Any:
+    """Logistic regression on rows that the fit learned from, or the only class where there is one class."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    rows = slice(min(fitted.rows.n_first, MOST_ROWS))  # they are in random order
+    X, codes = fitted.rows.features.base[rows], fitted.rows.codes[rows]
+    model = LogisticRegression(max_iter=1000) if len(np.unique(codes)) > 1 else DummyClassifier()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its doubts about convergence and classes: it is judged by what it says
+        return model.fit(X, codes)
+
+
+def logistic_name(fitted: Fitted) -> str:
+    """What it is called, with the number of its rows where it did not learn from all."""
+    return "logistic regression" + (f" ({MOST_ROWS:,} rows)" if fitted.rows.n_first > MOST_ROWS else "")
+
+
+def held_out_rival(fitted: Fitted) -> Rival:
+    """Logistic regression judged on the bound rows of a fit, at the price of the certificate that it stands beside."""
+    n_first, groups = fitted.rows.n_first, fitted.rows.groups
+    codes = fitted.rows.codes[n_first:]
+    wrong = learned_logistic(fitted).predict(fitted.rows.features.bound) != codes
+    errors, delta, K = int(np.count_nonzero(wrong)), fitted.terms.delta, fitted.terms.n_candidates
+    if groups is None:
+        bound = clopper_pearson_bound(errors, len(wrong), delta, n_candidates=K)
+    else:
+        bound = _group_bound(wrong, groups[n_first:], fitted.terms)
+    return Rival(
+        name=logistic_name(fitted), bound=bound, errors=errors, n_examples=len(wrong),
+        base_rate=1 - float(np.bincount(codes).max() / len(codes)), n_candidates=K,
+    )  # fmt: skip
+
+
+def counted_rival(fitted: Fitted, errors: int, seen: Evidence) -> Rival:
+    """Logistic regression with so many errors on the streamed rows of a large table."""
+    delta, K = fitted.terms.delta, fitted.terms.n_candidates
+    return Rival(
+        name=logistic_name(fitted), bound=clopper_pearson_bound(errors, seen.n_rows, delta, n_candidates=K),
+        errors=errors, n_examples=seen.n_rows, base_rate=1 - float(seen.class_rows[:-1].max() / seen.n_rows),
+        n_candidates=K,
+    )  # fmt: skip
+
+
+def _group_bound(wrong: NDArray[np.bool_], groups: NDArray[Any], terms: Terms) -> float:
+    """The bound on the error on a new group."""
+    numbers = number_groups(groups, len(wrong))  # in the order of the split
+    rows, failed = np.bincount(numbers), np.bincount(numbers, wrong).astype(np.intp)
+    return group_error_bound(rows.tolist(), failed.tolist(), terms.delta, n_candidates=terms.n_candidates)

@@ -1,0 +1,52 @@
+"""A fitted classifier takes rows as dicts, as its model does."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abnet import ABNetClassifier, CertifiedClassifier
+
+RNG = np.random.default_rng(0)
+FRAME = pl.DataFrame({"age": RNG.normal(40, 10, 120), "city": RNG.choice(["Oslo", "Lima", "Rome"], 120)})
+LABELS = np.where((FRAME["age"] > 40).to_numpy() ^ (FRAME["city"] == "Oslo").to_numpy(), "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def classifier() -> CertifiedClassifier:
+    return CertifiedClassifier(n_estimators=1, teacher=None, max_iter=1, random_state=0).fit(FRAME, LABELS)
+
+
+@pytest.mark.parametrize("method", ["predict", "vote", "predict_proba", "predict_log_proba", "decision_function"])
+def test_every_method_of_a_table(method: str, classifier: CertifiedClassifier) -> None:
+    """In any order, with columns that the model does not read."""
+    rows = [{"id": place, "city": row["city"], "age": row["age"]} for place, row in enumerate(FRAME.to_dicts())]
+    expected, found = getattr(classifier, method)(FRAME), getattr(classifier, method)
+    np.testing.assert_array_equal(found(rows), expected)
+    np.testing.assert_array_equal(found(rows[3]), expected[3:4])
+
+
+def test_cells_of_several_types(classifier: CertifiedClassifier) -> None:
+    rows: list[dict[str, Any]] = [{"age": 31, "city": "Oslo"}, {"age": 40.5, "city": None}, {"age": None, "city": "X"}]
+    with pytest.warns(UserWarning, match="city"):
+        found = classifier.predict(rows)
+    with pytest.warns(UserWarning, match="city"):
+        expected = classifier.predict(pl.DataFrame({"age": [31.0, 40.5, None], "city": ["Oslo", None, "X"]}))
+    assert found.tolist() == expected.tolist()
+    assert classifier.explain(rows[:1])[0].label == found[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"), [([{"age": 3}], "row 0 .*'city'"), ([], "no rows"), ([{"age": 3, "city": "Oslo"}, 7], "row 1")]
+)
+def test_what_is_wrong_is_named(rows: Any, told: str, classifier: CertifiedClassifier) -> None:
+    with pytest.raises(ValueError, match=told):
+        classifier.predict(rows)
+
+
+def test_columns_of_numbers() -> None:
+    frame = pl.DataFrame({"b": RNG.normal(size=60), "a": RNG.normal(size=60)})
+    clf = ABNetClassifier((2,), max_iter=1, random_state=0).fit(frame.to_pandas(), frame["a"] > 0)
+    expected = clf.decision_function(frame.to_pandas())
+    np.testing.assert_allclose(clf.decision_function(frame.select("a", "b").to_dicts()), expected, rtol=1e-6)

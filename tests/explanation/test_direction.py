@@ -1,0 +1,71 @@
+"""Which way columns move the answers, and the cells that prepared rows come from."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abnet.explanation import explain_model
+from abnet.explanation.background import column_layout
+from abnet.explanation.own_cells import MISSING, OTHER, own_cells
+from abnet.model.model import Model
+from abnet.predictors.compact import Compact
+from abnet.preparation.coded import CodedMap
+from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
+from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.preparation.table_map import TableMap
+from abnet.tables.cells import is_blank
+from explanation.test_rows import NAMES, UNSEEN, table, tabular
+from export.models import model as exported
+
+
+@pytest.mark.filterwarnings(UNSEEN)
+def test_cells_come_back_from_the_features() -> None:
+    """Every kind of column: numbers to seven digits, dates to the day, categories and truths as they are."""
+    model, rows = tabular("compact", NAMES), table(40, NAMES, seed=3)
+    assert isinstance(model.preparation, CodedMap)
+    base = model.preparation.base
+    assert isinstance(base, TableMap)
+    features = base.transform(rows)
+    found = dict(zip(column_layout(model).names, own_cells(model, features), strict=True))
+    compared = 0
+    for column in base.columns:
+        cells = found[column.name]
+        if isinstance(column, NumericColumn | DateColumn):
+            assert cells.numbers is not None
+            raw, numbers = column.raw(base._table(rows)), cells.numbers
+            np.testing.assert_array_equal(np.isnan(numbers), np.isnan(raw) & column.indicator)
+            both = ~np.isnan(raw)
+            offset = column.form.offset if isinstance(column, NumericColumn) else 0
+            np.testing.assert_allclose(numbers[both], raw[both] + offset, rtol=1e-5, atol=1e-3)
+            compared += int(both.sum())
+        elif isinstance(column, TextColumn):
+            for cell, category in zip(rows[column.name].to_list(), cells.categories or (), strict=True):
+                assert (category == MISSING) == (is_blank(cell) and column.missing)
+                assert is_blank(cell) or category in (cell.strip(), OTHER)
+    assert compared > 50
+
+
+def test_scaled_arrays_come_back(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(6, 2)) * 50 + 7
+    bases: list[Any] = [StandardMap((7.0, 3.0), (50.0, 2.0)), MinMaxMap((0.01, 0.5), (0.2, 1.0), None)]
+    for base in bases:
+        model = exported("compact", 2, preparation=base)
+        found = own_cells(model, base.transform(X))
+        for j, cells in enumerate(found):
+            assert cells.numbers is not None
+            np.testing.assert_allclose(cells.numbers, X[:, j])
+
+
+def test_the_effect_of_categories_names_the_highest_and_the_lowest(rng: np.random.Generator) -> None:
+    base = TableMap((TextColumn("colour", ("red", "green", "blue"), (), False),))
+    model = Model(Compact(np.array([[[2.0, 0.0, -2.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), preparation=base)
+    rows = {"colour": rng.choice(["red", "green", "blue"], 60)}
+    found = explain_model(model, rows, background={"colour": ["red", "green", "blue"]})
+    one = found.importance[0]
+    assert [level.name for level in found.levels(one)] == ["red", "green", "blue"]
+    assert found.effect(one).index("red") < found.effect(one).index("blue")
+    assert "green" not in found.effect(one)
+    alike = {name: found.contributions[rows["colour"] == name, 0, 0] for name in ("red", "blue")}
+    for level in found.levels(one)[::2]:
+        assert level.contribution == pytest.approx(alike[level.name].mean())
