@@ -85,6 +85,7 @@ def fit_table(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import polars as pl
     >>> from abnet import CertifiedClassifier
     >>> def frames():
