@@ -20,8 +20,6 @@ from abnet.preparation.transformers import as_frame
 from abnet.tables.caller_rows import take_rows
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
-
     from abnet.explanation.row_explanation import Explanation
     from abnet.export import CSource
 
@@ -183,7 +181,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         return self.model_.to_c(path, prefix=prefix, example=example, single=single)
 
-    def to_onnx(self, path: str | Path) -> "ModelProto":
+    def to_onnx(self, path: str | Path) -> Any:
         """Write the fitted predictor, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         check_is_fitted(self, "model_")
         return self.model_.to_onnx(path)

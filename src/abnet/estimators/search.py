@@ -25,8 +25,6 @@ from abnet.model.model import Model
 from abnet.parameters import check_choice
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
-
     from abnet.export import CSource
 
 __all__ = ["ABNetSearch", "chooses_apart", "count_events", "event_of", "free_parameters", "validation_figures"]
@@ -301,7 +299,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Write the chosen model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         return self._best().to_c(path, prefix=prefix, example=example, single=single)
 
-    def to_onnx(self, path: str | Path) -> "ModelProto":
+    def to_onnx(self, path: str | Path) -> Any:
         """Write the chosen model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         return self._best().to_onnx(path)
 

@@ -3,7 +3,7 @@
 import json
 import os
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,16 +17,13 @@ from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, Si
 from abnet.model.model import Model
 from abnet.preparation.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
 
-if TYPE_CHECKING:
-    from onnx import ModelProto
-
 __all__ = ["add_predictor", "onnx_program", "to_onnx"]
 
 IR_VERSIONS = {18: 8, 20: 9}
 """Version of the file format that belongs to each version of the operators: the oldest that will do."""
 
 
-def to_onnx(model: Model, path: str | os.PathLike[str]) -> "ModelProto":
+def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
     """Write a model with its preparation as an ONNX model, atomically.
 
     Inputs are named after the columns, each a matrix of one column: float64 for numbers (NaN where missing), booleans

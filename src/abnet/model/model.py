@@ -21,8 +21,6 @@ from abnet.tables.caller_rows import is_frame
 from abnet.words import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
-
     from abnet.explanation.row_explanation import Explanation
     from abnet.export import CSource
 
@@ -210,7 +208,7 @@ class Model:
 
         return to_c(self, path, prefix=prefix, example=example, single=single)
 
-    def to_onnx(self, path: str | os.PathLike[str]) -> "ModelProto":
+    def to_onnx(self, path: str | os.PathLike[str]) -> Any:
         """Write this model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         from abnet.export import to_onnx
 
