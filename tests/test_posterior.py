@@ -3,8 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +20,7 @@ from abnet.posterior import Posterior, register_with_jax
 from abnet.training.objective import Objective
 from abnet.training.posterior_learner import PosteriorLearner, start
 from conftest import random_network
+from halved import Halved
 
 register_with_jax()
 SIZES = (3, 2, 3, 1)
@@ -190,17 +190,6 @@ print("jax" in sys.modules)
 
 
 # One contract for all aggregations, a user's own among them
-
-
-@dataclass(frozen=True)
-class Halved(Aggregation):
-    """A sixth aggregation: half of the exact output, and twice the divergence."""
-
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
-        return 0.5 * exact.output(layers, lifted, table)
-
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
-        return gaussian_kl(layers, prior, log_sigma, [2] * len(layers))
 
 
 ALL: list[Aggregation] = [Exact(), PBGNet(), Uniform(8), SampledPBGNet(8), Ancestral(8), Halved()]

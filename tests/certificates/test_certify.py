@@ -1,7 +1,6 @@
 """Evidence to certificate: against the bounds by hand, as sums of parts, and as stored records."""
 
 import json
-import sys
 from pathlib import Path
 
 import msgspec
@@ -12,13 +11,10 @@ from abnet import bounds
 from abnet.bounds.betting import betting_bound
 from abnet.bounds.in_advance import drawn_network_bound
 from abnet.bounds.kept_paths_exact import kept_paths_threshold
-from abnet.bounds.methods import METHODS
 from abnet.certificates.certificate import Certificate, load_certificate
 from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates
 from abnet.certificates.evidence import Evidence, observe
-from abnet.certificates.sentences import sentence
-from abnet.certificates.statement import Estimate, state
-from abnet.lazy import import_folder
+from abnet.certificates.statement import Estimate
 
 CLASSES = ("a", "b", "c")
 
@@ -202,30 +198,6 @@ def test_replacing_a_bound_by_a_smaller_one_breaks_its_check() -> None:
         assert statement.value is not None
         with pytest.raises(ValueError, match="does not follow"):
             msgspec.structs.replace(statement, value=statement.value - 1e-6).check()
-
-
-HOEFFDING = """
-import math
-from abnet.bounds.methods import method
-
-@method
-def hoeffding_bound(errors: int, n: int, delta: float, n_candidates: int = 1) -> float:
-    return min(1.0, errors / n + math.sqrt(math.log(n_candidates / delta) / (2 * n)))
-"""
-
-
-def test_a_new_bound_is_a_file_in_the_folder_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "hoeffding.py").write_text(HOEFFDING)
-    monkeypatch.setattr(bounds, "__path__", [*bounds.__path__, str(tmp_path)])
-    try:
-        import_folder(bounds)
-        made = state("error", "predict", "hoeffding_bound", {"errors": 6, "n": 228}, delta=0.05)
-        assert made.value == pytest.approx(6 / 228 + np.sqrt(np.log(20) / 456))
-        assert made.check() == "recomputed"
-        assert "at most 10.8%" in sentence(made, certify(observe([0], [0], CLASSES), Terms()).facts)
-    finally:
-        METHODS.pop("hoeffding_bound", None)
-        sys.modules.pop("abnet.bounds.hoeffding", None)
 
 
 def test_expected_figures_are_never_zero() -> None:

@@ -12,7 +12,7 @@ import abnet
 
 FEW_EPOCHS: dict[str, Any] = {"max_iter": 2, "random_state": 0}
 SMALL: dict[str, Any] = {"hidden_layer_sizes": (2,), **FEW_EPOCHS}
-# Widths, batches and columns as in test_contract.py where they can be: each new shape costs a compilation.
+# Widths, batches and columns as in test_every_classifier.py where they can be: each new shape costs a compilation.
 MAKERS: dict[str, Any] = {
     "ABNet": lambda: abnet.ABNetClassifier(**SMALL),
     "ABNet, trained": lambda: abnet.ABNetClassifier(**SMALL, posterior="train"),

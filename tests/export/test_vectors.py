@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.export.grammar import cell_grammar
 from abnet.preparation.columns import NumericColumn
 from abnet.tables.cells import NumberForm
 from abnet.tables.frames import as_table, cells_of
 from abnet.tables.series import days
+from export.grammar import cell_grammar
 from export.vectors import PATH, golden_vectors
 
 if not PATH.exists():

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from abnet.certificates.decision import Decision
-from abnet.export.grammar import cell_grammar
 from abnet.model.file import config_text
 from abnet.model.model import Model
 from abnet.preparation import TableMap
@@ -22,6 +21,7 @@ from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import TextColumn
 from abnet.preparation.unseen import UnseenWarning
 from export import models
+from export.grammar import cell_grammar
 
 PATH = Path(__file__).parents[2] / "docs" / "model-format-vectors.json"
 GOLDEN = (

@@ -13,6 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.features import dense
+
 __all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "row_filter"]
 
 _BITS_PER_ROW, _HASHES = 16, 11
@@ -149,7 +151,7 @@ class FittedRows:
 
 def _marks(X: Any, y: NDArray[Any]) -> NDArray[np.uint64]:
     """Two numbers for each row with its label."""
-    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, "<f4") + np.float32(0.0)  # no negative zeros
+    rows = np.asarray(dense(X), "<f4") + np.float32(0.0)  # no negative zeros
     # Four digits: a table that was stored in float32 in between has other last digits once it is scaled.
     rows = ((np.ascontiguousarray(rows).view("<u4") + np.uint32(_HALF)) & ~np.uint32(2 * _HALF - 1)).view("<f4")
     labels = np.asarray(y, "<f8")

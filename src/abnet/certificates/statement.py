@@ -44,7 +44,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     delta : float
         Probability with which this statement may be false.
     method : str
-        The bound it rests on, a key of `abnet.bounds.METHODS`.
+        The bound it rests on, a key of `abnet.bounds.methods.METHODS`.
     counted : dict
         The bound's arguments: what was counted.
     n_candidates : int
@@ -152,7 +152,9 @@ def state(
     values : array-like, optional
         The values in their order, for a bound that needs them; not stored.
     """
-    known = METHODS[method]
+    known = METHODS.get(method)
+    if known is None:
+        raise ValueError(f"no bound is called {method!r}; there are {', '.join(sorted(METHODS))}.")
     value = _bound(known, counted, {"delta": delta, "n_candidates": n_candidates}, values)
     return Statement(
         quantity=quantity, of=of, side=side, value=value, delta=delta, method=method, counted=dict(counted), name=name,

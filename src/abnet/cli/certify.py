@@ -16,44 +16,61 @@ __all__ = ["certify"]
 DEFAULTS = options.defaults("decisions.certify_table:certify_table")
 
 
+Answered = Annotated[
+    Path, typer.Argument(metavar="MODEL", readable=False, help="Model file, or a table that holds predictions.")
+]
+HeldOut = Annotated[
+    Path | None, typer.Argument(metavar="TABLE", readable=False, help="Labelled rows, held out from training.")
+]
+Prediction = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the answers of another model.")]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with the scores of another model: how sure it is of its answer (for --target-error), or how "
+        "strongly it favours --positive-class.",
+    ),
+]
+By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with populations; their bounds hold jointly.")]
+Together = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column that says which rows belong together, such as a patient.")
+]
+Confusion = Annotated[bool, options.flag("--confusion", "Also show the confusion matrix, with confidence limits.")]
+AllowTrainingRows = Annotated[
+    bool, options.flag("--allow-training-rows", "Accept training rows; the result is only an estimate.")
+]
+Save = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON; `abnet inspect` reads it.")
+]
+Aside = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE", rich_help_panel="Certificate",
+        help="Share of the rows, chosen at random, that sets the threshold of a target or of costs.",
+    ),
+]  # fmt: skip
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        min=0, metavar="N", rich_help_panel="Certificate", show_default="a new one each time",
+        help="Seed of that choice and of the order of bets.",
+    ),
+]  # fmt: skip
+
+
 @guarded
 def certify(
     context: typer.Context,
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", readable=False, help="Model file, or a table that holds predictions.")
-    ],
-    table: Annotated[
-        Path | None,
-        typer.Argument(metavar="TABLE", readable=False, help="Labelled rows, held out from training."),
-    ] = None,
+    model: Answered,
+    table: HeldOut = None,
     truth: options.Truth = DEFAULTS["truth"],
-    prediction: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the answers of another model.")
-    ] = None,
-    score: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with the scores of another model: how sure it is of its answer (for --target-error), or how "
-            "strongly it favours --positive-class.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with populations; their bounds hold jointly.")
-    ] = DEFAULTS["by"],
-    group: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column that says which rows belong together, such as a patient."),
-    ] = DEFAULTS["group"],
-    confusion: Annotated[
-        bool, options.flag("--confusion", "Also show the confusion matrix, with confidence limits.")
-    ] = False,
-    allow_training_rows: Annotated[
-        bool, options.flag("--allow-training-rows", "Accept training rows; the result is only an estimate.")
-    ] = DEFAULTS["allow_training_rows"],
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON; `abnet inspect` reads it.")
-    ] = None,
+    prediction: Prediction = None,
+    score: Score = None,
+    by: By = DEFAULTS["by"],
+    group: Together = DEFAULTS["group"],
+    confusion: Confusion = False,
+    allow_training_rows: AllowTrainingRows = DEFAULTS["allow_training_rows"],
+    save: Save = None,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
     delta: options.Delta = DEFAULTS["delta"],
@@ -63,21 +80,9 @@ def certify(
     target_precision: options.TargetPrecision = None,
     positive_class: options.PositiveClass = None,
     costs: options.Costs = None,
-    aside: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", rich_help_panel="Certificate",
-            help="Share of the rows, chosen at random, that sets the threshold of a target or of costs.",
-        ),
-    ] = DEFAULTS["aside"],
-    random_state: Annotated[
-        int | None,
-        typer.Option(
-            min=0, metavar="N", rich_help_panel="Certificate", show_default="a new one each time",
-            help="Seed of that choice and of the order of bets.",
-        ),
-    ] = DEFAULTS["random_state"],
-) -> None:  # fmt: skip
+    aside: Aside = DEFAULTS["aside"],
+    random_state: Seed = DEFAULTS["random_state"],
+) -> None:
     """Certify a finished model on labelled rows that were held out from training.
 
     The model is a file of abnet, or the predictions of any model in a table. Rows

@@ -12,8 +12,8 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.decisions.outside import Judged, judge_model
-from abnet.decisions.row_by_row import take_column
 from abnet.decisions.training_rows import estimate_error, find_fitted, refuse_fitted
+from abnet.tables.caller_rows import take_column
 
 __all__ = ["certify", "certify_judged", "confusion_of"]
 

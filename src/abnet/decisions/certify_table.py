@@ -16,7 +16,7 @@ from abnet.decisions.outside import Judged
 from abnet.decisions.scores import certify_scores
 from abnet.decisions.training_rows import estimate_error, refuse_fitted
 from abnet.errors import Parameter, ParameterError
-from abnet.model.table_rows import as_model
+from abnet.model.table_rows import ModelOrPath, as_model
 from abnet.parameters import check_fraction, check_positive
 from abnet.tables.named_columns import label_text
 
@@ -68,7 +68,7 @@ class CertifiedTable:
 
 
 def certify_table(
-    model: Any,
+    model: ModelOrPath,
     table: Any,
     *,
     truth: str | None = None,

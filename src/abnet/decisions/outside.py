@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.decisions.row_by_row import check_row_by_row, n_rows_of, take_rows
+from abnet.decisions.row_by_row import check_row_by_row
+from abnet.tables.caller_rows import n_rows_of, take_rows
 from abnet.words import number_of
 
 __all__ = ["Judged", "judge_answers", "judge_model"]

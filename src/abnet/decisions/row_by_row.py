@@ -4,13 +4,16 @@ A certificate is about rows one by one. A map that looks at the rows it is given
 fitted anew on every batch, makes other rows of them than those that were certified, and its certificate is false.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-__all__ = ["check_row_by_row", "fits_anew", "n_rows_of", "take_column", "take_rows"]
+from abnet.features import dense
+from abnet.tables.caller_rows import n_rows_of, take_rows
+
+__all__ = ["check_row_by_row", "fits_anew"]
 
 _ROWS = 20
 # So many rows are mapped together: a map of a million rows is not computed twice.
@@ -82,58 +85,11 @@ def fits_anew(transformer: Any) -> str | None:
     return None
 
 
-def n_rows_of(X: Any) -> int:
-    """Number of rows of an array, a sparse matrix, a frame or a list.
-
-    Examples
-    --------
-    >>> n_rows_of(np.zeros((3, 2))), n_rows_of(["a", "b"])
-    (3, 2)
-    """
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def take_rows(X: Any, rows: ArrayLike) -> Any:
-    """Some rows of an array, a sparse matrix, a frame or a list, in the same form.
-
-    Examples
-    --------
-    >>> take_rows(np.eye(3), [2]), take_rows(["a", "b"], [1])
-    (array([[0., 0., 1.]]), ['b'])
-    """
-    places = np.asarray(rows, np.intp)
-    if hasattr(X, "iloc"):
-        return X.iloc[places]
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[places]
-    if hasattr(X, "shape"):
-        return X[places]
-    return [X[place] for place in places.tolist()]
-
-
-def take_column(X: Any, column: Any) -> Any:
-    """A column of a frame by its name; anything but a name is returned as it is.
-
-    Examples
-    --------
-    >>> take_column({"site": ["a", "b"]}, "site"), take_column(np.eye(2), [1, 2])
-    (array(['a', 'b'], dtype='<U1'), [1, 2])
-    """
-    if not isinstance(column, str):
-        return column
-    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
-    if column not in names:
-        raise ValueError(f"there is no column {column!r} in X; a name needs a frame that has it.")
-    return np.asarray(X[column])
-
-
 def _plain(rows: Any) -> NDArray[Any]:
     """Rows of numbers or labels as an array."""
-    if hasattr(rows, "toarray"):
-        return np.asarray(rows.toarray())
     if isinstance(rows, list | tuple) and any(value is None for value in rows):
         return np.array([*rows, None], dtype=object)[:-1]
-    return np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+    return np.asarray(rows.to_numpy()) if hasattr(rows, "to_numpy") else dense(rows)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -78,31 +78,33 @@ def certify_scores(
         raise ValueError(f"scores and y must be vectors of two or more rows; got {marks.shape} and {labels.shape}.")
     hashes = row_hashes({"score": marks, **({} if answers is None else {"answer": np.asarray(answers)})}, labels)
     split = Split.of(hashes, level("aside", aside), drawn_seed(random_state))
-    known, counted = split.first, split.counted
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    said: NDArray[np.intp] | None = None
-    if isinstance(goal, TargetError):
-        if answers is None:
-            raise ValueError("TargetError needs the model's answers beside its scores.")
-        if marks.min() < 0.0:
-            raise ValueError("scores must not be negative for TargetError: they say how sure the model is.")
-        judged = judge_answers(labels, answers)
-        names, codes, said = judged.names, judged.truth, judged.answers
-    else:
-        named = goal.positive if isinstance(goal, TargetRecall | TargetPrecision) else positive
-        names, codes = _two_classes(labels, named, goal.costs if isinstance(goal, Costs) else None)
-    some = known[codes[known] < len(names)]  # what costs the same whatever is answered decides nothing
+    names, codes, said = _classes(marks, labels, goal, answers, positive)
+    some = split.first[codes[split.first] < len(names)]  # what costs the same whatever is answered decides nothing
     if not len(some):
         raise ValueError(f"no row that was set aside is {' or '.join(names)}, so that no threshold can be found.")
-    decision, made = meet(
-        goal, Held(marks[some], codes[some]), marks[counted], codes[counted], names, terms,
-        keys=np.arange(len(counted)), answers=None if said is None else said[counted],
-    )  # fmt: skip
-    if said is not None:
-        shown = said[counted]
-    else:
-        shown = np.full(len(counted), len(names)) if decision is None else decision(marks[counted])
-    return Certificate(statements=tuple(made), facts=facts_of(observe(shown, codes[counted], names), terms))
+    scored, truth = marks[split.counted], codes[split.counted]
+    shown = None if said is None else said[split.counted]
+    held, keys = Held(marks[some], codes[some]), np.arange(len(truth))
+    decision, made = meet(goal, held, scored, truth, names, terms, keys=keys, answers=shown)
+    if shown is None:
+        shown = np.full(len(truth), len(names)) if decision is None else decision(scored)
+    return Certificate(statements=tuple(made), facts=facts_of(observe(shown, truth, names), terms))
+
+
+def _classes(
+    marks: NDArray[np.float64], labels: NDArray[Any], goal: Goal, answers: ArrayLike | None, positive: Any
+) -> tuple[tuple[str, ...], NDArray[np.intp], NDArray[np.intp] | None]:
+    """Names of the classes that a goal tells apart, every row's code, and the codes of the answers it needs."""
+    if not isinstance(goal, TargetError):
+        named = goal.positive if isinstance(goal, TargetRecall | TargetPrecision) else positive
+        return *_two_classes(labels, named, goal.costs if isinstance(goal, Costs) else None), None
+    if answers is None:
+        raise ValueError("TargetError needs the model's answers beside its scores.")
+    if marks.min() < 0.0:
+        raise ValueError("scores must not be negative for TargetError: they say how sure the model is.")
+    judged = judge_answers(labels, answers)
+    return judged.names, judged.truth, judged.answers
 
 
 def _two_classes(labels: NDArray[Any], positive: Any, costs: Any) -> tuple[tuple[str, str], NDArray[np.intp]]:

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.statement import Estimate
-from abnet.decisions.row_by_row import take_rows
 from abnet.errors import Parameter, TrainingRowsError
 from abnet.labels import signs_of, with_unknown
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model
+from abnet.tables.caller_rows import take_rows
 from abnet.words import number_of
 
 __all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
@@ -69,7 +69,7 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
             model = model.best_estimator_
         else:
             X, model = model[:-1].transform(X) if len(model.steps) > 1 else X, model.steps[-1][1]
-    fitted = getattr(model, "model_", model)
+    fitted = model.model_ if isinstance(model, FittedClassifier) else model
     if not isinstance(fitted, Model) or (seen := filter_of(fitted)) is None:
         return None
     checked = model._checked if hasattr(model, "_checked") else lambda rows: rows

@@ -47,11 +47,9 @@ def fit_table(
 ) -> CertificateMixin:
     """Train a classifier on a table of any size, certify it, and write it to a model file if one is named.
 
-    A table of at most `max_learn_rows` rows is fitted in memory. The rows of a larger one are split in the same way, by
-    a hash of what they hold (`abnet.certificates.Split`), except that at most `max_learn_rows` rows learn. All others
-    are streamed through the finished predictor and counted, so they are never in memory together: the posterior is
-    frozen, its vote has the test-set bound, and the certificate says how many rows were counted. The fitted copy's
-    `random_state` is the seed that was used.
+    A table of at most `max_learn_rows` rows is fitted in memory. Of a larger one, at most so many rows learn, chosen by
+    a hash of what they hold (`abnet.certificates.Split`). All others are streamed through the finished predictor and
+    counted. The fitted copy's `random_state` is the seed that was used.
 
     Parameters
     ----------

@@ -1,6 +1,5 @@
 """`LabelledRows`: what a classifier was given to learn from, checked once."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import Labels, check_labelled, signs_of
 from abnet.preparation.transformers import as_frame, with_advice
-from abnet.tables.frames import Table
+from abnet.tables.caller_rows import column_names, is_frame, take_column, without_column
 
-__all__ = ["LabelledRows", "checked_rows", "marks_of", "take_rows", "without_groups"]
+__all__ = ["LabelledRows", "checked_rows", "marks_of", "without_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +94,8 @@ def checked_rows(
     """
     X, groups = without_groups(as_frame(X), groups)
     check_labelled(y)
-    is_frame = hasattr(X, "columns")
     named = preprocessor is None or isinstance(preprocessor, str)
-    if not named or preprocessor == "table" or (preprocessor == "auto" and is_frame):
+    if not named or preprocessor == "table" or (preprocessor == "auto" and is_frame(X)):
         X, y = validate_data(estimator, X, y, skip_check_array=True)
         y = column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
@@ -115,7 +113,7 @@ def checked_rows(
     labels = Labels.of(y)
     names = getattr(estimator, "feature_names_in_", None)
     return LabelledRows(
-        X, labels, labels.encode(y), weights, groups, None if names is None else tuple(map(str, names)), is_frame,
+        X, labels, labels.encode(y), weights, groups, None if names is None else tuple(map(str, names)), is_frame(X),
         emptied,
     )  # fmt: skip
 
@@ -128,16 +126,6 @@ def _checked_labels(y: Any) -> NDArray[Any]:
     except TypeError as error:
         raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
     return np.asarray(y)
-
-
-def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Rows of an array, a sparse matrix, a frame or a table."""
-    from sklearn.utils import _safe_indexing
-
-    if rows is None or isinstance(X, Table):
-        return X if rows is None else X.part(rows)
-    # A frame of Polars in one piece: out of many, rows are taken several times as slowly.
-    return _safe_indexing(X.rechunk() if hasattr(X, "rechunk") else X, rows)
 
 
 def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
@@ -158,9 +146,6 @@ def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
     """
     if groups is None or not isinstance(groups, str):
         return X, None if groups is None else np.asarray(groups)
-    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
-    if groups not in names:
+    if groups not in column_names(X):
         raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
-    kept = [name for name in names if name != groups]
-    rest = {name: X[name] for name in kept} if isinstance(X, Mapping) else X[kept]
-    return rest, np.asarray(X[groups])
+    return without_column(X, groups), take_column(X, groups)

@@ -9,6 +9,7 @@ from abnet.aggregation import SampledPBGNet, exact
 from abnet.bam import BAM
 from abnet.codebook import class_table
 from abnet.estimators.progress import Report
+from abnet.features import dense
 from abnet.labels import losses_of
 from abnet.posterior import Posterior
 from abnet.predictors.paths import block_rows, path_outputs
@@ -101,7 +102,7 @@ def sampled_losses(
     for start in range(0, len(codes), step):
         block, truth = X[start : start + step], codes[start : start + step]
         # Rounded to float32 like the rows of `Predictor.scores`: what is certified is what is deployed.
-        rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float32).astype(np.float64)
+        rows = np.asarray(dense(block), np.float32).astype(np.float64)
         by_row.append(means_of_rows(_fresh_losses(layers, rows, truth, T, rng, table)))
         if report is not None:
             report("certificate", start + len(rows), len(codes), float(by_row[-1][0].mean()))

@@ -15,9 +15,9 @@ from abnet.certificates.certify import Terms
 from abnet.decisions.certify_model import confusion_of
 from abnet.decisions.outside import judge_answers
 from abnet.decisions.training_rows import find_fitted, refuse_fitted
-from abnet.estimators.labelled_rows import take_rows
 from abnet.model.model import Model
 from abnet.preparation.transformers import as_frame
+from abnet.tables.caller_rows import take_rows
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation

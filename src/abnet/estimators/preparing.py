@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
-from abnet.estimators.labelled_rows import LabelledRows, take_rows
+from abnet.estimators.labelled_rows import LabelledRows
 from abnet.features import CodedRows, dense
 from abnet.order import ordered, places_in
 from abnet.preparation import CodedMap, Preparation, as_preparation
@@ -25,6 +25,7 @@ from abnet.preparation.transformers import (
     check_size,
     hint_at_scales,
 )
+from abnet.tables.caller_rows import is_frame, take_rows
 from abnet.tables.frames import Table, as_table
 
 __all__ = ["Features", "allows_certificate", "is_our_own", "prepare", "transformer_for"]
@@ -128,7 +129,7 @@ def prepare(
         matrix = _finite(X)
         hint_at_scales(matrix)
         return Features(ordered(matrix, order), len(parts[0]), Unprepared(matrix.shape[1]))
-    if isinstance(preprocessor, str) and not hasattr(X, "columns"):
+    if isinstance(preprocessor, str) and not is_frame(X):
         # In the caller's precision, as at prediction: what is rounded before scaling is another map.
         X = check_size(dense(X))
     fresh = _fresh(wanted)

@@ -30,8 +30,9 @@ MANY_CLASSES = 6
 MANY_ROWS = 1_500
 """Training rows of several classes from which on there are twice as many members, and more epochs for them: more rows
 tell more, and the teachers take longer too."""
-MORE_OUTPUTS = 4
-"""Output neurons of wide members beyond the shortest code: enough for a minimum distance of 3."""
+MORE_OUTPUTS = 6
+"""Output neurons of wide members beyond the shortest code. With four, they left a third more of the lesson unlearned on
+vowel, segment and digits, and made 6% more errors."""
 MOST_BOOSTED = 30
 """With more classes the forest teaches alone: boosting grows a tree for each of them in each of its rounds."""
 

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certified import CertifiedClassifier
-from abnet.estimators.labelled_rows import take_rows
 from abnet.estimators.promises import CertificateMixin
 from abnet.preparation import TablePreparation
 from abnet.tables import TableError
+from abnet.tables.caller_rows import take_rows
 from abnet.tables.cells import UnknownColumnError
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group

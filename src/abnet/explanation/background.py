@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from abnet import checks
 from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.errors import Parameter, ParameterError
+from abnet.features import dense
 from abnet.model.model import Model
 
 __all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]
@@ -161,9 +162,7 @@ class ExplanationPlan:
         if background is None:
             rows = _stored_rows(model, layout)
         else:
-            prepared = model.prepare(background)
-            dense = prepared.toarray() if hasattr(prepared, "toarray") else np.asarray(prepared)
-            rows = drawn_rows(dense[:, : layout.n_features], BACKGROUND_ROWS, seed)
+            rows = drawn_rows(dense(model.features(background))[:, : layout.n_features], BACKGROUND_ROWS, seed)
         return ExplanationPlan.drawn(layout, rows, seed=seed, pairs=pairs, exact_columns=exact_columns)
 
     @staticmethod

@@ -16,7 +16,7 @@ from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.model.model import Model
-from abnet.model.table_rows import as_model, prepared, whole_table
+from abnet.model.table_rows import ModelOrPath, as_model, prepared, whole_table
 from abnet.preparation.numeric_rows import numeric_rows
 from abnet.progress import tell
 from abnet.tables.frames import as_table
@@ -104,7 +104,7 @@ def chosen_rows(rows: str | Iterable[int] | None, n: int) -> list[int] | None:
 
 
 def explain_table(
-    model: Any,
+    model: ModelOrPath,
     table: Any,
     *,
     rows: str | Iterable[int] | None = None,

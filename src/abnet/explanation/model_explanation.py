@@ -11,11 +11,11 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.explanation.direction import CLEAR, Level, levels, rank_correlation
 from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import Unit, amount, as_read, bare, model_of, shown, unit_of
+from abnet.explanation.row_explanation import Unit, amount, as_read, bare, shown, unit_of
 from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.labels import winners
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.threads import one_blas_thread
 from abnet.words import aligned, number_of, paragraphs, percent
 
@@ -216,7 +216,7 @@ def _likeliest(output: tuple[float, ...], classes: tuple[str, ...]) -> str:
 
 
 def explain_model(
-    model: Any,
+    model: Model | FittedClassifier,
     X: Any,
     y: ArrayLike | None = None,
     *,

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.aggregation import region_probabilities
 from abnet.explanation.background import column_layout
 from abnet.explanation.regions import region_table
-from abnet.explanation.row_explanation import as_read, model_of
+from abnet.explanation.row_explanation import as_read
 from abnet.features import dense
 from abnet.labels import winners
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, styled
 from abnet.preparation.columns import NumericColumn
 from abnet.tables.frames import as_table
@@ -210,7 +210,7 @@ def regions_figure(
 _EXPECTED, _VOTE = "expected output $F_A$", r"vote $\mathrm{sgn}\,F_A$"
 
 
-def plane_figure(model: Any, X: Any, y: Any = None, *, resolution: int = 150) -> "Figure":
+def plane_figure(model: Model | FittedClassifier, X: Any, y: Any = None, *, resolution: int = 150) -> "Figure":
     """Draw what a model of two columns of numbers says over the plane, in the columns' own units.
 
     Two classes: (a) the regions that hold the most of the plane, each with its share of the output; (b) F; (c) the

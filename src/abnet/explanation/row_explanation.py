@@ -16,7 +16,7 @@ from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import explained, shapley_values
 from abnet.features import dense
 from abnet.labels import winners
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.predictors.predictor import as_matrix
 from abnet.tables.cells import to_text
 from abnet.tables.csv_files import UNNAMED
@@ -33,7 +33,6 @@ __all__ = [
     "bare",
     "explain",
     "explain_inputs",
-    "model_of",
     "row_cells",
     "shown",
     "unit_of",
@@ -367,16 +366,8 @@ def _number(cell: str) -> float | str:
         return cell
 
 
-def model_of(model: Any) -> Model:
-    """The model itself, or that of a fitted classifier."""
-    found = getattr(model, "model_", model)
-    if not isinstance(found, Model):
-        raise TypeError(f"only models of this library are explained, fitted or loaded; got a {type(model).__name__}.")
-    return found
-
-
 def explain(
-    model: Any,
+    model: Model | FittedClassifier,
     X: Any,
     *,
     background: Any = None,

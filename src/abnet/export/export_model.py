@@ -7,7 +7,7 @@ from typing import Any
 
 from abnet.errors import Parameter, ParameterError
 from abnet.export.c_source import c_files, to_c
-from abnet.model.table_rows import as_model
+from abnet.model.table_rows import ModelOrPath, as_model
 
 __all__ = ["ExportedModel", "export_files", "export_model"]
 
@@ -65,7 +65,7 @@ def export_files(output: str | os.PathLike[str], to: str, *, example: bool = Fal
 
 
 def export_model(
-    model: Any,
+    model: ModelOrPath,
     output: str | os.PathLike[str],
     *,
     to: str,

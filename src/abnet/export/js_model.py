@@ -96,7 +96,7 @@ def _columns(model: Model) -> list[dict[str, Any]]:
     columns = model.preparation.columns
     for column in columns:
         if column.kind not in KINDS:
-            raise ValueError(f"column {column.name!r} is one of {column.kind}, which web pages do not read.")
+            raise ValueError(f"column {column.name!r} has the kind {column.kind!r}, which no page's form reads.")
     if columns:
         return [{"name": column.name, "kind": column.kind} for column in columns]
     n = model.preparation.n_features_in or model.n_inputs

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,13 @@ from abnet.model.card import Card
 from abnet.model.records import as_columns
 from abnet.predictors.predictor import Predictor, shares_of
 from abnet.preparation import Preparation, as_preparation
+from abnet.tables.caller_rows import is_frame
 from abnet.words import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
 
-__all__ = ["Model"]
+__all__ = ["FittedClassifier", "Model", "model_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +118,7 @@ class Model:
     def in_order(self, X: Any) -> Any:
         """A frame's columns in the order of training, unless they are found by name; one missing is an error."""
         names = self.feature_names
-        if names is None or not hasattr(X, "columns") or self.preparation.by_name:
+        if names is None or not is_frame(X) or self.preparation.by_name:
             return X
         found = [str(column) for column in X.columns]
         if found == list(names):
@@ -238,3 +239,29 @@ class Model:
         from abnet.certificates.sentences import fitted_html
 
         return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
+
+
+@runtime_checkable
+class FittedClassifier(Protocol):
+    """What has a model: a fitted classifier of this library, or a search."""
+
+    @property
+    def model_(self) -> Model:
+        """The model."""
+
+
+def model_of(given: Model | FittedClassifier) -> Model:
+    """The model itself, or that of a fitted classifier.
+
+    Examples
+    --------
+    >>> model_of(3)
+    Traceback (most recent call last):
+    TypeError: expected a fitted classifier of abnet, or a model that was loaded; got int.
+    """
+    found = given.model_ if isinstance(given, FittedClassifier) else given
+    if not isinstance(found, Model):
+        raise TypeError(
+            f"expected a fitted classifier of abnet, or a model that was loaded; got {type(given).__name__}."
+        )
+    return found

@@ -13,7 +13,7 @@ from abnet.atomic import atomic_path
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.errors import Parameter, ParameterError
 from abnet.model.model import Model
-from abnet.model.table_rows import as_model, frames_of, prepared, unused_columns
+from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared, unused_columns
 from abnet.predictors.kinds import kind_of
 from abnet.preparation.unseen import Unseen, merge, refuse_unseen
 from abnet.tables.cells import TableError, listed
@@ -87,7 +87,7 @@ class PredictedTable:
 
 
 def predict_table(
-    model: Any,
+    model: ModelOrPath,
     table: Any,
     output: str | os.PathLike[str] | TextIO | None = None,
     *,

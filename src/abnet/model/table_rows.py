@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from abnet.features import Inputs
 from abnet.model.file import load
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.preparation.unseen import Unseen
 from abnet.tables.frames import Table
 from abnet.tables.reading import alike, as_polars, batches
@@ -14,29 +14,19 @@ from abnet.tables.reading import alike, as_polars, batches
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["ROWS", "as_model", "frames_of", "prepared", "unused_columns", "whole_table"]
+__all__ = ["ModelOrPath", "ROWS", "as_model", "frames_of", "prepared", "unused_columns", "whole_table"]
 
 ROWS = 50_000
 """Rows that are worked on at a time."""
 
 
-def as_model(model: Any) -> Model:
-    """The model itself, that of a fitted classifier, or the one in a file.
+ModelOrPath = Model | FittedClassifier | str | os.PathLike[str]
+"""A loaded model, a fitted classifier or a model file."""
 
-    Examples
-    --------
-    >>> as_model(3)
-    Traceback (most recent call last):
-    TypeError: a model is a file, a loaded model or a fitted classifier of abnet; got int.
-    """
-    if isinstance(model, (str, os.PathLike)):
-        return load(model)
-    found = getattr(model, "model_", model)
-    if not isinstance(found, Model):
-        raise TypeError(
-            f"a model is a file, a loaded model or a fitted classifier of abnet; got {type(model).__name__}."
-        )
-    return found
+
+def as_model(model: ModelOrPath) -> Model:
+    """The model itself, that of a fitted classifier, or the one in a file."""
+    return load(model) if isinstance(model, (str, os.PathLike)) else model_of(model)
 
 
 def frames_of(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.features import MANY_CODED, CodedRows
+from abnet.features import MANY_CODED, CodedRows, dense
 from abnet.labels import winners
 from abnet.threads import mapped
 
@@ -90,9 +90,8 @@ class Predictor(ABC):
                 if looked_up is not None:
                     scores[start : start + rows] = looked_up(block)
                     return
-                dense = block.toarray() if hasattr(block, "toarray") else block
                 # Inputs are single precision in training, in the certificate and here: one and the same predictor.
-                scores[start : start + rows] = self.score_rows(np.asarray(dense, np.float32).astype(np.float64))
+                scores[start : start + rows] = self.score_rows(np.asarray(dense(block), np.float32).astype(np.float64))
 
         mapped(score, range(0, matrix.shape[0], rows), threads)
         if not np.isfinite(scores).all():

@@ -19,6 +19,7 @@ from abnet.preparation.columns import NumericColumn, read_numbers
 from abnet.preparation.columns.column import BY_HAND, Column, Rules
 from abnet.preparation.table_map import TableMap
 from abnet.preparation.thermometer import ThermometerMap, cuts
+from abnet.tables.caller_rows import is_frame
 from abnet.tables.cells import TableError, is_missing, refuse_repeated
 from abnet.tables.frames import Table, as_table, factorised, is_plan
 from abnet.tables.notes import Note, note_lines
@@ -295,9 +296,9 @@ def as_frame(X: Any) -> Any:
     """
     if is_plan(X):
         return X.collect()
-    if hasattr(X, "columns"):
+    if is_frame(X):
         refuse_repeated([str(name) for name in X.columns])
-    if not isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "tocsr"):
+    if not isinstance(X, Mapping) or is_frame(X) or hasattr(X, "tocsr"):
         return X
     import polars
 

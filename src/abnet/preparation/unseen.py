@@ -68,7 +68,8 @@ class Unseen:
         form = f" written as {self.read_as}" if self.read_as else ""
         if self.code == "odd number":
             form = self.read_as.removeprefix("a number")
-        return Note(self.code, (self.column,), self.n_rows, most[0][0], {"values": shown + also, "form": form})
+        facts: dict[str, str | int | float] = {"values": shown + also, "form": form, "read_as": self.read_as}
+        return Note(self.code, (self.column,), self.n_rows, most[0][0], facts)
 
     def __str__(self) -> str:
         """One line for a person."""

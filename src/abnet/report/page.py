@@ -21,7 +21,7 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.features import dense
 from abnet.labels import Labels
-from abnet.model.model import Model
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.progress import tell
 from abnet.report.columns import columns_section, form_fields, medoid
 from abnet.report.estimates import estimates_section
@@ -38,7 +38,7 @@ __all__ = ["report_page", "write_report"]
 
 
 def write_report(
-    model: Any,
+    model: Model | FittedClassifier,
     path: str | os.PathLike[str],
     X: Any = None,
     y: Any = None,
@@ -92,9 +92,7 @@ def write_report(
     >>> "<h1>" in page.read_text(encoding="utf-8")
     True
     """
-    fitted = getattr(model, "model_", model)
-    if not isinstance(fitted, Model):
-        raise TypeError(f"a report is about a model of this library, fitted or loaded; got a {type(model).__name__}.")
+    fitted = model_of(model)
     if (X is None) != (y is None):
         raise ValueError("X and y go together: rows with their labels, or neither.")
     given = None

@@ -15,7 +15,7 @@ from abnet.decisions.labelled_table import target_of
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.features import dense
 from abnet.model.model import Model
-from abnet.model.table_rows import as_model, frames_of, prepared
+from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
 from abnet.preparation.unseen import Unseen, merge
 from abnet.progress import tell
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
@@ -65,7 +65,7 @@ class ReportedTable:
 
 
 def report_table(
-    model: Any,
+    model: ModelOrPath,
     output: str | os.PathLike[str],
     table: Any = None,
     *,

@@ -46,7 +46,6 @@ FORMS = {
 }
 """Ways to write a date, each with its pattern."""
 
-_NAMES = list(FORMS)
 _PATTERNS = [re.compile(pattern, re.ASCII | re.IGNORECASE) for pattern in FORMS.values()]
 
 

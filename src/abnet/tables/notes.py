@@ -232,6 +232,11 @@ KINDS = {
         "column {columns}: {cells} {are} neither true nor false ({shown}) and {count} as missing",
         "{n} true-or-false columns have other cells, such as {example}, which count as missing: {columns}",
     ),
+    "odd cell": Kind(
+        "cell",
+        "column {columns}: {cells} {are} not {read_as} ({shown}) and {count} as missing",
+        "{n} columns have cells that cannot be read, such as {example}, which count as missing: {columns}",
+    ),
     "unseen category": Kind(
         "cell",
         "column {columns}: {values} not seen in training; treated as an unknown category",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
 from abnet.errors import NamesParameters, Parameter, ParameterError
+from abnet.tables.caller_rows import without_column
 from abnet.tables.cells import (
     DOUBTFUL,
     PLAIN,
@@ -116,7 +117,7 @@ def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> Fea
         frame = _rows_of(frame, ~blank)
         table = as_table(frame)
     y, more = _labels(table, column)
-    return FeaturesAndLabels(_without(frame, column), y, (*notes, *more))
+    return FeaturesAndLabels(without_column(frame, column), y, (*notes, *more))
 
 
 def _check_column(table: Table, column: str) -> None:
@@ -159,12 +160,6 @@ def _rows_of(frame: Any, mask: NDArray[np.bool_]) -> Any:
             for name, values in frame.items()
         }
     return frame[mask] if hasattr(frame, "iloc") else frame.filter(mask)
-
-
-def _without(frame: Any, column: str) -> Any:
-    if isinstance(frame, Mapping):
-        return {name: values for name, values in frame.items() if str(name) != column}
-    return frame[[name for name in frame.columns if str(name) != column]]
 
 
 def labelled(

@@ -36,7 +36,7 @@ TEACHERS = ("forest", "linear", "kernel", "boosting")
 
 The slowest comes last: by then one fold tells whether it adds anything to the others (`LEAST_WEIGHT`)."""
 
-FOLDS = 5
+FOLDS = 3
 SWAP = 0.3
 """Probability that a cell of a made row comes from another row."""
 
@@ -49,15 +49,13 @@ CERTAINTY = 1e-3
 MOST_OF_A_TREE = 25_000
 """Rows that each tree of the forest is grown on, at the most: 300 trees of 160,000 rows fill two gigabytes."""
 
-MANY_CELLS = 2_000_000
+MANY_CELLS = 20_000_000
 """Rows times features from which on a teacher has more than one thread. One thread boosts 20,000 rows of 20
 columns in a third of a second; two that share their cores with other programs took fifteen."""
 
 LEAST_WEIGHT = 0.05
-"""Weight beside the other teachers on the first fold below which a teacher is not fitted any further."""
-
-SILENT = 1e-3
-"""Share of the largest weight below which a teacher is not asked about made rows."""
+"""Weight beside the other teachers below which a teacher is left out: by the first fold alone before the others are
+fitted, and by all rows before it is asked about made ones."""
 
 Report = Callable[[str, float], None]
 
@@ -89,7 +87,7 @@ def _known(name: str, seed: int, n_rows: int) -> Any:
     if name == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return HistGradientBoostingClassifier(random_state=seed)
+        return HistGradientBoostingClassifier(max_iter=50, learning_rate=0.2, random_state=seed)
     if name == "kernel":
         from abnet.training.kernel_teacher import KernelTeacher
 
@@ -158,19 +156,20 @@ class Teaching:
             pass
         if not ready:
             return None
-        answers, calibrations = np.stack(unseen[: len(ready)]), calibrations[: len(ready)]
+        answers = np.stack(unseen[: len(ready)])
         mixed = stack_weights(answers[:, np.arange(len(codes)), codes], weights=weights)
-        return Teaching(ready, mixed, np.tensordot(mixed, answers, 1), n_classes, calibrations)
+        heard = np.flatnonzero(mixed >= LEAST_WEIGHT)
+        mixed, names = mixed[heard] / mixed[heard].sum(), list(ready)
+        return Teaching(
+            {names[k]: ready[names[k]] for k in heard}, mixed, np.tensordot(mixed, answers[heard], 1), n_classes,
+            tuple(calibrations[k] for k in heard) if calibrations else (),
+        )  # fmt: skip
 
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Weighted probabilities of rows, shape (n, K)."""
-        heard = np.flatnonzero(self.weights > SILENT * self.weights.max())
-        models = list(self.models.values())
         with _threads_for(X):
-            said = [_aligned(models[k].predict_proba(X), models[k].classes_, self.n_classes) for k in heard]
-        calibrations = tuple(self.calibrations[k] for k in heard) if self.calibrations else ()
-        total = sum(self.weights[k] * one for k, one in zip(heard, _calibrated(said, calibrations), strict=True))
-        return np.asarray(total / self.weights[heard].sum())
+            said = [_aligned(model.predict_proba(X), model.classes_, self.n_classes) for model in self.models.values()]
+        return np.tensordot(self.weights, np.stack(_calibrated(said, self.calibrations)), 1)
 
     def dismissed(self) -> "Teaching":
         """What they said of their own rows and how they are called, without the fitted models."""
@@ -384,7 +383,7 @@ def _weight_among(
 def _folds(
     codes: NDArray[np.intp], seed: int, groups: NDArray[Any] | None = None
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Five folds (fewer for few rows), the classes spread over them, or whole groups at random.
+    """A few folds (fewer for few rows), the classes spread over them, or whole groups at random.
 
     A fold whose other rows have one class is left.
     """

@@ -55,8 +55,8 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     name: str
     takes: ClassVar[str] = "text"
     """What C, ONNX and forms take for a cell: "number", "truth", "date" or "text"."""
-    odd: ClassVar[str] = "unseen category"
-    """The code of the note on cells that it has no place for."""
+    odd: ClassVar[str] = "odd cell"
+    """The code of the note on cells that it has no place for; "odd cell" says that they are not `read_as`."""
 
     @property
     def kind(self) -> str:

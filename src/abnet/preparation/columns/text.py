@@ -26,6 +26,7 @@ class TextColumn(Column, frozen=True, tag="text"):
     feature, or that of the rare ones where there is such a feature.
     """
 
+    odd = "unseen category"
     categories: tuple[str, ...]
     rare: tuple[str, ...] | None
     missing: bool

@@ -56,6 +56,7 @@ def common_words(counts: Mapping[str, int]) -> list[str]:
 class WordsColumn(Column, frozen=True, tag="words"):
     """One 0-1 feature for each of the commonest words: whether the text has it; and one for missing."""
 
+    odd = "unseen category"
     words: tuple[str, ...]
     missing: bool
 
@@ -118,6 +119,7 @@ class HashedColumn(Column, frozen=True, tag="hashed"):
     [[1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]
     """
 
+    odd = "unseen category"
     buckets: int
     missing: bool
 

@@ -1,0 +1,81 @@
+"""Rows as callers have them: an array, a sparse matrix, a frame of pandas or Polars, a record of columns, or a list."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abnet.tables.frames import Table
+
+__all__ = ["column_names", "is_frame", "n_rows_of", "take_column", "take_rows", "without_column"]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether it is a frame of pandas or Polars."""
+    return hasattr(X, "columns")
+
+
+def n_rows_of(X: Any) -> int:
+    """Number of rows.
+
+    Examples
+    --------
+    >>> n_rows_of(np.zeros((3, 2))), n_rows_of(["a", "b"])
+    (3, 2)
+    """
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Any, rows: ArrayLike | None) -> Any:
+    """Some rows by their places, in the same form; all of them for None.
+
+    Examples
+    --------
+    >>> take_rows(np.eye(3), [2]), take_rows(["a", "b"], [1])
+    (array([[0., 0., 1.]]), ['b'])
+    """
+    if rows is None:
+        return X
+    places = np.asarray(rows, np.intp)
+    if isinstance(X, Table):
+        return X.part(places)
+    if hasattr(X, "iloc"):
+        return X.iloc[places]
+    if hasattr(X, "rechunk"):  # of Polars; out of many pieces rows are taken several times as slowly
+        return X.rechunk()[places]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[places]
+    return X[places] if hasattr(X, "shape") else [X[place] for place in places.tolist()]
+
+
+def column_names(X: Any) -> list[Any]:
+    """Names of the columns; empty where they have none."""
+    return list(X) if isinstance(X, Mapping) else list(X.columns) if is_frame(X) else []
+
+
+def take_column(X: Any, column: Any) -> Any:
+    """A column of a frame by its name; anything but a name is returned as it is.
+
+    Examples
+    --------
+    >>> take_column({"site": ["a", "b"]}, "site"), take_column(np.eye(2), [1, 2])
+    (array(['a', 'b'], dtype='<U1'), [1, 2])
+    """
+    if not isinstance(column, str):
+        return column
+    if column not in column_names(X):
+        raise ValueError(f"there is no column {column!r} in X; a name needs a frame that has it.")
+    return np.asarray(X[column])
+
+
+def without_column(X: Any, name: str) -> Any:
+    """The other columns.
+
+    Examples
+    --------
+    >>> without_column({"age": [40], "site": ["a"]}, "site")
+    {'age': [40]}
+    """
+    kept = [column for column in column_names(X) if str(column) != name]
+    return {column: X[column] for column in kept} if isinstance(X, Mapping) else X[kept]
