@@ -1,7 +1,7 @@
 """Kinds of real tables (R, KEEL, scikit-learn), made up: how they are read, and which notes come, whatever the seed."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ def with_odd(cells: Cells, odd: dict[int, object]) -> list[object]:
 class Kind(NamedTuple):
     """Columns of a table beside ``x``, kinds of columns that they become (none: left out), and codes of the notes."""
 
-    columns: dict[str, Cells]
+    columns: Mapping[str, Cells]
     read: dict[str, str]
     notes: tuple[str, ...] = ()
 
