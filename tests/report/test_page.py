@@ -240,7 +240,7 @@ def test_classes_with_a_much_worse_bound_are_marked_and_in_natural_order() -> No
     page = report_page(model)
     assert page.count('class="marked"') == 1
     found = read(page).text
-    assert "Class c1 (at most" in found
+    assert "For class c1 the bound is" in found
     assert found.index("class c1 ") < found.index("class c2 ") < found.index("class c10 ")
 
 

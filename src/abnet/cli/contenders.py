@@ -16,13 +16,20 @@ HEADER = [
 """From what a reader needs most to what a narrow terminal leaves out first."""
 
 
-def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False) -> None:
-    """One line per contender, then what has to be said about them. `counted`: the bounds account for the choice."""
+def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False, saved_by: str = "--save") -> None:
+    """One line per contender, then what has to be said about them.
+
+    `counted`: the bounds account for the choice; if not, `saved_by` is what makes them do so.
+    """
     from abnet.words import page, paragraphs
 
     console.rows(HEADER, [_cells(contender) for contender in contenders], least=3)
     print()
-    said = (*(contender.note for contender in contenders), _winners(contenders, counted), _surprises(contenders))
+    said = (
+        *(contender.note for contender in contenders),
+        _winners(contenders, counted, saved_by),
+        _surprises(contenders),
+    )
     with page(console.width(most=100)):
         print(paragraphs(*said))
 
@@ -45,15 +52,15 @@ def _cells(contender: "Contender") -> list[str]:
     ]
 
 
-def _winners(contenders: "tuple[Contender, ...]", counted: bool) -> str:
+def _winners(contenders: "tuple[Contender, ...]", counted: bool, saved_by: str) -> str:
     tightest = _least({contender.name: contender.bound for contender in contenders})
     fewest = _least({contender.name: contender.test_error for contender in contenders})
     found, n = f"Tightest certificate: {tightest}. Fewest test errors: {fewest}.", len(contenders)
     if counted:
         return f"{found} Every certificate accounts for the choice among all {n} models."
     return (
-        f"{found} Each certificate holds by itself. To choose one of the {n} models by its certificate, use --save, "
-        "which corrects for that choice."
+        f"{found} Each certificate holds by itself. To choose one of the {n} models by its certificate, use "
+        f"{saved_by}, which corrects for that choice."
     )
 
 

@@ -10,7 +10,7 @@ from abnet.cli.console import guarded
 
 __all__ = ["demo"]
 
-DEFAULTS = options.defaults("estimators.certified:CertifiedClassifier.__init__")
+DEFAULTS = options.defaults("estimators.certified:CertifiedClassifier")
 
 
 @guarded
@@ -46,6 +46,6 @@ def demo(
     print(f"{made.n_learn:,} digits to train and certify on, {made.n_test:,} to test on: 0-4 or 5-9?\n")
     if made.certificate is not None:
         print(made.certificate.describe(), end="\n\n")
-    show_contenders(made.contenders)
+    show_contenders(made.contenders, saved_by="`abnet compare --save`")
     print(f"\nModel:    {made.model}\nPicture:  {made.picture}\nReport:   {made.report}")
-    print(f"Next:     abnet inspect {made.model}")
+    print("Next:     open the report in a browser, or try your own table: abnet fit TABLE --target COLUMN")

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.export.c_erf import erf_code
-from abnet.export.c_single import least_reaching
-from abnet.export.c_text import CPart, c_array, c_number, c_reals
+from abnet.export.c_leading import leading_code
+from abnet.export.c_text import CPart, c_array, c_number, c_reals, defines
 from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable
-from abnet.predictors.steps import steps_of
 
 __all__ = ["network_code"]
 
@@ -20,107 +19,6 @@ __all__ = ["network_code"]
 def network_code(network: object, plan: ExportPlan) -> CPart:
     """``static void abnet_scores(const float *f, double *scores)`` for finite features; one function for each kind."""
     raise TypeError(f"no C is written for a {type(network).__name__}.")
-
-
-def _defines(**sizes: int) -> CPart:
-    return CPart("\n".join(f"#define ABNET_{name} {value}" for name, value in sizes.items()))
-
-
-# The leading layer
-
-_SUMS = """
-/* w_u x + b_u of every neuron u of the first layer, for inputs x; the squared norm of x. */
-static double abnet_sums(const float *f, double *restrict z) {
-    double norm = ABNET_CODES; /* each code is -1 or 1 */
-%(declared)s    int i, u;
-    for (u = 0; u < ABNET_UNITS; u++) z[u] = abnet_b[u];
-%(inputs)s%(codes)s    return norm;
-}
-"""
-
-_INPUTS = """    for (i = %(start)d; i < %(end)d; i += %(step)d) {
-        const double %(x)s;
-        if (%(any)s) {
-            norm += %(squares)s;
-            for (u = 0; u < ABNET_UNITS; u++)
-                z[u] += %(products)s;
-        }
-    }
-"""
-
-
-def _inputs(n: int) -> str:
-    """The products of n inputs, four at a time: a sum is then read and written once for four of them."""
-    loops = []
-    for start, end, step in ((0, n - n % 4, 4), (n - n % 4, n, n % 4)):
-        several = range(step)
-        words = {
-            "x": ", ".join(f"x{j} = f[i + {j}]" for j in several),
-            "any": " || ".join(f"f[i + {j}] != 0.0f" for j in several),
-            "squares": " + ".join(f"x{j} * x{j}" for j in several),
-            "products": "\n                    + ".join(
-                f"x{j} * abnet_W[(i + {j}) * ABNET_UNITS + u]" for j in several
-            ),
-        }
-        loops += [_INPUTS % (words | {"start": start, "end": end, "step": step})] * (start < end)
-    return "".join(loops)
-
-
-_CODES = """    for (i = 0; i < ABNET_CODED; i++) {
-        /* A value that reaches k of n thresholds has k codes of 1, then n - k of -1: row k of a table. */
-        const float x = f[abnet_coded[i]];
-        int k, row = abnet_first[i] + i;
-        for (k = abnet_first[i]; k < abnet_first[i + 1]; k++) row += x >= abnet_thresholds[k];
-        for (u = 0; u < ABNET_UNITS; u++) %(into)s[u] += abnet_sums_of[row * ABNET_UNITS + u];
-    }
-"""
-
-_WHOLE = "    for (u = 0; u < ABNET_UNITS; u++) z[u] += abnet_step[u] * (double)whole[u];\n"
-"""Sums that are whole multiples of a step for each neuron: exact, and a quarter of the bytes."""
-
-
-def _leading(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -> CPart:
-    """Constants of a leading layer W (units, inputs), input by input, so that units are neighbours; `abnet_sums`."""
-    base = W.shape[1] - plan.n_codes
-    sizes = _defines(UNITS=len(b), CODES=plan.n_codes, FEATURES=base)
-    parts = [sizes, c_reals("abnet_b", b), c_reals("abnet_W", W[:, :base].T)]
-    if plan.n_codes:
-        coded = [place for place, thresholds in enumerate(plan.thresholds) if thresholds]
-        lengths = [len(plan.thresholds[place]) for place in coded]
-        first = np.concatenate([[0], np.cumsum(lengths)])
-        parts += [
-            _defines(CODED=len(coded)),
-            CPart(c_array("int", "abnet_coded", coded), 4 * len(coded)),
-            CPart(c_array("int", "abnet_first", first), 4 * len(first)),
-            c_reals("abnet_thresholds", least_reaching([t for place in coded for t in plan.thresholds[place]])),
-        ]
-    ram, words = 8 * len(b), {"inputs": _inputs(base), "codes": "", "declared": ""}
-    if plan.n_codes:
-        steps, sums = steps_of(W[:, base:]), _sums_of_codes(W[:, base:].T, lengths)
-        whole = np.round(sums / steps)
-        if np.abs(whole).max() < 2**15 and (whole * steps == sums).all():
-            parts += [
-                CPart(c_array("short", "abnet_sums_of", whole), 2 * whole.size),
-                c_reals("abnet_step", steps),
-            ]
-            ram += 4 * len(b)
-            words["declared"] = "    int whole[ABNET_UNITS] = {0};\n"
-            words["codes"] = _CODES % {"into": "whole"} + _WHOLE
-        else:
-            parts.append(c_reals("abnet_sums_of", sums))
-            words["codes"] = _CODES % {"into": "z"}
-    parts.append(CPart(_SUMS % words, 0, ram))
-    return reduce(add, parts)
-
-
-def _sums_of_codes(W: NDArray[np.float64], lengths: list[int]) -> NDArray[np.float64]:
-    """For each feature with n codes, whose weights are n rows of W, n + 1 rows: ``Σ_{j<k} w_j - Σ_{j>=k} w_j``."""
-    tables, start = [], 0
-    for n in lengths:
-        reached = np.vstack([np.zeros(W.shape[1]), np.cumsum(W[start : start + n], axis=0)])
-        tables.append(2 * reached - reached[-1])
-        start += n
-    return np.vstack(tables)
 
 
 # Votes
@@ -164,8 +62,8 @@ static void abnet_scores(const float *f, double *scores) {
 def _(network: VoteTable, plan: ExportPlan) -> CPart:
     members, width, n = network.W.shape
     outputs, first = network.H.shape[2], width // 2
-    sizes = _defines(MEMBERS=members, WIDTH=width, FIRST=first, SECOND=width - first, OUTPUTS=outputs)
-    leading = _leading(network.W.reshape(-1, n), network.b.reshape(-1), plan)
+    sizes = defines(MEMBERS=members, WIDTH=width, FIRST=first, SECOND=width - first, OUTPUTS=outputs)
+    leading = leading_code(network.W.reshape(-1, n), network.b.reshape(-1), plan)
     ram = 8 * (2**first + (1 + outputs) * 2 ** (width - first))
     return sizes + leading + c_reals("abnet_H", network.H) + erf_code() + CPart(_CORNERS + _VOTE, 0, ram)
 
@@ -187,7 +85,7 @@ _LOOKED_UP = """    for (u = 0; u < %(units)d; u++) place = 2 * place + (z[u] >=
 def _classes(codes: NDArray[np.intp], plan: ExportPlan) -> CPart:
     """The class of each representation of the outputs, and the number of scores."""
     kind, size = ("unsigned char", 1) if codes.max() < 256 else ("unsigned short", 2)
-    return _defines(OUTPUTS=plan.n_outputs) + CPart(c_array(kind, "abnet_class", codes), size * len(codes))
+    return defines(OUTPUTS=plan.n_outputs) + CPart(c_array(kind, "abnet_class", codes), size * len(codes))
 
 
 @network_code.register
@@ -199,13 +97,13 @@ def _(network: SignTable, plan: ExportPlan) -> CPart:
         "    abnet_sums(f, z);",
         _LOOKED_UP % {"units": len(network.b)},
     ]
-    return _leading(network.W, network.b, plan) + _classes(network.codes, plan) + CPart("\n".join(lines))
+    return leading_code(network.W, network.b, plan) + _classes(network.codes, plan) + CPart("\n".join(lines))
 
 
 @network_code.register
 def _(network: SignLayers, plan: ExportPlan) -> CPart:
     widths = [len(b) for b in network.biases]
-    parts = [_leading(network.weights[0], network.biases[0], plan), _classes(network.codes, plan)]
+    parts = [leading_code(network.weights[0], network.biases[0], plan), _classes(network.codes, plan)]
     lines = [
         "static void abnet_scores(const float *f, double *scores) {",
         f"    double z[{max(widths)}], s[{max(widths)}];",
@@ -229,8 +127,8 @@ def _(network: FixedPaths, plan: ExportPlan) -> CPart:
     block = min(range(12, 25, 4), key=lambda side: -(-paths // side) * side)
     blocks = -(-paths // block)
     parts = [
-        _defines(MEMBERS=members, PATHS=paths, BLOCK=block, BLOCKS=blocks, WIDTH=widths[-1]),
-        _leading(network.weights[0].reshape(members * first, -1), network.biases[0].reshape(-1), plan),
+        defines(MEMBERS=members, PATHS=paths, BLOCK=block, BLOCKS=blocks, WIDTH=widths[-1]),
+        leading_code(network.weights[0].reshape(members * first, -1), network.biases[0].reshape(-1), plan),
     ]
     for k, noise in enumerate(network.noise, start=1):
         filled = np.pad(noise, ((0, 0), (0, block * blocks - paths), (0, 0)))
@@ -239,10 +137,10 @@ def _(network: FixedPaths, plan: ExportPlan) -> CPart:
         parts.append(c_reals(f"abnet_b{k + 1}", network.biases[k]))
     ram = 8 * block * (1 + sum(widths[1:]))
     if network.codes is None:
-        parts.append(_defines(OUTPUTS=1))
+        parts.append(defines(OUTPUTS=1))
     else:
         halves = {"FIRST": widths[-1] // 2, "SECOND": widths[-1] - widths[-1] // 2}
-        parts += [_classes(network.codes, plan), _defines(**halves), CPart(_CORNERS)]
+        parts += [_classes(network.codes, plan), defines(**halves), CPart(_CORNERS)]
         ram += 8 * (len(network.codes) + widths[-1] + block * sum(2**half for half in halves.values()))
     return reduce(add, parts) + erf_code() + CPart(_path_scores(network, widths), 0, ram)
 
@@ -373,8 +271,8 @@ def _(network: MeanLayers, plan: ExportPlan) -> CPart:
     widths, several = [b.shape[1] for b in network.biases], network.codes is not None
     first, above = widths[-1] // 2, max(widths[1:])
     parts = [
-        _defines(MEMBERS=members, **({"FIRST": first, "SECOND": widths[-1] - first} if several else {"OUTPUTS": 1})),
-        _leading(network.weights[0].reshape(-1, n), network.biases[0].reshape(-1), plan),
+        defines(MEMBERS=members, **({"FIRST": first, "SECOND": widths[-1] - first} if several else {"OUTPUTS": 1})),
+        leading_code(network.weights[0].reshape(-1, n), network.biases[0].reshape(-1), plan),
     ]
     lines = [
         "/* Each unit's mean output, by the mean and the variance of its sum. */",

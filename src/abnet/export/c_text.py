@@ -17,6 +17,7 @@ __all__ = [
     "c_plain",
     "c_reals",
     "c_string",
+    "defines",
     "with_prefix",
 ]
 
@@ -168,3 +169,8 @@ def with_prefix(code: str, prefix: str) -> str:
     'skin_predict(SKIN_UNITS)'
     """
     return re.sub(r"\babnet_", f"{prefix}_", code).replace("ABNET_", f"{prefix.upper()}_")
+
+
+def defines(**sizes: int) -> CPart:
+    """Sizes as macros with the prefix ``ABNET_``."""
+    return CPart("\n".join(f"#define ABNET_{name} {value}" for name, value in sizes.items()))

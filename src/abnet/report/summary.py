@@ -183,14 +183,17 @@ def _weak(c: Certificate | None, plain: str) -> list[str]:
         least, most = (percent_up(part.vote_error_bound or 0.0) for part in (found[-1], found[0]))
         few = f"The bounds per class{plain} rest on few rows each"
         return [f"{few}: they range from {least} to {most}, much worse than the {overall} for all classes."]
+    overall = f"much worse than the {overall} for all classes."
+    if len(found) == 1:
+        one = found[0]
+        bound, wrong = percent_up(one.vote_error_bound or 0.0), f"{one.vote_errors:,} of {one.n_examples:,} wrong"
+        return [f"For class {short(one.label, 60)} the bound{plain} is {bound} ({wrong}), {overall}"]
     listed = [
-        f"{short(part.label, 60)} (at most {percent_up(part.vote_error_bound or 0.0)}; {part.vote_errors:,} of "
+        f"{short(part.label, 60)} ({percent_up(part.vote_error_bound or 0.0)}; {part.vote_errors:,} of "
         f"{part.n_examples:,} wrong)"
         for part in found[:MOST_LISTED]
     ]
-    classes = "Class" if len(found) == 1 else "Classes"
-    have = "has a bound" if len(found) == 1 else "have bounds"
-    return [f"{classes} {_and(listed, len(found))} {have}{plain} much worse than the {overall} for all classes."]
+    return [f"For classes {_and(listed, len(found))} the bounds{plain} are {overall}"]
 
 
 def _and(listed: list[str], count: int) -> str:
