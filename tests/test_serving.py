@@ -1,6 +1,7 @@
 """The recipes of docs/serving.md, run as they are written."""
 
 import re
+import shutil
 import subprocess
 import sys
 import types
@@ -43,12 +44,17 @@ ROWS: list[dict[str, Any]] = [
 
 
 def recipe(name: str) -> dict[str, Any]:
-    """The names that a block of the page defines, by the file name in its first line."""
-    found = [code for language, code in blocks(PAGE.read_text("utf-8")) if language == "python" and f"# {name}" in code]
+    """The names that a block of the page defines."""
     module = types.ModuleType(name)
     sys.modules[name] = module
-    exec(compile(found[0], name, "exec"), module.__dict__)
+    exec(compile(source(name), name, "exec"), module.__dict__)
     return module.__dict__
+
+
+def source(name: str) -> str:
+    """A block of the page, by the file name in its first line."""
+    found = [code for language, code in blocks(PAGE.read_text("utf-8")) if language == "python" and f"# {name}" in code]
+    return found[0]
 
 
 def test_frames(model: Model) -> None:
@@ -58,9 +64,33 @@ def test_frames(model: Model) -> None:
     assert found["label"].to_list() == model.predict(ROWS).tolist()
 
 
-def test_spark(model: Model) -> None:
+def test_what_spark_calls(model: Model) -> None:
     frame = pd.DataFrame(ROWS)
-    found = pd.concat(recipe("spark_job.py")["score"](iter([frame[:1], frame[1:]])))
+    check_scored(pd.concat(recipe("spark_job.py")["score"](iter([frame[:1], frame[1:]]))), model)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
+    pytest.importorskip("pyarrow", reason="mapInPandas needs PyArrow")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    (tmp_path / "spark_job.py").write_text(source("spark_job.py"), encoding="utf-8")
+    session = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        session.sparkContext.addPyFile(str(tmp_path / "spark_job.py"))
+        from spark_job import score  # type: ignore[import-not-found]
+
+        frame = session.createDataFrame([tuple(row.values()) for row in ROWS], "id long, age double, city string")
+        schema = "id long, label string, probability double"
+        check_scored(frame.repartition(2).mapInPandas(score, schema=schema).toPandas().sort_values("id"), model)
+    finally:
+        session.stop()
+
+
+def check_scored(found: pd.DataFrame, model: Model) -> None:
+    """The labels and probabilities of the rows, by id."""
     assert found["id"].tolist() == [1, 2, 3, 4]
     assert found["label"].tolist() == model.predict(ROWS).tolist()
     np.testing.assert_allclose(found["probability"], model.predict_proba(ROWS).max(axis=1))
@@ -68,22 +98,33 @@ def test_spark(model: Model) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_fastapi(model: Model) -> None:
-    pytest.importorskip("httpx")
-    testclient = pytest.importorskip("fastapi.testclient")
+    pytest.importorskip("httpx", reason="FastAPI's test client needs httpx")
+    testclient = pytest.importorskip("fastapi.testclient", reason="FastAPI is not installed")
     client = testclient.TestClient(recipe("app.py")["app"])
     assert client.get("/healthz").json() == {"classes": ["no", "yes"]}
     assert client.post("/predict", json=ROWS).json()["labels"] == model.predict(ROWS).tolist()
-    refused = client.post("/predict", json=[{"id": 1, "city": "Oslo"}])
-    assert refused.status_code == 422
-    assert "age" in refused.text
+    bad: list[tuple[Any, str]] = [
+        ([{"id": 1, "city": "Oslo"}], "age"),
+        ([], "no rows"),
+        ([ROWS[0] | {"age": [1]}], "age"),
+    ]
+    for rows, told in bad:
+        refused = client.post("/predict", json=rows)
+        assert refused.status_code == 422
+        assert told in refused.text
     assert client.post("/predict", json=ROWS * 2501).status_code == 413
 
 
-def test_mlflow(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("mlflow")
-    wrapper = recipe("wrapper.py")["Abnet"]()
-    wrapper.load_context(types.SimpleNamespace(artifacts={"model": "model.abnet"}))
-    assert wrapper.predict(None, pd.DataFrame(ROWS)).tolist() == model.predict(ROWS).tolist()
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow(model: Model) -> None:
+    """Saved by the line on the page, and loaded in a program that does not have the wrapper."""
+    pyfunc = pytest.importorskip("mlflow.pyfunc", reason="MLflow is not installed")
+    Path("wrapper.py").write_text(source("wrapper.py"), encoding="utf-8")
+    pyfunc.save_model("served", python_model="wrapper.py", artifacts={"model": "model.abnet"}, pip_requirements=[])
+    Path("wrapper.py").unlink()
+    Path("model.abnet").unlink()
+    found = pyfunc.load_model("served").predict(pd.DataFrame(ROWS))
+    assert found.tolist() == model.predict(ROWS).tolist()
 
 
 def test_triton() -> None:
