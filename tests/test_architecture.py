@@ -21,6 +21,7 @@ METHODS = {
         "abnet.export.to_c",
         "abnet.export.to_onnx",
         "abnet.explanation.row_explanation.Explanation",
+        "abnet.export.CSource",
         "abnet.explanation.row_explanation.explain",
     }
 }

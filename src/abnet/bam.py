@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.cube import namespace
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices
 
-__all__ = ["BAM", "check_inputs", "contiguous", "sgn"]
+__all__ = ["BAM", "check_inputs", "check_layers", "contiguous", "sgn"]
 
 
 def sgn(t: Float[Any, "*shape"]) -> Float[Any, "*shape"]:
@@ -46,11 +46,12 @@ class BAM(NamedTuple):
     array([-1.,  1.,  1., -1.])
     """
 
+    # No shapes here: JAX rebuilds a network with whatever a transformation puts in the place of its arrays.
     weights: tuple[Any, ...]
     biases: tuple[Any, ...]
 
     @staticmethod
-    def init(key: Any, sizes: tuple[int, ...]) -> "BAM":
+    def init(key: Key, sizes: tuple[int, ...]) -> "BAM":
         """Glorot normal weights (standard deviation ``sqrt(2 / (d_{k-1} + d_k))``, not truncated) and zero biases.
 
         Parameters
@@ -74,26 +75,29 @@ class BAM(NamedTuple):
         return (int(self.weights[0].shape[1]), *(int(W.shape[0]) for W in self.weights))
 
     @property
-    def layers(self) -> tuple[Any, ...]:
+    def layers(self) -> Matrices:
         """``V_k = (W_k, b_k)``, each (d_k, d_{k-1} + 1): a bias is a weight on a constant input 1."""
+        check_layers(self)
         xp = namespace(self.weights[0])
         return tuple(xp.concatenate([W, b[:, None]], axis=1) for W, b in zip(self.weights, self.biases, strict=True))
 
     @staticmethod
-    def from_layers(layers: tuple[Any, ...]) -> "BAM":
+    def from_layers(layers: Matrices) -> "BAM":
         """The network with layers ``V_k = (W_k, b_k)``."""
         return BAM(tuple(V[:, :-1] for V in layers), tuple(V[:, -1] for V in layers))
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """``F_B(x)`` for every row of X in float64, shape (n,) (or (n, d_L) for several outputs)."""
-        s = np.asarray(X, dtype=np.float64)
+        s = np.asarray(X)
         check_inputs(self, s)
+        s = s.astype(np.float64)
         for W, b in zip(self.weights, self.biases, strict=True):
             s = sgn(s @ np.asarray(W, np.float64).T + np.asarray(b, np.float64))
         return s[:, 0] if s.shape[1] == 1 else s
 
-    def perturb(self, key: Any) -> "BAM":
+    def perturb(self, key: Key) -> "BAM":
         """One network drawn from the aggregation ``A(B)``: ``N(·, 1)`` on every weight and every bias."""
+        check_layers(self)
         leaves = (*self.weights, *self.biases)
         noise = _normals(key, [leaf.shape for leaf in leaves])
         drawn = tuple(leaf + draw.astype(leaf.dtype) for leaf, draw in zip(leaves, noise, strict=True))
@@ -110,20 +114,37 @@ def check_sizes(sizes: tuple[Any, ...]) -> None:
         raise ValueError(f"sizes must be at least (inputs, outputs), each a whole number of 1 or more; got {sizes}.")
 
 
-def check_inputs(network: BAM, X: Any) -> None:
-    """Refuse layers that do not fit on top of each other, and inputs that the network cannot read."""
-    below = network.weights[0].shape[1]
+def check_layers(network: BAM) -> None:
+    """Refuse layers that do not fit on top of each other, and weights that are no numbers."""
+    if not 0 < len(network.weights) == len(network.biases):
+        raise ValueError(f"the network has {len(network.weights)} weight matrices and {len(network.biases)} biases.")
+    below = None
     for k, (W, b) in enumerate(zip(network.weights, network.biases, strict=True), start=1):
-        if W.shape[1] != below or b.shape != W.shape[:1]:
-            raise ValueError(f"layer {k} has weights {W.shape} and biases {b.shape}, above {below} units.")
+        if W.ndim != 2 or W.shape[1] != (below or W.shape[1]) or b.shape != W.shape[:1]:
+            raise ValueError(f"layer {k} has weights {W.shape} and biases {b.shape}, above {below or 'the'} units.")
+        for name, array in (("weights", W), ("biases", b)):
+            if array.dtype.kind != "f":
+                raise ValueError(f"the {name} of layer {k} must be floats: use astype; got {array.dtype}.")
+            if isinstance(array, np.ndarray) and not np.isfinite(array).all():
+                raise ValueError(f"the {name} of layer {k} must be finite numbers.")
         below = W.shape[0]
-    if X.ndim != 2 or X.shape[1] != network.sizes[0]:
+
+
+def check_inputs(network: BAM, X: Any) -> None:
+    """Refuse a network whose layers do not fit, and inputs that it cannot read."""
+    check_layers(network)
+    d = network.sizes[0]
+    if X.ndim != 2 or X.shape[1] != d:
+        raise ValueError(f"the network reads rows of {d} numbers, an array (n, {d}); got {X.shape}.")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"the network reads numbers; got an array of {X.dtype}.")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not np.isfinite(X).all():
         raise ValueError(
-            f"the network reads rows of {network.sizes[0]} numbers, an array (n, {network.sizes[0]}); got {X.shape}."
+            f"the network reads finite numbers; row {int(np.isfinite(X).all(axis=1).argmin())} has others."
         )
 
 
-def _normals(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+def _normals(key: Key, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
     """Independent standard normal arrays from a JAX key or a NumPy generator."""
     if isinstance(key, np.random.Generator):
         return [key.standard_normal(shape, dtype=np.float32) for shape in shapes]

@@ -46,6 +46,8 @@ def code_length(n_classes: int) -> int:
     >>> [code_length(K) for K in (2, 3, 4, 7, 10, 11, 100)]
     [1, 8, 8, 10, 12, 12, 12]
     """
+    if n_classes < 2:
+        raise ValueError(f"a code tells at least two classes apart; got {n_classes}.")
     shortest = (n_classes - 1).bit_length()
     return 1 if n_classes == 2 else max(min(2 * shortest + 4, 12), shortest)
 

@@ -45,7 +45,7 @@ def namespace(array: Any) -> ModuleType:
     return jnp
 
 
-def erf(t: Any) -> Any:
+def erf(t: Float[Any, "*shape"]) -> Float[Any, "*shape"]:
     """The error function in the array library of `t`."""
     if namespace(t) is np:
         import scipy.special
@@ -73,6 +73,12 @@ def corners(d: int, dtype: Any = np.float32, *, start: Any = 0, count: int | Non
     return (2 * bits - 1).astype(dtype)
 
 
+def check_means(m: Any, ndim: int) -> None:
+    """Refuse means that are no array of floats with so many axes: those of whole numbers would all be rounded to 0."""
+    if m.ndim != ndim or m.dtype.kind != "f":
+        raise ValueError(f"means must be an array of floats with {ndim} axes; got {m.dtype} of the shape {m.shape}.")
+
+
 def corner_probabilities(m: Float[Any, "rows d"]) -> Float[Any, "rows 2**d"]:
     """Probabilities of all corners when coordinate i is +1 with probability ``1/2 + m_i/2``, independently.
 
@@ -93,6 +99,7 @@ def corner_probabilities(m: Float[Any, "rows d"]) -> Float[Any, "rows 2**d"]:
     >>> corner_probabilities(np.array([[0.0, 1.0]]))
     array([[0. , 0.5, 0. , 0.5]])
     """
+    check_means(m, 2)
     xp = namespace(m)
     one_half = m.dtype.type(0.5)
     doubled = max(m.shape[1] - 2, 0)
@@ -125,9 +132,15 @@ def mean_corner_probabilities(m: Float[Any, "rows T d"]) -> Float[Any, "rows 2**
     >>> mean_corner_probabilities(np.array([[[0.0, 1.0], [1.0, 0.0]]]))
     array([[0.  , 0.25, 0.25, 0.5 ]])
     """
+    check_means(m, 3)
     rows, count, d = m.shape
-    flat, first = m.reshape(-1, d), d // 2
-    A, C = (corner_probabilities(half).reshape(rows, count, -1) for half in (flat[:, :first], flat[:, first:]))
+    if count == 0:
+        raise ValueError("the mean over no vectors of means is not defined.")
+    flat, first = m.reshape(rows * count, d), d // 2
+    A, C = (
+        corner_probabilities(half).reshape(rows, count, 2 ** half.shape[1])
+        for half in (flat[:, :first], flat[:, first:])
+    )
     return np.asarray((A.transpose(0, 2, 1) @ C).reshape(rows, 2**d) / count)
 
 
@@ -154,11 +167,14 @@ def multilinear(h: Float[Any, "_ *columns"], m: Float[Any, "rows d"]) -> Float[A
     >>> multilinear(np.array([-1.0, 1.0, 1.0, -1.0]), np.array([[0.5, 0.5], [1.0, -1.0]]))
     array([-0.25,  1.  ])
     """
+    check_means(m, 2)
     rows, d = m.shape
-    first = 2 ** (d // 2)
+    if h.shape[0] != 2**d:
+        raise ValueError(f"a table over the corners of {d} coordinates has {2**d} rows; got the shape {h.shape}.")
+    first, second = 2 ** (d // 2), 2 ** (d - d // 2)
     columns = h.shape[1:]
     A, C = corner_probabilities(m[:, : d // 2]), corner_probabilities(m[:, d // 2 :])
-    AM = (A @ h.reshape(first, -1)).reshape(rows, -1, prod(columns))
+    AM = (A @ h.reshape(first, second * prod(columns))).reshape(rows, second, prod(columns))
     return (AM * C[:, :, None]).sum(axis=1).reshape(rows, *columns)
 
 
@@ -184,7 +200,10 @@ def summed_multilinear(
     >>> summed_multilinear(np.array([[-1.0, 1.0, 1.0, -1.0]]), np.array([[[0.5, 1.0], [0.5, -1.0]]]))
     array([-0.25,  1.  ])
     """
+    check_means(m, 3)
     tables, d, rows = m.shape
+    if h.shape[:2] != (tables, 2**d):
+        raise ValueError(f"means of the shape {m.shape} need tables ({tables}, {2**d}, ...); got the shape {h.shape}.")
     columns = h.shape[2:]
     if tables > 1 and tables * 2 ** ((d + 1) // 2) * prod(columns) * rows > CACHED:
         return np.asarray(sum(summed_multilinear(h[k : k + 1], m[k : k + 1]) for k in range(tables)))

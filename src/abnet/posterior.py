@@ -16,8 +16,9 @@ import numpy as np
 
 from abnet.aggregation.protocol import Aggregation
 from abnet.bam import BAM
+from abnet.checks import finite
 from abnet.cube import namespace
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices, Table
 
 __all__ = ["Posterior", "register_with_jax"]
 
@@ -71,6 +72,7 @@ class Posterior:
         logs = (0.0,) * len(layers) if log_sigma is None else tuple(log_sigma)
         if len(logs) != len(layers):
             raise ValueError(f"there are {len(layers)} layers, and log_sigma has {len(logs)} numbers.")
+        logs = tuple(finite(f"log_sigma[{k}]", t) for k, t in enumerate(logs))
         xp = namespace(layers[0])
         return Posterior(layers, prior, tuple(xp.asarray(t, layers[0].dtype) for t in logs), aggregation)
 
@@ -84,10 +86,11 @@ class Posterior:
         """``(d_0, d_1, …, d_L)`` of every member."""
         return (int(self.layers[0].shape[2]) - 1, *(int(w.shape[1]) for w in self.layers))
 
-    def kl(self) -> Any:
+    def kl(self) -> Float[Any, ""]:
         """Mean divergence of the members from their priors, in nats. For a certificate take ``astype(float64)``."""
+        self._check_prior()
 
-        def one(layers: tuple[Any, ...], prior: tuple[Any, ...]) -> Any:
+        def one(layers: Matrices, prior: Matrices) -> Any:
             return self.aggregation.kl(layers, prior, self.log_sigma)
 
         if self.n_members > 1 and namespace(self.layers[0]) is not np:
@@ -97,7 +100,7 @@ class Posterior:
         pairs = [tuple(tuple(V[m] for V in some) for some in (self.layers, self.prior)) for m in range(self.n_members)]
         return mean_of_members(namespace(self.layers[0]).stack([one(*pair) for pair in pairs]))
 
-    def outputs(self, lifted: Float[Any, "rows _"], key: Any = None, table: Any = None) -> Float[Any, "M rows *K"]:
+    def outputs(self, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None) -> Float[Any, "M rows *K"]:
         """Output of every member on lifted rows, shape (M, rows), or (M, rows, K) with a table."""
         scaled, keys = self._scaled(), _keys(key, self.n_members)
         if self.n_members == 1 or namespace(scaled[0]) is np:
@@ -107,17 +110,19 @@ class Posterior:
             return namespace(outputs[0]).stack(outputs)
         import jax
 
-        def one(layers: tuple[Any, ...], k: Any) -> Any:
+        def one(layers: Matrices, k: Key) -> Any:
             return self.aggregation.output(layers, lifted, k, table)
 
         return jax.vmap(one, in_axes=(0, None if key is None else 0))(scaled, None if key is None else keys)
 
-    def output(self, lifted: Float[Any, "rows _"], key: Any = None, table: Any = None) -> Float[Any, "rows *K"]:
+    def output(self, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None) -> Float[Any, "rows *K"]:
         """Mean output of the members: the expectation over the posterior where the aggregation is exact."""
         return mean_of_members(self.outputs(lifted, key, table))
 
     def member(self, m: int) -> BAM:
         """Member m in units of the deviations, ``w/σ``: the network that predictors, tables and exporters read."""
+        if not 0 <= m < self.n_members:  # JAX would take the last one instead
+            raise IndexError(f"the members are numbered from 0 to {self.n_members - 1}; got {m}.")
         return BAM.from_layers(tuple(w[m] for w in self._scaled()))
 
     @property
@@ -132,7 +137,7 @@ class Posterior:
             raise ValueError(f"{self.n_members} members have no single most probable network: use member(m).")
         return BAM.from_layers(tuple(w[0] for w in self.layers))
 
-    def draw(self, key: Any) -> tuple[BAM, Any]:
+    def draw(self, key: Key) -> tuple[BAM, Float[Any, ""]]:
         """A network ``h = w + σε`` of a member drawn at random, and ``ln dQ/dP`` there, that of the member.
 
         ``Σ_k ‖d‖²/2 + σ d·ε + (σ² - 1)‖ε‖²/2 - D ln σ`` with ``d = w - v``: the logarithms of the densities,
@@ -152,6 +157,7 @@ class Posterior:
 
     def _at(self, m: Any, key: Any) -> tuple[BAM, Any]:
         """A network drawn around member m, and its log density ratio."""
+        self._check_prior()
         w, v = (BAM.from_layers(tuple(V[m] for V in some)) for some in (self.layers, self.prior))
         centres, priors = (*w.weights, *w.biases), (*v.weights, *v.biases)
         xp, drawn, ratio = namespace(centres[0]), [], 0.0
@@ -173,6 +179,14 @@ class Posterior:
         parts = (self.layers, self.prior, self.log_sigma)
         layers, prior, log_sigma = (tuple(np.asarray(array, dtype) for array in part) for part in parts)
         return Posterior(layers, prior, log_sigma, self.aggregation)
+
+    def _check_prior(self) -> None:
+        """Refuse a prior of other shapes: it would be broadcast, and the divergence be that of something else."""
+        ours, theirs = ([tuple(V.shape) for V in some] for some in (self.layers, self.prior))
+        if ours != theirs or len(self.log_sigma) != len(ours):
+            raise ValueError(
+                f"the members have layers {ours}, their priors {theirs}; there are {len(self.log_sigma)} deviations."
+            )
 
     def _scaled(self) -> tuple[Any, ...]:
         """``w_k / σ_k``."""

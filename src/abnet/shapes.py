@@ -5,9 +5,9 @@ annotation means nothing and costs nothing.
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["Float"]
+__all__ = ["Float", "Key", "Matrices", "Table"]
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Float
@@ -18,3 +18,13 @@ else:
 
         def __class_getitem__(cls, axes: Any) -> Any:
             return Any
+
+
+Matrices: TypeAlias = tuple[Float[Any, "_ _"], ...]
+"""``V_1 … V_L`` of one network, each (d_k, d_{k-1} + 1): weights, and the bias as last column."""
+
+Table: TypeAlias = Float[Any, "_ K"] | None
+"""What each of the 2^d_L outputs stands for (2**d_L, K); None for a single output neuron, whose sign is the answer."""
+
+Key: TypeAlias = Any
+"""A JAX PRNG key, or a `numpy.random.Generator` where a function says that it takes one."""

@@ -229,7 +229,7 @@ def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> No
     for compute in (expected_output, pbgnet.expected_output, lambda network, X: region_values(network)):
         with pytest.raises(ValueError, match="2 output neurons"):
             compute(two, X)
-    with pytest.raises(ValueError, match="4 rows; got 2"):
+    with pytest.raises(ValueError, match="2 output neurons"):
         expected_output(two, X, np.eye(2))
     with pytest.raises(ValueError, match="2 output neurons"):
         expected_output(random_network(rng, (3, 2)), X)

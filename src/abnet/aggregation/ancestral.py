@@ -11,13 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from numpy.typing import ArrayLike
+
 from abnet.aggregation.exact import lifted_inputs, mean_activation
 from abnet.aggregation.gaussian_kl import gaussian_kl
-from abnet.aggregation.protocol import Aggregation, check_outputs, linear_loss, require_key
+from abnet.aggregation.protocol import Aggregation, check_hidden_layer, check_outputs, linear_loss, require_key
 from abnet.bam import BAM
+from abnet.checks import count
 from abnet.cube import erf
 from abnet.jax_helpers import uniform
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices, Table
 
 __all__ = [
     "TRAINING_PATHS",
@@ -64,7 +67,7 @@ def sign_scores(V: Float[Any, "d_k _"], s: Float[Any, "*rows d"]) -> Float[Any, 
     return z.reshape(*s.shape[:-1], V.shape[0])
 
 
-def sign_means(V: Any, s: Any) -> Any:
+def sign_means(V: Float[Any, "d_k _"], s: Float[Any, "*rows d"]) -> Float[Any, "*rows d_k"]:
     """``m(s) = erf((W s + b)/sqrt(2(d + 1)))``: means of the neurons over their Gaussian weights, shape (..., d_k)."""
     return erf(sign_scores(V, s) * V.dtype.type(0.5**0.5))
 
@@ -73,7 +76,7 @@ TRAINING_PATHS = 1
 """Paths of each row in a training step: a minibatch of fresh rows tells more than further paths of the same rows."""
 
 
-def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int) -> Float[Any, "rows"]:
+def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int) -> Float[Any, "rows"]:
     """Mean output of independent paths: an unbiased estimate of ``F_A(x)`` for every depth and width.
 
     ``s_1 ~ P_1(x)``, ``s_k ~ Π_i Bernoulli(1/2 + m_k(s_{k-1})_i/2)``; a path's output is ``m_L(s_{L-1})``. Its
@@ -97,9 +100,7 @@ def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_sa
     return mean_of_paths(local_expectation, layers, lifted, key, n_samples)
 
 
-def normal_output(
-    layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int
-) -> Float[Any, "rows"]:
+def normal_output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int) -> Float[Any, "rows"]:
     """Mean over paths of `normal_mean` of the last hidden layer: a surrogate to train with, never to certify with.
 
     The last hidden layer is not drawn, so that with one hidden layer there is no randomness at all. Parameters and
@@ -111,13 +112,14 @@ def normal_output(
     return mean_of_paths(_normal_path, layers, lifted, key, n_samples)
 
 
-def straight_through(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
+def straight_through(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) -> Float[Any, "rows"]:
     """One path per row, shape (rows,), with the biased gradient that takes ``∂s/∂m = 1`` in every hidden layer."""
+    check_outputs(layers, None)
     m, key = last_means(layers, lifted, key)
     return sign_means(layers[-1], draw_signs(m, key))[:, 0]
 
 
-def local_expectation(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
+def local_expectation(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) -> Float[Any, "rows"]:
     """One path per row, shape (rows,); the gradient with respect to the last hidden layer's means is unbiased.
 
     ``∂F/∂m_i = E[(f(s: s_i = +1) - f(s: s_i = -1))/2]`` with ``f(s) = m_L(s)``: since f looks at s through one
@@ -126,6 +128,7 @@ def local_expectation(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
     """
     import jax
 
+    check_outputs(layers, None)
     m, key = last_means(layers, lifted, key)
     V, stop = layers[-1], jax.lax.stop_gradient
     s = stop(draw_signs(m, key))
@@ -147,12 +150,16 @@ def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "ro
     -------
     array (rows,)
     """
+    if V.shape != (1, m.shape[1] + 1):
+        raise ValueError(f"one neuron above {m.shape[1]} signs has the shape (1, {m.shape[1] + 1}); got {V.shape}.")
     W, b = V[0, :-1], V[0, -1]
     v = (1 - m**2) @ W**2
     return erf((m @ W + b) * (2 * (V.shape[1] + v)) ** -0.5)
 
 
-def mean_of_paths(path: Callable[..., Any], layers: Any, lifted: Any, key: Any, n_samples: int) -> Any:
+def mean_of_paths(
+    path: Callable[[Matrices, Any, Key], Any], layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int
+) -> Float[Any, "rows *K"]:
     """The mean of `n_samples` paths of each row; the first layer's means, which all share, are computed once."""
     import jax
 
@@ -161,15 +168,16 @@ def mean_of_paths(path: Callable[..., Any], layers: Any, lifted: Any, key: Any, 
     return jax.vmap(lambda k: path(layers, lifted, k))(jax.random.split(key, n_samples)).mean(axis=0)
 
 
-def _normal_path(layers: tuple[Any, ...], lifted: Any, key: Any) -> Any:
+def _normal_path(layers: Matrices, lifted: Any, key: Key) -> Any:
     m, _ = last_means(layers, lifted, key)
     return normal_mean(layers[-1], m)
 
 
-def last_means(layers: tuple[Any, ...], lifted: Any, key: Any) -> tuple[Any, Any]:
+def last_means(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) -> tuple[Float[Any, "rows d"], Key]:
     """Means of the last hidden layer given a draw of the layers below it, and an unused key."""
     import jax
 
+    check_hidden_layer(layers)
     m = mean_activation(layers[0], lifted)
     keys = jax.random.split(key, len(layers) - 1)
     for V, k in zip(layers[1:-1], keys[1:], strict=True):
@@ -177,7 +185,7 @@ def last_means(layers: tuple[Any, ...], lifted: Any, key: Any) -> tuple[Any, Any
     return m, keys[0]
 
 
-def draw_signs(m: Any, key: Any) -> Any:
+def draw_signs(m: Float[Any, "*shape"], key: Key) -> Float[Any, "*shape"]:
     """Independent signs of means m, straight-through."""
     import jax
     import jax.numpy as jnp
@@ -194,7 +202,9 @@ def _half_differences(V: Any, s: Any) -> Any:
     return (erf((others + W[None, :]) * scale) - erf((others - W[None, :]) * scale)) * V.dtype.type(0.5)
 
 
-def path_losses(layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any, table: Any = None) -> Any:
+def path_losses(
+    layers: Matrices, lifted: Float[Any, "rows _"], targets: Float[Any, "rows *K"], key: Key, table: Table = None
+) -> Float[Any, "rows"]:
     """Linear loss of each row along one path of its own: its mean is the Gibbs risk, for every depth and width."""
     from abnet.aggregation.classes import path_probabilities
 
@@ -219,7 +229,12 @@ class Ancestral(Aggregation):
     by_library: ClassVar[bool] = True
     """Paths need no table: the library is faster, and `results/certificates.csv` was learned with its rounding."""
 
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+    def __post_init__(self) -> None:
+        count("n_samples", self.n_samples)
+
+    def output(
+        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
+    ) -> Float[Any, "rows *K"]:
         """`normal_output`, or its probabilities of several classes."""
         from abnet.aggregation.classes import normal_probabilities
 
@@ -228,15 +243,22 @@ class Ancestral(Aggregation):
         check_outputs(layers, table)
         return normal_probabilities(layers, lifted, key, TRAINING_PATHS, table)
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
+    def losses(
+        self,
+        layers: Matrices,
+        lifted: Float[Any, "rows _"],
+        targets: Float[Any, "rows *K"],
+        key: Key = None,
+        table: Table = None,
+    ) -> Float[Any, "rows"]:
         """`path_losses`."""
         return path_losses(layers, lifted, targets, key, table)
 
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+    def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
         """Every layer once."""
         return gaussian_kl(layers, prior, log_sigma)
 
-    def __call__(self, bam: BAM, X: Any, key: Any = None, table: Any = None) -> Any:
+    def __call__(self, bam: BAM, X: ArrayLike, key: Key = None, table: Table = None) -> Float[Any, "n *K"]:
         """Mean of `n_samples` paths of each row, which is unbiased; `output` is a surrogate to train with."""
         require_key(key, "Ancestral")
         check_outputs(bam.layers, table)

@@ -10,13 +10,13 @@ from typing import Any
 from abnet.aggregation.ancestral import draw_signs, last_means, mean_of_paths, sign_means
 from abnet.codebook import decoded
 from abnet.cube import erf
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices
 
 __all__ = ["normal_means", "normal_probabilities", "path_probabilities"]
 
 
 def path_probabilities(
-    layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int, table: Float[Any, "_ K"]
+    layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int, table: Float[Any, "_ K"]
 ) -> Float[Any, "rows K"]:
     """Mean of ``P(class | s_{L-1})`` over independent paths: an unbiased estimate for every depth and width.
 
@@ -36,7 +36,7 @@ def path_probabilities(
         Rows sum to 1 where those of the table do.
     """
 
-    def path(layers: Any, lifted: Any, key: Any) -> Any:
+    def path(layers: Any, lifted: Any, key: Key) -> Any:
         m, key = last_means(layers, lifted, key)
         return decoded(table, sign_means(layers[-1], draw_signs(m, key)))
 
@@ -44,7 +44,7 @@ def path_probabilities(
 
 
 def normal_probabilities(
-    layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int, table: Float[Any, "_ K"]
+    layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int, table: Float[Any, "_ K"]
 ) -> Float[Any, "rows K"]:
     """A surrogate to train with, never to certify with: the last hidden layer is not drawn.
 
@@ -52,7 +52,7 @@ def normal_probabilities(
     not, since they read the same signs. Parameters and result are those of `path_probabilities`.
     """
 
-    def path(layers: Any, lifted: Any, key: Any) -> Any:
+    def path(layers: Any, lifted: Any, key: Key) -> Any:
         m, _ = last_means(layers, lifted, key)
         return decoded(table, normal_means(layers[-1], m))
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.bam import BAM, check_inputs
 from abnet.cube import BLOCK, corner_probabilities, corners, erf, map_blocks, multilinear, namespace
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices, Table
 
 __all__ = [
     "MAX_WIDTH",
@@ -38,7 +38,7 @@ MAX_WIDTH = 20
 """Widest layer computed exactly: one pair of such layers costs 2^41 operations."""
 
 
-def lift(x: Any) -> Any:
+def lift(x: Float[Any, "rows d"]) -> Float[Any, "rows d+1"]:
     """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``.
 
     Parameters
@@ -52,7 +52,9 @@ def lift(x: Any) -> Any:
     array([[0.        , 0.        , 1.        ],
            [0.66666667, 0.66666667, 0.33333333]])
     """
-    if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+    if x.ndim != 2:
+        raise ValueError(f"only rows are lifted, an array (rows, d); got the shape {x.shape}.")
+    if isinstance(x, np.ndarray):
         return lift_into(np.empty((len(x), x.shape[1] + 1), x.dtype), x)
     xp = namespace(x)
     x1 = _below_overflow(x, xp)
@@ -84,7 +86,7 @@ def lift_into(out: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def lifted_inputs(bam: BAM, X: Any) -> Float[Any, "n _"]:
+def lifted_inputs(bam: BAM, X: ArrayLike) -> Float[Any, "n _"]:
     """Plain inputs of a network, lifted, in its array library and precision; wrong shapes are refused.
 
     Parameters
@@ -92,9 +94,9 @@ def lifted_inputs(bam: BAM, X: Any) -> Float[Any, "n _"]:
     bam : BAM
     X : array (n, d_0)
     """
-    x = namespace(bam.weights[0]).asarray(X, dtype=bam.weights[0].dtype)
-    check_inputs(bam, x)
-    return lift(x)
+    rows = X if hasattr(X, "dtype") else np.asarray(X)
+    check_inputs(bam, rows)
+    return lift(namespace(bam.weights[0]).asarray(rows, dtype=bam.weights[0].dtype))
 
 
 def mean_activation(V: Float[Any, "d_k d"], lifted: Float[Any, "rows d"]) -> Float[Any, "rows d_k"]:
@@ -112,6 +114,8 @@ def mean_activation(V: Float[Any, "d_k d"], lifted: Float[Any, "rows d"]) -> Flo
     -------
     array (rows, d_k)
     """
+    if not V.ndim == lifted.ndim == 2 or V.shape[1] != lifted.shape[1]:
+        raise ValueError(f"a layer of the shape {V.shape} cannot read lifted rows of the shape {lifted.shape}.")
     return erf((lifted @ V.T) * V.dtype.type(0.5**0.5))
 
 
@@ -126,7 +130,7 @@ def check_width(sizes: tuple[int, ...]) -> None:
             )
 
 
-def regions(layers: tuple[Any, ...], table: Any = None) -> Any:
+def regions(layers: Matrices, table: Table = None) -> Float[Any, "_ *K"]:
     """`region_values` of a network given as its layers."""
     check_outputs(layers, table)
     xp = namespace(layers[0])
@@ -148,12 +152,12 @@ def _expect(h: Any, V: Any, xp: Any) -> Any:
     return map_blocks(block, 2**d, xp, block=BLOCK // columns)
 
 
-def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], table: Any = None) -> Float[Any, "rows *K"]:
+def output(layers: Matrices, lifted: Float[Any, "rows _"], table: Table = None) -> Float[Any, "rows *K"]:
     """`expected_output` of a network given as its layers, on lifted inputs."""
     return multilinear(regions(layers, table), mean_activation(layers[0], lifted))
 
 
-def region_values(bam: BAM, table: Any = None) -> Any:
+def region_values(bam: BAM, table: Table = None) -> Float[Any, "_ *K"]:
     """Expected output of every representation of the leading hidden layer, ``H[s] = E[F_B' | s_1 = s]``.
 
     Backwards from the output: ``h_{L-1}(s) = m_L(s)``, then ``h_{k-1}(s̄) = Σ_s h_k(s) Π_i (1/2 + s_i/2 · m_k(s̄)_i)``.
@@ -175,7 +179,7 @@ def region_values(bam: BAM, table: Any = None) -> Any:
     return regions(bam.layers, table)
 
 
-def expected_output(bam: BAM, X: Any, table: Any = None) -> Float[Any, "n *K"]:
+def expected_output(bam: BAM, X: ArrayLike, table: Table = None) -> Float[Any, "n *K"]:
     """The exact output of the aggregation, ``F_A(x) = E_{B' ~ N(B, I)} F_{B'}(x) = Σ_s H[s] P_1(x)[s]``.
 
     Parameters
@@ -203,7 +207,7 @@ def expected_output(bam: BAM, X: Any, table: Any = None) -> Float[Any, "n *K"]:
     return output(bam.layers, lifted_inputs(bam, X), table)
 
 
-def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: Any) -> Float[Any, "n 2**d"]:
+def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: ArrayLike) -> Float[Any, "n 2**d"]:
     """``P_1(x)[s] = Π_i (1/2 + s_i/2 · m_1(x)_i)``: probabilities of the leading layer's representations.
 
     Parameters
@@ -226,7 +230,7 @@ def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: Any) -> Fl
     return corner_probabilities(mean_activation(layer.layers[0], lifted_inputs(layer, X)))
 
 
-def kl(bam: BAM, prior: BAM) -> Any:
+def kl(bam: BAM, prior: BAM) -> Float[Any, ""]:
     """``KL(A(B) ‖ A(P)) = 1/2 Σ_k (‖W_k - W_k^p‖² + ‖b_k - b_k^p‖²)``."""
     return gaussian_kl(bam.layers, prior.layers)
 
@@ -241,14 +245,23 @@ class Exact(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+    def output(
+        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
+    ) -> Float[Any, "rows *K"]:
         """`expected_output`."""
         return output(layers, lifted, table)
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
+    def losses(
+        self,
+        layers: Matrices,
+        lifted: Float[Any, "rows _"],
+        targets: Float[Any, "rows *K"],
+        key: Key = None,
+        table: Table = None,
+    ) -> Float[Any, "rows"]:
         """The linear loss of the expected output."""
         return linear_loss(output(layers, lifted, table), targets)
 
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+    def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
         """Every layer once."""
         return gaussian_kl(layers, prior, log_sigma)

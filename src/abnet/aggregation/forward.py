@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from abnet.aggregation.exact import check_width, lift, lifted_inputs, mean_activation
 from abnet.bam import BAM
 from abnet.cube import BLOCK, corner_probabilities, corners, namespace, sum_blocks
@@ -13,7 +15,7 @@ LARGEST = 2**26
 """Entries of a transition matrix that is written out: 512 MB in float64."""
 
 
-def representation_probabilities(bam: BAM, X: Any, layer: int) -> Float[Any, "n _"]:
+def representation_probabilities(bam: BAM, X: ArrayLike, layer: int) -> Float[Any, "n _"]:
     """``P_k(x)``: probabilities of the representations of layer k, over the networks of the aggregation.
 
     ``P_1(x)[s] = Π_i (1/2 + s_i/2 · m_1(x)_i)``, then ``P_k = Ψ_k P_{k-1}``, with the columns of ``Ψ_k`` computed in

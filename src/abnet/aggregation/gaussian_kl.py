@@ -1,7 +1,6 @@
 """The KL divergence of two Gaussians over the weights of a network."""
 
 from collections.abc import Sequence
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ def gaussian_kl(
     prior: Sequence[Float[Any, "_ _"]],
     log_sigma: Sequence[Any] | None = None,
     counts: Sequence[int] | None = None,
-) -> Any:
+) -> Float[Any, ""]:
     """``KL(N(w, σ² I) ‖ N(v, I)) = Σ_k c_k/2 [D_k (σ_k² - 1 - ln σ_k²) + ‖w_k - v_k‖²]``.
 
     Parameters
@@ -34,14 +33,20 @@ def gaussian_kl(
     >>> gaussian_kl([np.array([[1.0, 2.0]])], [np.zeros((1, 2))], [0.0])
     np.float64(2.5)
     """
-    for k, (w, v) in enumerate(zip(layers, prior, strict=False), start=1):
-        if w.shape != v.shape:
-            raise ValueError(f"layer {k} of the posterior has the shape {w.shape}, that of the prior {v.shape}.")
-    if len(layers) != len(prior):
-        raise ValueError(f"the posterior has {len(layers)} layers, the prior {len(prior)}.")
-    logs = repeat(0.0) if log_sigma is None else log_sigma
+    logs = (0.0,) * len(layers) if log_sigma is None else log_sigma
+    times = (1,) * len(layers) if counts is None else counts
+    if not 0 < len(layers) == len(prior) == len(logs) == len(times):
+        raise ValueError(
+            f"the posterior has {len(layers)} layers, the prior {len(prior)}; there are {len(logs)} deviations and "
+            f"{len(times)} counts."
+        )
     terms = []
-    for w, v, t, c in zip(layers, prior, logs, repeat(1) if counts is None else counts, strict=False):
+    for k, (w, v, t, c) in enumerate(zip(layers, prior, logs, times, strict=True), start=1):
+        if w.shape != v.shape or np.ndim(t):
+            raise ValueError(
+                f"layer {k} of the posterior has the shape {w.shape}, that of the prior {v.shape}, and its deviation "
+                f"{np.shape(t)}, which must be a number."
+            )
         spread = w.size * (_namespace(t).expm1(2 * t) - 2 * t)  # D (σ² - 1 - ln σ²)
         terms.append(c * (spread + ((w - v) ** 2).sum()))
     return sum(terms) * 0.5

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
+from numpy.typing import ArrayLike
+
 from abnet.aggregation.exact import check_width, lift, lifted_inputs, mean_activation
 from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.aggregation.protocol import (
@@ -16,17 +18,17 @@ from abnet.aggregation.protocol import (
 )
 from abnet.bam import BAM
 from abnet.cube import corners, multilinear
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices, Table
 
 __all__ = ["PBGNet", "expected_output", "kl", "layer_counts", "output", "path_kl", "tables"]
 
 
-def tables(layers: tuple[Any, ...]) -> list[Any]:
+def tables(layers: Matrices) -> list[Float[Any, "_ _"]]:
     """Layers 2…L as tables over the representations below them, ``m_k(s̄)``, each of shape (2**d_{k-1}, d_k)."""
     return [mean_activation(V, lift(corners(V.shape[1] - 1, V.dtype))) for V in layers[1:]]
 
 
-def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"]) -> Float[Any, "rows"]:
+def output(layers: Matrices, lifted: Float[Any, "rows _"]) -> Float[Any, "rows"]:
     """PBGNet's output of a network given as its layers, on lifted inputs."""
     check_outputs(layers, None)
     F = mean_activation(layers[0], lifted)
@@ -35,7 +37,7 @@ def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"]) -> Float[Any, 
     return F[:, 0]
 
 
-def expected_output(bam: BAM, X: Any) -> Any:
+def expected_output(bam: BAM, X: ArrayLike) -> Float[Any, "n"]:
     """PBGNet's output: ``F^1 = m_1(x)``, ``F^k = Σ_s̄ m_k(s̄) Π_i (1/2 + s̄_i/2 · F^{k-1}_i)``.
 
     Equal to ABNet's with one hidden layer, different with more: the neurons of a layer no longer share one draw.
@@ -65,12 +67,12 @@ def layer_counts(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(sizes[k + 1 :]) for k in range(1, len(sizes)))
 
 
-def kl(bam: BAM, prior: BAM) -> Any:
+def kl(bam: BAM, prior: BAM) -> Float[Any, ""]:
     """``1/2 Σ_k (Π_{j>k} d_j) (‖W_k - W_k^p‖² + ‖b_k - b_k^p‖²)``."""
     return path_kl(bam.layers, prior.layers)
 
 
-def path_kl(layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any] | None = None) -> Any:
+def path_kl(layers: Matrices, prior: Matrices, log_sigma: Sequence[Any] | None = None) -> Float[Any, ""]:
     """`gaussian_kl`, each layer counted once per path to the output: a draw is a tree with copies of the layer."""
     sizes = (layers[0].shape[1] - 1, *(V.shape[0] for V in layers))
     return gaussian_kl(layers, prior, log_sigma, layer_counts(sizes))
@@ -86,15 +88,24 @@ class PBGNet(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+    def output(
+        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
+    ) -> Float[Any, "rows *K"]:
         """`expected_output`."""
         refuse_table(table, "PBGNet")
         return output(layers, lifted)
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
+    def losses(
+        self,
+        layers: Matrices,
+        lifted: Float[Any, "rows _"],
+        targets: Float[Any, "rows *K"],
+        key: Key = None,
+        table: Table = None,
+    ) -> Float[Any, "rows"]:
         """The linear loss of the expected output."""
         return linear_loss(self.output(layers, lifted, key, table), targets)
 
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+    def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
         """Every layer once per path."""
         return path_kl(layers, prior, log_sigma)

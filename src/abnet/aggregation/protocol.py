@@ -4,10 +4,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from abnet.bam import BAM
-from abnet.shapes import Float
+from numpy.typing import ArrayLike
 
-__all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_outputs", "linear_loss"]
+from abnet.bam import BAM
+from abnet.shapes import Float, Key, Matrices, Table
+
+__all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_hidden_layer", "check_outputs", "linear_loss"]
 
 WIDEST_IN_SEQUENCE = 10
 """Exact layers up to this width are trained by one kernel after the other: at 12 units a second core pays."""
@@ -58,7 +60,9 @@ class Aggregation(Protocol):
         return False
 
     @abstractmethod
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+    def output(
+        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
+    ) -> Float[Any, "rows *K"]:
         """The output that training sees; it may be a surrogate.
 
         Parameters
@@ -78,17 +82,24 @@ class Aggregation(Protocol):
         """
 
     @abstractmethod
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+    def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
         """Divergence of ``N(layers, σ_k² I)`` from ``N(prior, I)``, in nats."""
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
+    def losses(
+        self,
+        layers: Matrices,
+        lifted: Float[Any, "rows _"],
+        targets: Float[Any, "rows *K"],
+        key: Key = None,
+        table: Table = None,
+    ) -> Float[Any, "rows"] | None:
         """Linear loss of each row, computed or of one fresh draw; None where only estimates can be had.
 
         The mean over keys is the Gibbs risk. Parameters are those of `output`; `targets` those of `linear_loss`.
         """
         return None
 
-    def __call__(self, bam: BAM, X: Any, key: Any = None, table: Any = None) -> Any:
+    def __call__(self, bam: BAM, X: ArrayLike, key: Key = None, table: Table = None) -> Float[Any, "n *K"]:
         """Output of a network on plain inputs.
 
         Parameters
@@ -121,27 +132,35 @@ def linear_loss(outputs: Float[Any, "rows *classes"], targets: Float[Any, "rows 
     >>> linear_loss(np.array([0.5, -1.0]), np.array([1.0, 1.0]))
     array([0.25, 1.  ])
     """
+    if outputs.shape != targets.shape:
+        raise ValueError(f"outputs of the shape {outputs.shape} need as many targets; got {targets.shape}.")
     if outputs.ndim == 1:
         return 0.5 - 0.5 * targets * outputs
     return 1 - (targets * outputs).sum(axis=-1)
 
 
-def check_outputs(layers: Sequence[Any], table: Any) -> None:
+def check_outputs(layers: Matrices, table: Table) -> None:
     """Refuse several output neurons without a table, and a table for another number of them."""
     d = layers[-1].shape[0]
     if table is None and d != 1:
         raise ValueError(f"the network has {d} output neurons, whose signs mean nothing without a table: pass one.")
-    if table is not None and table.shape[0] != 2**d:
-        raise ValueError(f"a table for {d} output neurons has {2**d} rows; got {table.shape[0]}.")
+    if table is not None and (table.ndim != 2 or table.shape[0] != 2**d):
+        raise ValueError(f"a table for {d} output neurons has the shape ({2**d}, classes); got {table.shape}.")
 
 
-def require_key(key: Any, name: str) -> None:
+def require_key(key: Key, name: str) -> None:
     """Refuse to draw without a key."""
     if key is None:
         raise ValueError(f"{name} draws: pass a key, for instance jax.random.key(0).")
 
 
-def refuse_table(table: Any, name: str) -> None:
+def check_hidden_layer(layers: Matrices) -> None:
+    """Refuse a network whose representations cannot be drawn, because it has none."""
+    if len(layers) < 2:
+        raise ValueError("sampling draws the signs of hidden layers, and this network has no hidden layer: use Exact.")
+
+
+def refuse_table(table: Table, name: str) -> None:
     """Refuse several classes where an aggregation has two."""
     if table is not None:
         raise ValueError(f"{name} tells two classes apart: it has no table. Use Exact or Ancestral for several.")

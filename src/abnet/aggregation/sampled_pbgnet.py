@@ -9,9 +9,10 @@ from abnet.aggregation.ancestral import sign_means
 from abnet.aggregation.exact import mean_activation
 from abnet.aggregation.pbgnet import path_kl
 from abnet.aggregation.protocol import Aggregation, check_outputs, refuse_table, require_key
+from abnet.checks import count
 from abnet.cube import map_blocks
 from abnet.jax_helpers import uniform
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices, Table
 
 __all__ = ["SampledPBGNet", "output"]
 
@@ -19,7 +20,7 @@ ROWS = 64
 """Rows worked on at a time: their draws, T for each, should not leave the cache by much."""
 
 
-def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int) -> Float[Any, "rows"]:
+def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int) -> Float[Any, "rows"]:
     """PBGNet by sampling: at each layer T vectors ``s^t ~ Bernoulli(1/2 + F^{k-1}/2)``, and ``F^k = mean_t m_k(s^t)``.
 
     The gradient with respect to ``F^{k-1}_i`` is the likelihood-ratio one,
@@ -55,7 +56,7 @@ def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_sa
     return map_blocks(block, rows, jnp, block=ROWS if rows % ROWS == 0 else rows)
 
 
-def draw(key: Any, F: Any, n_samples: int) -> Any:
+def draw(key: Key, F: Float[Any, "rows d"], n_samples: int) -> Float[Any, "rows {n_samples} d"]:
     """T representations of every row, ``s_i = +1`` with probability ``1/2 + F_i/2``, shape (rows, T, d).
 
     ``s^t_i = +1`` where ``frac(u^t_i + v_i) < 1/2 + F_i/2``, with u drawn for every t and v for every row. The draws of
@@ -73,7 +74,7 @@ def draw(key: Any, F: Any, n_samples: int) -> Any:
     return jnp.where(total - jnp.floor(total) < 0.5 + 0.5 * F[:, None, :], 1, -1).astype(F.dtype)
 
 
-def _sampled_layer(V: Any, F: Any, key: Any, n_samples: int) -> Any:
+def _sampled_layer(V: Any, F: Any, key: Key, n_samples: int) -> Any:
     """One layer on fresh draws, with the likelihood-ratio gradient."""
     import jax
 
@@ -129,12 +130,17 @@ class SampledPBGNet(Aggregation):
 
     n_samples: int = 100
 
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+    def __post_init__(self) -> None:
+        count("n_samples", self.n_samples)
+
+    def output(
+        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
+    ) -> Float[Any, "rows *K"]:
         """The means of fresh draws."""
         refuse_table(table, "SampledPBGNet")
         require_key(key, "SampledPBGNet")
         return output(layers, lifted, key, self.n_samples)
 
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+    def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
         """Every layer once per path."""
         return path_kl(layers, prior, log_sigma)

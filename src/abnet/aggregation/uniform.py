@@ -14,14 +14,15 @@ import numpy as np
 from abnet import jax_helpers
 from abnet.aggregation.ancestral import path_losses, sign_means, sign_scores
 from abnet.aggregation.gaussian_kl import gaussian_kl
-from abnet.aggregation.protocol import Aggregation, check_outputs, refuse_table, require_key
+from abnet.aggregation.protocol import Aggregation, check_hidden_layer, check_outputs, refuse_table, require_key
+from abnet.checks import count
 from abnet.cube import corners, namespace
-from abnet.shapes import Float
+from abnet.shapes import Float, Key, Matrices, Table
 
 __all__ = ["Uniform", "draw", "log_transition", "output", "read", "regions", "representations"]
 
 
-def representations(key: Any, d: int, n: int, dtype: Any) -> Any:
+def representations(key: Key, d: int, n: int, dtype: Any) -> Float[Any, "_ {d}"]:
     """n representations drawn uniformly from {-1,+1}^d with replacement, shape (n, d); all of them if ``n >= 2^d``.
 
     Parameters
@@ -36,7 +37,7 @@ def representations(key: Any, d: int, n: int, dtype: Any) -> Any:
     return 2 * (jax_helpers.uniform(key, (n, d), np.float32) < 0.5).astype(dtype) - 1
 
 
-def draw(key: Any, sizes: tuple[int, ...], n: int, dtype: Any) -> tuple[Any, ...]:
+def draw(key: Key, sizes: tuple[int, ...], n: int, dtype: Any) -> Matrices:
     """Representations ``R'_k`` of each hidden layer of a network of the given sizes."""
     hidden = sizes[1:-1]
     if isinstance(key, np.random.Generator):
@@ -60,11 +61,13 @@ def log_transition(z: Float[Any, "rows d"], s: Float[Any, "n d"]) -> Float[Any, 
     s : array (n, d)
         Representations.
     """
+    if not z.ndim == s.ndim == 2:
+        raise ValueError(f"pre-activations and representations are matrices; got the shapes {z.shape} and {s.shape}.")
     plus, minus = _log_ndtr(z), _log_ndtr(-z)
     return (plus + minus).sum(axis=1, keepdims=True) * z.dtype.type(0.5) + ((plus - minus) * z.dtype.type(0.5)) @ s.T
 
 
-def regions(layers: tuple[Any, ...], draws: tuple[Any, ...]) -> tuple[Any, Any]:
+def regions(layers: Matrices, draws: Matrices) -> tuple[Float[Any, "n"], Float[Any, "n"]]:
     """The two vectors of the compact form over the draws of the leading hidden layer: ``H`` and ``log D``.
 
     ``H = m_L``, ``D = 1`` on ``R'_{L-1}``; going down, ``D'(s̄) = Σ_s D(s) Ψ_k[s, s̄]`` and
@@ -87,12 +90,14 @@ def regions(layers: tuple[Any, ...], draws: tuple[Any, ...]) -> tuple[Any, Any]:
     return H, log_D
 
 
-def read(z: Any, s: Any, H: Any, log_D: Any) -> Any:
+def read(
+    z: Float[Any, "rows d"], s: Float[Any, "n d"], H: Float[Any, "n"], log_D: Float[Any, "n"]
+) -> Float[Any, "rows"]:
     """``F = Σ_s H D P_1 / Σ_s D P_1`` over the leading draws, from the leading pre-activations z, shape (rows,)."""
     return _expect(log_transition(z, s) + log_D[None, :], H)[0]
 
 
-def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_samples: int) -> Float[Any, "rows"]:
+def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int) -> Float[Any, "rows"]:
     """Stochastic ABNet on fresh draws.
 
     Parameters
@@ -110,6 +115,7 @@ def output(layers: tuple[Any, ...], lifted: Float[Any, "rows _"], key: Any, n_sa
         In [-1, 1].
     """
     check_outputs(layers, None)
+    check_hidden_layer(layers)
     sizes = (layers[0].shape[1] - 1, *(V.shape[0] for V in layers))
     draws = draw(key, sizes, n_samples, layers[0].dtype)
     return read(lifted @ layers[0].T, draws[0], *regions(layers, draws))
@@ -148,16 +154,28 @@ class Uniform(Aggregation):
     n_samples: int = 100
     sampled: ClassVar[bool] = True
 
-    def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
+    def __post_init__(self) -> None:
+        count("n_samples", self.n_samples)
+
+    def output(
+        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
+    ) -> Float[Any, "rows *K"]:
         """The output on fresh draws."""
         refuse_table(table, "Uniform")
         require_key(key, "Uniform")
         return output(layers, lifted, key, self.n_samples)
 
-    def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
+    def losses(
+        self,
+        layers: Matrices,
+        lifted: Float[Any, "rows _"],
+        targets: Float[Any, "rows *K"],
+        key: Key = None,
+        table: Table = None,
+    ) -> Float[Any, "rows"]:
         """Those of ancestral paths: the posterior is ABNet's, however its output is estimated."""
         return path_losses(layers, lifted, targets, key, table)
 
-    def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
+    def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
         """Every layer once."""
         return gaussian_kl(layers, prior, log_sigma)

@@ -152,9 +152,9 @@ def row_weighted_betting_bound(
     n = _sizes(sizes, largest)
     S = np.asarray(sums, dtype=np.float64)
     if S.shape != n.shape:
-        raise ValueError(f"sums must have one number for each of the {len(n)} groups, got the shape {S.shape}")
+        raise ValueError(f"sums must have one number for each of the {len(n)} groups; got the shape {S.shape}.")
     if not np.all((S >= 0.0) & (n - S >= 0.0)):
-        raise ValueError("sums must lie between 0 and the size of their group")
+        raise ValueError("sums must lie between 0 and the size of their group.")
     return _largest_not_rejected(S / largest, n / largest, _log_wealth(delta, n_candidates))
 
 
@@ -168,18 +168,18 @@ def unit_interval(name: str, values: ArrayLike) -> Array:
     """
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or len(vector) == 0:
-        raise ValueError(f"{name} must be a vector of at least one number, got the shape {vector.shape}")
+        raise ValueError(f"{name} must be a vector of at least one number; got the shape {vector.shape}.")
     if not np.all((vector >= 0.0) & (vector <= 1.0)):
-        raise ValueError(f"{name} must lie in [0, 1]")
+        raise ValueError(f"{name} must lie in [0, 1].")
     return vector
 
 
 def _sizes(sizes: ArrayLike, largest: int) -> Array:
     n = np.asarray(sizes)
     if n.ndim != 1 or len(n) == 0 or n.dtype.kind not in "iu":
-        raise ValueError("sizes must be a vector of at least one whole number")
+        raise ValueError("sizes must be a vector of at least one whole number.")
     if n.min() < 1 or n.max() > largest:
-        raise ValueError(f"sizes must lie between 1 and largest_size = {largest}, got {n.min()} to {n.max()}")
+        raise ValueError(f"sizes must lie between 1 and largest_size = {largest}; got {n.min()} to {n.max()}.")
     return n.astype(np.float64)
 
 
@@ -351,7 +351,7 @@ def anytime_upper_limit(errors: int, n: int, alpha: float = 0.05) -> float:
     t, goal = count("n", n, least=0), -math.log(level("alpha", alpha))
     k = count("errors", errors, least=0)
     if k > t:
-        raise ValueError(f"errors must not exceed n = {t}, got {k}")
+        raise ValueError(f"errors must not exceed n = {t}; got {k}.")
     start = min(1.0, float(np.nextafter((k + 1.0) / (t + 1.0), 2.0)))
     if k == t or _surely_rejected(start, k, t, goal):
         return start

@@ -149,5 +149,5 @@ def clopper_pearson_lower(successes: int, n: int, delta: float = 0.05, *, n_cand
 def _at_most(name: str, value: int, most: int) -> int:
     number = count(name, value, least=0)
     if number > most:
-        raise ValueError(f"{name} must be at most {most}, got {number}")
+        raise ValueError(f"{name} must be at most {most}; got {number}.")
     return number

@@ -125,7 +125,7 @@ def _nats(kl: float, n: int, delta: float, n_candidates: int) -> float:
 def _positive(C: float) -> float:
     C = real("C", C)
     if not 0.0 < C < math.inf:
-        raise ValueError(f"C must be positive and finite, got {C!r}")
+        raise ValueError(f"C must be positive and finite; got {C!r}.")
     return C
 
 
@@ -207,7 +207,7 @@ def drawn_network_bound(
     """
     errors, n, ratio = count("errors", errors, least=0), count("n", n), real("log_density_ratio", log_density_ratio)
     if errors > n:
-        raise ValueError(f"errors must not exceed n = {n}, got {errors}")
+        raise ValueError(f"errors must not exceed n = {n}; got {errors}.")
     price = math.log(count("n_candidates", n_candidates)) - math.log(level("delta", delta))
     # Two neighbouring iterates count the same terms at the end, so that the loop is short; any number of turns is
     # valid.

@@ -166,7 +166,7 @@ def kept_paths_bounds(
 
 def _order(order: int) -> int:
     if count("order", order) > 2:
-        raise ValueError(f"order must be 1 or 2, got {order}")
+        raise ValueError(f"order must be 1 or 2; got {order}.")
     return order
 
 

@@ -65,7 +65,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         rows, errors = self.class_rows, self.class_errors
         whole = len(self.classes) == len(rows) == len(errors) and sum(rows) == self.n_rows > 0
         if not whole or not all(0 <= k <= n for k, n in zip(errors, rows, strict=True)):
-            raise ValueError("the rows and errors of the classes contradict each other, or the number of rows.")
+            raise ValueError("class_rows and class_errors contradict each other, or do not add up to n_rows.")
         if not 0.0 < self.delta < 1.0 or self.n_candidates < 1:
             raise ValueError("delta must lie in (0, 1), and n_candidates must be at least 1.")
 
@@ -205,7 +205,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def from_dict(cls, record: Any) -> "Certificate":
         """Read what `to_dict` wrote, and check every statement; anything wrong is a ValueError."""
         if not isinstance(record, dict):
-            raise ValueError("not a certificate: it is no JSON object.")
+            raise ValueError("not a certificate: it is not a JSON object.")
         rest = dict(record)
         main = {name: rest.pop(name, None) for name in ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")}
         main["delta"] = rest.pop("delta", None)

@@ -106,13 +106,13 @@ class Terms:
         if self.n_candidates < 1:
             raise ValueError(f"n_candidates must be at least 1; got {self.n_candidates}.")
         if (self.vote == "kept paths") != (self.vote_paths is not None):
-            raise ValueError("vote_paths goes with a vote of kept paths, and only with it.")
+            raise ValueError("vote_paths must be given for a vote of kept paths, and for no other vote.")
         if not self.trained and self.kl:
-            raise ValueError("a model that was not trained on the counted rows has no divergence from its prior.")
+            raise ValueError("kl must be 0 for a model that was not trained on the counted rows.")
         if self.expected is not None and (not self.trained or self.source != "split"):
-            raise ValueError("expected figures come from the first part, for a posterior trained on the others.")
+            raise ValueError("expected needs a first part (source='split') and a posterior trained on the other rows.")
         if self.trained and self.source == "test set":
-            raise ValueError("rows that a posterior was trained on are no test set.")
+            raise ValueError("the posterior was trained on the counted rows, so they cannot be a test set.")
 
 
 def certify(evidence: Evidence, terms: Terms) -> Certificate:
@@ -144,7 +144,7 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
             *_of_populations(evidence, terms),
         ]
     if not statements:
-        raise ValueError("nothing can be certified: no losses were observed, and no bound covers the way it votes.")
+        raise ValueError("nothing can be certified: there are no losses, and no bound covers the way the model votes.")
     return Certificate(statements=tuple(statements), facts=facts)
 
 
@@ -230,11 +230,11 @@ def rates(evidence: Evidence, terms: Terms, *, others: bool = True) -> list[Stat
     [('no', 'no', 'at least', 0.824), ('no', 'no', 'at most', 0.951)]
     """
     if terms.trained:
-        raise ValueError("rows that a posterior was trained on do not tell how often it errs on new ones.")
+        raise ValueError("the posterior was trained on these rows, so they cannot tell how often it errs on new ones.")
     facts, table = facts_of(evidence, terms), evidence.counts.sum(axis=2)
     answers = [*evidence.classes, *([NO_ANSWER] if others or len(evidence.classes) < 2 else [])]
     if len(answers) == len(evidence.classes) and table[:, -1].any():
-        raise ValueError("some answers are no class: use others=True.")
+        raise ValueError("some answers are not among the classes: use others=True.")
     made = []
     shares = shares_by_count(facts.class_rows, terms.delta)
     for truth, (name, n, share) in enumerate(zip(facts.classes, facts.class_rows, shares, strict=True)):

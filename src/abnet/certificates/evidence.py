@@ -44,7 +44,7 @@ class Moments:
 
     def __add__(self, other: "Moments") -> "Moments":
         if self.n_paths != other.n_paths:
-            raise ValueError(f"evidence of {self.n_paths} and of {other.n_paths} paths does not add up.")
+            raise ValueError(f"losses of {self.n_paths} paths cannot be added to losses of {other.n_paths} paths.")
         return Moments(self.n + other.n, self.total + other.total, self.pairs + other.pairs, self.n_paths)
 
     def mean(self, code: int | None = None) -> float | None:
@@ -155,7 +155,7 @@ class Evidence:
 
     def __add__(self, other: "Evidence") -> "Evidence":
         if self.classes != other.classes or self.thresholds != other.thresholds:
-            raise ValueError("evidence adds up only for the same classes and the same thresholds.")
+            raise ValueError("evidence can only be added for the same classes and the same thresholds.")
         populations = dict(self.populations)
         for name, (rows, errors) in other.populations.items():
             old = populations.get(name, (0, 0))
@@ -191,7 +191,7 @@ class Evidence:
 
 def _sum(one: Any, other: Any) -> Any:
     if (one is None) != (other is None):
-        raise ValueError("evidence adds up only if both parts kept the same things.")
+        raise ValueError("evidence can only be added if both parts kept the same of losses, values, costs and groups.")
     return None if one is None else one + other
 
 
@@ -303,10 +303,10 @@ def _by_population(populations: ArrayLike, wrong: NDArray[np.bool_]) -> dict[str
 
 
 def _by_group(
-    groups: ArrayLike, wrong: NDArray[np.bool_], losses: Floats | None, pairs: Floats | None, keys: Any
+    groups: ArrayLike, wrong: NDArray[np.bool_], losses: Floats | None, pairs: Floats | None, keys: ArrayLike | None
 ) -> Groups:
     if keys is None:
-        raise ValueError("groups need the rows' keys, which put them in an order that says nothing of their labels.")
+        raise ValueError("groups need keys, which put the rows in an order that does not depend on their labels.")
     where = number_groups(groups, len(wrong))
     names = np.asarray(groups)[np.unique(where, return_index=True)[1]]
     of_draw, of_two = (wrong.astype(np.float64) if v is None else v for v in (losses, pairs))

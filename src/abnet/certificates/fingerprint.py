@@ -201,8 +201,8 @@ def warn_of_copies(X: NDArray[Any], codes: NDArray[Any], classes: NDArray[Any]) 
 def _told_of_copies(name: Any, often: int) -> str:
     return (
         f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or grouped "
-        "rows. The certificate takes every row for an independent draw, and does not hold for copies: fit on the "
-        "original rows (in Python, sample_weight can emphasise some)."
+        "rows. The certificate assumes that every row is an independent draw, so it does not hold for copies: fit on "
+        "the original rows (in Python, sample_weight can emphasise some)."
     )
 
 

@@ -360,7 +360,7 @@ def _marks(held: Held, classes: Sequence[Any], positive: Any) -> tuple[Floats, N
     code = names.index(str(positive))
     is_positive = held.codes == code
     if not is_positive.any():
-        raise ValueError(f"no held row is {positive}, so there is nothing to take thresholds from: give more rows.")
+        raise ValueError(f"none of the rows that thresholds are taken from is {positive}: give more rows.")
     return (held.scores if code == 1 else -held.scores), is_positive, code
 
 

@@ -154,7 +154,8 @@ def _nothing(s: Statement) -> str:
     if s.quantity == "difference":
         a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
         alone = f"only {a} errs on {s.counted['only_a']:,} rows, only {b} on {s.counted['only_b']:,}"
-        return f"It is not certain at {confidence(s.delta)} that {a} has a lower error rate than {b} ({alone})."
+        shown = f"{confidence(s.delta)} confidence that {a} has a lower error rate than {b}"
+        return f"These rows do not show with {shown} ({alone})."
     target = s.counted.get("rate", s.counted.get("limit"))
     what = _GOALS.get(s.quantity, f"The {s.quantity}")
     asked = f" of {s.side} {stated(target)}" if isinstance(target, float) else ""
@@ -202,7 +203,7 @@ def _seen(s: Statement, facts: Facts) -> str:
         mean, largest = c["mean"], c["largest"]
         assert isinstance(mean, float)
         assert isinstance(largest, float)
-        return f" (mean {mean * largest:.4g} on {number_of(_whole(c['n']), held)}; the largest is {largest:g})"
+        return f" (mean {mean * largest:.4g} on {number_of(_whole(c['n']), held)}; the largest cost is {largest:g})"
     if s.quantity == "coverage":
         return f" ({_whole(c['successes']):,} of {number_of(_whole(c['n']), held)})"
     if "failures" in c:
@@ -213,11 +214,11 @@ def _seen(s: Statement, facts: Facts) -> str:
 _PREMISES = {
     ("split", False): "The model and its preprocessing were learned from other rows only",
     ("split", True): "The prior and the preprocessing were learned from other rows only",
-    ("init", False): "Nothing in the model depends on them",
-    ("init", True): "The prior is the random initialisation, and the preprocessing does not depend on them",
-    ("given", False): "It also assumes that the given prior, which is the model, was fixed before any of them was seen",
-    ("given", True): "It also assumes that the given prior was fixed before any of them was seen",
-    ("test set", False): "The model was finished, and chosen, without looking at them",
+    ("init", False): "Nothing in the model depends on these rows",
+    ("init", True): "The prior is the random initialisation, and the preprocessing does not depend on these rows",
+    ("given", False): "It also assumes that the given prior (the model) was fixed before these rows were seen",
+    ("given", True): "It also assumes that the given prior was fixed before these rows were seen",
+    ("test set", False): "The model was trained and chosen without these rows",
 }
 
 
@@ -232,7 +233,7 @@ def assumptions(certificate: Certificate) -> str:
     if any("threshold" in s.rule for s in certificate.statements):
         parts.append("The thresholds were fixed on other rows.")
     if certificate.find("difference", "two models") is not None:
-        parts.append("Which of the two models was to be the better one was decided before looking.")
+        parts.append("Which model was tested as the better one was decided before looking at these rows.")
     if certificate.find("error", "drawn network") is not None:
         parts.append("The network was drawn once, not picked among several draws.")
     if f.n_groups is not None:
@@ -319,7 +320,7 @@ def said(certificate: Certificate, *, details: bool = False) -> list[str]:
     if c.vote_error_bound is None and c.find("Gibbs risk", "draw") is not None:
         made.insert(int(_gibbs_first(c)), "There is no certificate for `predict`: no theorem covers the way it votes.")
     if len(shown) > 1:
-        made.append("Each of these statements holds with its own confidence, not all at once.")
+        made.append("Each of these statements holds with its own confidence; they do not hold jointly.")
     return made
 
 
@@ -371,14 +372,15 @@ def _joint(c: Certificate) -> list[str]:
         )
     if any(s.jointly == "confusion" for s in c.statements):
         made.append(
-            "The table counts the rows of each class by answer. In brackets are limits of their share on new rows, "
-            f"which hold jointly with {confidence(c.facts.delta)} confidence."
+            "The table counts the rows of each class by answer. The ranges in brackets bound their share among new "
+            f"rows; they hold jointly with {confidence(c.facts.delta)} confidence."
         )
     populations = [s for s in c.statements if s.jointly == "populations"]
     if populations:
         parts = "; ".join(f"{s.name} {percent_up(s.value or 0.0)}{_seen(s, c.facts)}" for s in populations)
         made.append(
-            f"With {confidence(c.facts.delta)} confidence, jointly, the error rate on new rows is at most: {parts}."
+            "These upper bounds on the error rate on new rows hold jointly with "
+            f"{confidence(c.facts.delta)} confidence: {parts}."
         )
     return made
 

@@ -27,13 +27,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from abnet.errors import Parameter, ParameterError
 from abnet.groups import number_groups
+from abnet.words import number_of
 
-__all__ = ["Split", "bet_keys", "drawn_seed", "row_hashes", "row_order"]
+__all__ = ["RandomState", "Split", "bet_keys", "drawn_seed", "row_hashes", "row_order"]
 
+RandomState = int | np.integer | np.random.Generator | np.random.RandomState | None
+"""What scikit-learn takes as a seed; None draws one."""
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.intp]
 
@@ -73,7 +76,9 @@ class Split:
     counted: Places
 
     @classmethod
-    def of(cls, hashes: Hashes, fraction: float, seed: int, groups: Any = None, *, most: int | None = None) -> "Split":
+    def of(
+        cls, hashes: Hashes, fraction: float, seed: int, groups: ArrayLike | None = None, *, most: int | None = None
+    ) -> "Split":
         """The first `fraction` of the rows in their order, and the rest; at least one row in either part.
 
         Parameters
@@ -94,14 +99,14 @@ class Split:
             numbers = number_groups(groups, len(order))[order]
             ends = np.append(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, len(order))
         if len(ends) < 2:
-            what = "rows" if groups is None else "group"
-            raise ValueError(f"{len(order) and len(ends)} {what} cannot be split in two parts: at least 2 are needed.")
+            found = number_of(len(order) and len(ends), "row" if groups is None else "group")
+            raise ValueError(f"{found} cannot be split into two parts: at least 2 are needed.")
         size = min(max(round(fraction * len(ends)), 1), len(ends) - 1)
         end = int(ends[(size if most is None else min(size, most)) - 1])
         return cls(order[:end], order[end:])
 
 
-def drawn_seed(random_state: Any) -> int:
+def drawn_seed(random_state: RandomState) -> int:
     """The seed of a fit: the given whole number, one from a generator, or a fresh one for None.
 
     Examples
@@ -123,7 +128,7 @@ def drawn_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31))
 
 
-def row_order(hashes: Hashes, seed: int = 0, groups: Any = None) -> Places:
+def row_order(hashes: Hashes, seed: int = 0, groups: ArrayLike | None = None) -> Places:
     """All rows in the keyed order; rows of a group lie together.
 
     Takes up to 40 bytes for each row while it works.

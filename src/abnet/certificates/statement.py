@@ -104,19 +104,21 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         what = self.about
         method = METHODS.get(self.method)
         if method is None:
-            raise ValueError(f"the {what} rests on {self.method!r}, which is no bound of this version.")
+            raise ValueError(f"the {what} uses the bound {self.method!r}, which this version does not have.")
         terms: dict[str, Any] = {"delta": self.delta, "n_candidates": self.n_candidates}
         try:
             if method.values is not None and values is None:
                 return self._check_range(method, what)
             again = _bound(method, self.counted, terms, values)
         except TypeError as error:
-            raise ValueError(f"the {what}: what was counted does not fit {self.method}: {error}") from error
+            raise ValueError(f"the {what}: the recorded counts do not fit {self.method}: {error}") from error
         same = (again is None) == (self.value is None) and (
             again is None or math.isclose(again, self.value or 0.0, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
         )
         if not same:
-            raise ValueError(f"the {what} does not follow from what was counted: {self.value}, recomputed {again}.")
+            raise ValueError(
+                f"the {what} does not follow from what was counted: it says {self.value}, recomputed {again}."
+            )
         return "recomputed"
 
     def _check_range(self, method: Method, what: str) -> Checked:
@@ -169,7 +171,7 @@ def _bound(method: Method, counted: Mapping[str, Counted], terms: Mapping[str, A
         n, mean = arguments.pop("n"), arguments.pop("mean")
         sequence = np.asarray(values, np.float64)
         if len(sequence) != n or not math.isclose(float(sequence.mean()), mean, abs_tol=1e-9):
-            raise ValueError(f"the values are not those that were counted: {n} values with the mean {mean}.")
+            raise ValueError(f"these are not the values that were counted, which are {n} values with the mean {mean}.")
         arguments[method.values] = sequence
     found = method.bound(**arguments, **terms)
     return None if found is None else float(found)

@@ -11,7 +11,7 @@ from abnet.cli.console import guarded
 __all__ = ["compare"]
 
 DEFAULTS = options.defaults("estimators.compare:compare")
-CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier.__init__")
+CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
 PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
 
 

@@ -10,7 +10,7 @@ from abnet.cli.console import guarded
 
 __all__ = ["demo"]
 
-DEFAULTS = options.defaults("estimators.certified:CertifiedClassifier.__init__")
+DEFAULTS = options.defaults("estimators.certified:CertifiedClassifier")
 
 
 @guarded

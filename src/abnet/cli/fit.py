@@ -17,7 +17,7 @@ __all__ = ["comparison", "fit", "show_fit"]
 
 
 DEFAULTS = options.defaults("estimators.fit_table:fit_table")
-CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier.__init__")
+CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
 PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
 
 

@@ -27,7 +27,7 @@ def defaults(function: str) -> dict[str, Any]:
     Parameters
     ----------
     function : str
-        Module and name below `abnet`, such as ``decisions.certify_table:certify_table``.
+        Module and name below `abnet`, such as ``decisions.certify_table:certify_table``; of a dataclass, its fields.
 
     Examples
     --------
@@ -39,6 +39,9 @@ def defaults(function: str) -> dict[str, Any]:
     node: Any = ast.parse(source.read_bytes())
     for part in name.split("."):
         node = next(child for child in node.body if getattr(child, "name", None) == part)
+    if isinstance(node, ast.ClassDef):
+        fields = [child for child in node.body if isinstance(child, ast.AnnAssign)]
+        return {ast.unparse(field.target): ast.literal_eval(field.value) for field in fields if field.value}
     given, kept = node.args, {}
     places = given.args[len(given.args) - len(given.defaults) :]
     for argument, default in [

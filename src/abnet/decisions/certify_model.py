@@ -9,9 +9,9 @@ from abnet.certificates import certify as certificates
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import observe
-from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
+from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
-from abnet.decisions.outside import Judged, judge_model
+from abnet.decisions.outside import AnyModel, Judged, judge_model
 from abnet.decisions.training_rows import estimate_error, find_fitted, refuse_fitted
 from abnet.tables.caller_rows import take_column
 
@@ -19,7 +19,7 @@ __all__ = ["certify", "certify_judged", "confusion_of"]
 
 
 def certify(
-    model: Any,
+    model: AnyModel,
     X: Any,
     y: ArrayLike,
     *,
@@ -28,7 +28,7 @@ def certify(
     groups: ArrayLike | str | None = None,
     by: ArrayLike | str | None = None,
     allow_training_rows: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Certificate | Estimate:
     """Certify a finished classifier, ours or anybody's, on a test set.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,21 @@ from abnet.decisions.row_by_row import check_row_by_row
 from abnet.tables.caller_rows import n_rows_of, take_rows
 from abnet.words import number_of
 
-__all__ = ["Judged", "judge_answers", "judge_model"]
+__all__ = ["AnyModel", "HasPredict", "Judged", "judge_answers", "judge_model"]
 
 Predict = Callable[[Any], Any]
+
+
+class HasPredict(Protocol):
+    """A fitted classifier, ours or anybody's."""
+
+    def predict(self, X: Any, /) -> Any:
+        """Labels of rows."""
+        ...
+
+
+AnyModel = HasPredict | Predict
+"""A fitted classifier, or a function from rows to labels."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,7 @@ class Judged:
         return tuple(map(str, self.classes))
 
 
-def judge_model(model: Any, X: Any, y: ArrayLike) -> Judged:
+def judge_model(model: AnyModel, X: Any, y: ArrayLike) -> Judged:
     """Ask a classifier for its answers, and compare them with the labels.
 
     Parameters
@@ -115,7 +127,7 @@ def _place(answer: Any, places: dict[Any, int]) -> int:
         return len(places)
 
 
-def _predict_of(model: Any) -> Predict:
+def _predict_of(model: AnyModel) -> Predict:
     predict = getattr(model, "predict", None)
     if callable(predict):
         return predict
@@ -172,7 +184,7 @@ def _list(values: Any) -> list[Any]:
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim != 1:
-            raise ValueError(f"labels must be a vector, got the shape {array.shape}.")
+            raise ValueError(f"labels must be a vector; got the shape {array.shape}.")
         return list(array.tolist())
     return [value.item() if isinstance(value, np.generic) else value for value in array]
 

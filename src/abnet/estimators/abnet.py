@@ -1,5 +1,6 @@
 """`ABNetClassifier`, and `PBGNetClassifier`, its predecessor of Letarte et al. (2019)."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from abnet.preparation.transformers import check_preprocessor
 __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
 
+@dataclass(eq=False, repr=False)
 class ABNetClassifier(CertificateMixin):
     """Aggregated binary activated network, trained for and delivered with a certificate on its error.
 
@@ -146,95 +148,47 @@ class ABNetClassifier(CertificateMixin):
     True
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (4, 4),
-        *,
-        objective: str = "bound",
-        prior: Any = "auto",
-        init: Any = None,
-        posterior: str = "auto",
-        prior_fraction: Any = "auto",
-        aggregation: Any = "auto",
-        n_samples: int = 100,
-        code_length: Any = "auto",
-        classes: Any = None,
-        preprocessor: Any = "auto",
-        delta: float = 0.05,
-        n_candidates: int = 1,
-        batch_size: Any = "auto",
-        learning_rate_init: Any = "auto",
-        warm_up: int = 0,
-        deviations: bool = False,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.objective = objective
-        self.prior = prior
-        self.init = init
-        self.posterior = posterior
-        self.prior_fraction = prior_fraction
-        self.aggregation = aggregation
-        self.n_samples = n_samples
-        self.preprocessor = preprocessor
-        self.delta = delta
-        self.n_candidates = n_candidates
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.warm_up = warm_up
-        self.deviations = deviations
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
-        self.code_length = code_length
-        self.classes = classes
+    hidden_layer_sizes: Any = (4, 4)
+    _: KW_ONLY
+    objective: str = "bound"
+    prior: Any = "auto"
+    init: Any = None
+    posterior: str = "auto"
+    prior_fraction: Any = "auto"
+    aggregation: Any = "auto"
+    n_samples: int = 100
+    code_length: Any = "auto"
+    classes: Any = None
+    preprocessor: Any = "auto"
+    delta: float = 0.05
+    n_candidates: int = 1
+    batch_size: Any = "auto"
+    learning_rate_init: Any = "auto"
+    warm_up: int = 0
+    deviations: bool = False
+    max_iter: int = 100
+    n_iter_no_change: int = 20
+    tol: float = 1e-4
+    validation_fraction: float = 0.2
+    random_state: Any = None
+    verbose: int = 0
 
     def settings(self) -> Settings:
         """The parameters, checked, with every "auto" resolved that needs no rows."""
         length = whole_or_none("code_length", self.code_length)
         return _settings(self, AGGREGATIONS, code_length=length, classes=self.classes)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "ABNetClassifier":
-        """Learn from labelled rows.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or frame (n, d)
-        y : array (n,)
-            Labels of any type, two classes or more.
-        sample_weight : array (n,), optional
-            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
-        groups : array (n,) or str, optional
-            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
-            feature then. Whole groups learn or certify, and the certificate is about a new group.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight, groups)
-        return self
-
-
+@dataclass(eq=False, repr=False)
 class PBGNetClassifier(CertificateMixin):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
     With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
-    output. It is one network for two classes: parameters, attributes and methods are those of `ABNetClassifier`, save
-    those for mixtures, teachers, codes, several classes, targets and costs. Three parameters differ:
+    output. It takes two classes only, so there is no `code_length` and no `classes`. Other parameters, attributes and
+    methods are those of `ABNetClassifier`, except for:
 
     Parameters
     ----------
-    hidden_layer_sizes : tuple of int
-        (4, 4) by default; there is no "auto".
     aggregation : {"exact", "sampled"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
         draws of every layer, whose bound is an estimate.
@@ -253,79 +207,34 @@ class PBGNetClassifier(CertificateMixin):
 
     _several: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (4, 4),
-        *,
-        objective: str = "bound",
-        prior: Any = "auto",
-        init: Any = None,
-        posterior: str = "auto",
-        prior_fraction: Any = "auto",
-        aggregation: str = "exact",
-        n_samples: int = 100,
-        preprocessor: Any = None,
-        delta: float = 0.05,
-        n_candidates: int = 1,
-        batch_size: Any = "auto",
-        learning_rate_init: Any = "auto",
-        warm_up: int = 0,
-        deviations: bool = False,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.objective = objective
-        self.prior = prior
-        self.init = init
-        self.posterior = posterior
-        self.prior_fraction = prior_fraction
-        self.aggregation = aggregation
-        self.n_samples = n_samples
-        self.preprocessor = preprocessor
-        self.delta = delta
-        self.n_candidates = n_candidates
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.warm_up = warm_up
-        self.deviations = deviations
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    hidden_layer_sizes: Any = (4, 4)
+    _: KW_ONLY
+    objective: str = "bound"
+    prior: Any = "auto"
+    init: Any = None
+    posterior: str = "auto"
+    prior_fraction: Any = "auto"
+    aggregation: str = "exact"
+    n_samples: int = 100
+    preprocessor: Any = None
+    delta: float = 0.05
+    n_candidates: int = 1
+    batch_size: Any = "auto"
+    learning_rate_init: Any = "auto"
+    warm_up: int = 0
+    deviations: bool = False
+    max_iter: int = 100
+    n_iter_no_change: int = 20
+    tol: float = 1e-4
+    validation_fraction: float = 0.2
+    random_state: Any = None
+    verbose: int = 0
 
     def settings(self) -> Settings:
         """The parameters, checked, with every "auto" resolved that needs no rows."""
         if self.preprocessor is not None:
             check_preprocessor(self.preprocessor)
         return _settings(self, PBGNET, several=False)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "PBGNetClassifier":
-        """Learn from labelled rows.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame (n, d)
-        y : array (n,)
-            Labels of any type, exactly two classes.
-        sample_weight : array (n,), optional
-            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
-        groups : array (n,) or str, optional
-            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
-            feature then. Whole groups learn or certify, and the certificate is about a new group.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight, groups)
-        return self
 
 
 def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Aggregations, **further: Any) -> Settings:

@@ -2,7 +2,8 @@
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from abnet.predictors.predictor import Predictor
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 
 
+@dataclass(eq=False, repr=False)
 class BaselineClassifier(PredictionMixin):
     """A network trained with early stopping on the 0-1 error of a validation part; no certificate of its own.
 
@@ -29,30 +31,17 @@ class BaselineClassifier(PredictionMixin):
     the largest is the label.
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (10,),
-        *,
-        preprocessor: Any = "standardise",
-        batch_size: Any = "auto",
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.preprocessor = preprocessor
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    hidden_layer_sizes: Any = (10,)
+    _: KW_ONLY
+    preprocessor: Any = "standardise"
+    batch_size: Any = "auto"
+    learning_rate_init: float = 0.01
+    max_iter: int = 100
+    n_iter_no_change: int = 20
+    tol: float = 1e-4
+    validation_fraction: float = 0.2
+    random_state: Any = None
+    verbose: int = 0
 
     @abstractmethod
     def _learner(self) -> Any:
@@ -66,7 +55,7 @@ class BaselineClassifier(PredictionMixin):
     def _auto_batch(self, n: int) -> int:
         """The batch size of "auto" for n training rows."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaselineClassifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from labelled rows.
 
         Parameters
@@ -153,32 +142,14 @@ class BaselineClassifier(PredictionMixin):
         return min(int(self.batch_size), n)
 
 
+@dataclass(eq=False, repr=False)
 class BinaryWeightsClassifier(BaselineClassifier):
     """A network of binary weights whose batch normalisation is folded into its units for prediction."""
 
     _shares: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (10,),
-        *,
-        glorot_scale: bool = True,
-        preprocessor: Any = "standardise",
-        batch_size: Any = "auto",
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            hidden_layer_sizes, preprocessor=preprocessor, batch_size=batch_size,
-            learning_rate_init=learning_rate_init, max_iter=max_iter, n_iter_no_change=n_iter_no_change, tol=tol,
-            validation_fraction=validation_fraction, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
-        self.glorot_scale = glorot_scale
+    _: KW_ONLY
+    glorot_scale: bool = True
 
     def _deploy(self, learner: Any, state: Any) -> Predictor:
         network = learner.fold(state)
@@ -189,6 +160,7 @@ class BinaryWeightsClassifier(BaselineClassifier):
         return 100 if n >= 100 else min(32, n)
 
 
+@dataclass(eq=False, repr=False)
 class BinaryConnectClassifier(BinaryWeightsClassifier):
     """BinaryConnect (Courbariaux, Bengio, David 2015): binary weights in training and prediction, rectified units.
 
@@ -221,28 +193,8 @@ class BinaryConnectClassifier(BinaryWeightsClassifier):
     True
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (10,),
-        *,
-        stochastic: bool = False,
-        glorot_scale: bool = True,
-        preprocessor: Any = "standardise",
-        batch_size: Any = "auto",
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            hidden_layer_sizes, glorot_scale=glorot_scale, preprocessor=preprocessor, batch_size=batch_size,
-            learning_rate_init=learning_rate_init, max_iter=max_iter, n_iter_no_change=n_iter_no_change, tol=tol,
-            validation_fraction=validation_fraction, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
-        self.stochastic = stochastic
+    _: KW_ONLY
+    stochastic: bool = False
 
     def _learner(self) -> Any:
         from abnet.baselines import BinaryConnect
@@ -286,6 +238,7 @@ class BNNClassifier(BinaryWeightsClassifier):
         return BNN(glorot_scale=self.glorot_scale)
 
 
+@dataclass(eq=False, repr=False)
 class EBPClassifier(BaselineClassifier):
     """Expectation backpropagation (Soudry, Hubara, Meir 2014): online Bayes for a sign network, no learning rate.
 
@@ -320,29 +273,9 @@ class EBPClassifier(BaselineClassifier):
     True
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (10,),
-        *,
-        method: str = "ebp",
-        e: float = 1.0,
-        preprocessor: Any = "standardise",
-        batch_size: Any = "auto",
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-4,
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            hidden_layer_sizes, preprocessor=preprocessor, batch_size=batch_size,
-            learning_rate_init=learning_rate_init, max_iter=max_iter, n_iter_no_change=n_iter_no_change, tol=tol,
-            validation_fraction=validation_fraction, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
-        self.method = method
-        self.e = e
+    _: KW_ONLY
+    method: str = "ebp"
+    e: float = 1.0
 
     def _learner(self) -> Any:
         from abnet.baselines import EBP, EBPAdam

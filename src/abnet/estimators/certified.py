@@ -1,5 +1,6 @@
 """`CertifiedClassifier`: a table in, a classifier with a certified error rate out, and nothing to set."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.utils import Tags
@@ -21,6 +22,7 @@ from abnet.parameters import check_fraction, check_hidden
 __all__ = ["CertifiedClassifier"]
 
 
+@dataclass(eq=False, repr=False)
 class CertifiedClassifier(CertificateMixin):
     """Classifier for tables whose error rate on new data is certified on held-out rows.
 
@@ -96,38 +98,21 @@ class CertifiedClassifier(CertificateMixin):
     True
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = "auto",
-        *,
-        n_estimators: Any = "auto",
-        teacher: Any = "auto",
-        codes: str = "auto",
-        preprocessor: Any = "auto",
-        classes: Any = None,
-        class_weight: Any = None,
-        learn_fraction: Any = "auto",
-        delta: float = 0.05,
-        n_candidates: int = 1,
-        decision: Goal | None = None,
-        max_iter: int = 100,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.n_estimators = n_estimators
-        self.teacher = teacher
-        self.codes = codes
-        self.preprocessor = preprocessor
-        self.classes = classes
-        self.class_weight = class_weight
-        self.learn_fraction = learn_fraction
-        self.delta = delta
-        self.n_candidates = n_candidates
-        self.decision = decision
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    hidden_layer_sizes: Any = "auto"
+    _: KW_ONLY
+    n_estimators: Any = "auto"
+    teacher: Any = "auto"
+    codes: str = "auto"
+    preprocessor: Any = "auto"
+    classes: Any = None
+    class_weight: Any = None
+    learn_fraction: Any = "auto"
+    delta: float = 0.05
+    n_candidates: int = 1
+    decision: Goal | None = None
+    max_iter: int = 100
+    random_state: Any = None
+    verbose: int = 0
 
     def settings(self) -> Settings:
         """The parameters, checked, with every "auto" resolved that needs no rows."""
@@ -142,27 +127,6 @@ class CertifiedClassifier(CertificateMixin):
             members=checked_members(self.n_estimators, self.teacher, self.codes, self.class_weight),
             goal=checked_goal(self.decision), gaps=is_auto(self.preprocessor), verbose=self.verbose,
         )  # fmt: skip
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "CertifiedClassifier":
-        """Learn from labelled rows.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame (n, d)
-        y : array (n,)
-            Labels of any type, two classes or more.
-        sample_weight : array (n,), optional
-            Shapes training; a certificate stays one for the unweighted risk. A weight may depend on its own row only.
-        groups : array (n,) or str, optional
-            Which rows belong together, such as those of one patient, or the column of a frame that says so and is no
-            feature then. Whole groups learn or certify, and the certificate is about a new group.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight, groups)
-        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,6 @@ from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.table_parts import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
-from abnet.model.model import Model
 from abnet.parameters import check_positive
 from abnet.progress import tell
 from abnet.tables.notes import NoteWarning
@@ -84,6 +83,7 @@ def fit_table(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import polars as pl
     >>> from abnet import CertifiedClassifier
     >>> def frames():
@@ -106,13 +106,14 @@ def fit_table(
         )  # fmt: skip
         learn = _learn_whole if part.learns is None else _learn_and_count
         rivals = learn(classifier, part, groups, target, compare=output is not None)
+    told: dict[str, Any] = {"target": target, "rivals": rivals, "command": command, "group": group, "cuts": part.cuts}
+    card = msgspec.structs.replace(classifier.model_.card, **told, **({} if background else {"background": ()}))
+    classifier.model_ = replace(classifier.model_, card=card)
     if output is None:
         for note in part.notes:
             warnings.warn(NoteWarning(note), stacklevel=2)
         return classifier
-    told: dict[str, Any] = {"target": target, "rivals": rivals, "command": command, "group": group, "cuts": part.cuts}
-    card = msgspec.structs.replace(classifier.model_.card, **told, **({} if background else {"background": ()}))
-    classifier.table_ = _written(classifier, part, replace(classifier.model_, card=card), Path(output))
+    classifier.table_ = _written(classifier, part, Path(output))
     return classifier
 
 
@@ -142,8 +143,9 @@ def _learn_and_count(
     return tuple(counted_rival(fitted, errors, found.seen) for errors in found.other_errors.values())
 
 
-def _written(classifier: CertificateMixin, part: Learning, model: Model, output: Path) -> FittedTable:
+def _written(classifier: CertificateMixin, part: Learning, output: Path) -> FittedTable:
     """Write the model file; the record of what was made."""
+    model = classifier.model_
     replaced, preparation = output.exists(), model.preparation
     save(model, output)
     return FittedTable(

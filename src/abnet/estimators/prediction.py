@@ -21,6 +21,7 @@ from abnet.tables.caller_rows import take_rows
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
+    from abnet.export import CSource
 
 __all__ = ["PredictionMixin"]
 
@@ -173,7 +174,9 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
             model = without_background(model)
         model.save(path)
 
-    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False) -> Any:
+    def to_c(
+        self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False
+    ) -> "CSource":
         """Write the fitted predictor, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         check_is_fitted(self, "model_")
         return self.model_.to_c(path, prefix=prefix, example=example, single=single)

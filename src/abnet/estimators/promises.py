@@ -2,10 +2,10 @@
 
 import warnings
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.bam import BAM
@@ -14,7 +14,7 @@ from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import fingerprint
 from abnet.certificates.held import Held
-from abnet.certificates.split import bet_keys, drawn_seed, row_hashes, row_order
+from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.errors import Parameter, ParameterError
@@ -90,6 +90,27 @@ class CertificateMixin(PredictionMixin):
         self.loss_curve_ = [value for name, curve in curves.items() if name != "bound" for value in curve]
         self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in curves.values())
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+            Labels of any type, two classes or more (`PBGNetClassifier`: exactly two).
+        sample_weight : array (n,), optional
+            Affects training; the certificate is for the unweighted risk. A weight may depend on its own row only.
+        groups : array (n,) or str, optional
+            Which rows belong together, such as those of one patient, or the column of a frame that says so; that
+            column is then no feature. Whole groups learn or are held out, and the certificate is about a new group.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, groups)
+        return self
+
     def _fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,
         emptied: bool = False,
@@ -116,10 +137,22 @@ class CertificateMixin(PredictionMixin):
             self._keep(fitted)
         return fitted
 
+    @overload
     def certify(
-        self, X: Any, y: Any, *, n_candidates: int = 1, groups: Any = None, by: Any = None,
-        allow_training_rows: bool = False, random_state: Any = None,
-    ) -> Any:  # fmt: skip
+        self, X: Any, y: ArrayLike, *, n_candidates: int = ..., groups: ArrayLike | str | None = ...,
+        by: ArrayLike | str | None = ..., allow_training_rows: Literal[False] = ..., random_state: RandomState = ...,
+    ) -> Certificate: ...  # fmt: skip
+
+    @overload
+    def certify(
+        self, X: Any, y: ArrayLike, *, n_candidates: int = ..., groups: None = ..., by: None = ...,
+        allow_training_rows: bool, random_state: RandomState = ...,
+    ) -> Certificate | Estimate: ...  # fmt: skip
+
+    def certify(
+        self, X: Any, y: ArrayLike, *, n_candidates: int = 1, groups: ArrayLike | str | None = None,
+        by: ArrayLike | str | None = None, allow_training_rows: bool = False, random_state: RandomState = None,
+    ) -> Certificate | Estimate:  # fmt: skip
         """A certificate from a test set: rows that the model never saw.
 
         What is counted are the answers of `predict`; a row without an answer counts as an error.

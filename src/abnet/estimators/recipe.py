@@ -28,8 +28,8 @@ and digits, in a seventh of the time."""
 MANY_CLASSES = 6
 """From this many classes on the members have `MANY_NEURONS`."""
 MANY_ROWS = 1_500
-"""Training rows of several classes from which on there are twice as many members, and more epochs for them: more rows
-tell more, and the teachers take longer too."""
+"""Training rows of several classes from which on there are twice as many members: more rows tell more, and the
+teachers take longer too."""
 MORE_OUTPUTS = 6
 """Output neurons of wide members beyond the shortest code. With four, they left a third more of the lesson unlearned on
 vowel, segment and digits, and made 6% more errors."""

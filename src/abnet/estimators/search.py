@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from pickle import PicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,6 +23,9 @@ from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels
 from abnet.model.model import Model
 from abnet.parameters import check_choice
+
+if TYPE_CHECKING:
+    from abnet.export import CSource
 
 __all__ = ["ABNetSearch", "chooses_apart", "count_events", "event_of", "free_parameters", "validation_figures"]
 
@@ -277,7 +280,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The chosen classifier's drawn network; its certificate accounts for every setting of the grid."""
         return self._best().draw_network()
 
-    def certify(self, X: Any, y: Any, **options: Any) -> Any:
+    def certify(self, X: Any, y: ArrayLike, **options: Any) -> Certificate:
         """A certificate of the chosen classifier from rows that had no part in the search; options as of its own."""
         return self._best().certify(X, y, **options)
 
@@ -290,7 +293,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Write the chosen model with its certificate to one file; `abnet.load` reads it back."""
         self._best().save(path)
 
-    def to_c(self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False) -> Any:
+    def to_c(
+        self, path: str | Path, *, prefix: str = "abnet", example: bool = False, single: bool = False
+    ) -> "CSource":
         """Write the chosen model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         return self._best().to_c(path, prefix=prefix, example=example, single=single)
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import reduce, singledispatch
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from abnet.preparation.columns import (
     LARGEST,
     YEAR,
     BooleanColumn,
+    Column,
     DateColumn,
     NumericColumn,
     TextColumn,
@@ -156,13 +156,12 @@ def _table(plan: ExportPlan, members: list[str]) -> CPart:
 
 
 @singledispatch
-def _column(column: Any, cell: _Cell) -> _Statements:
+def _column(column: Column, cell: _Cell) -> _Statements:
     raise TypeError(f"no C is written for a {type(column).__name__}.")
 
 
-@_column.register(NumericColumn)
-@_column.register(DateColumn)
-def _(column: Any, cell: _Cell) -> _Statements:
+@_column.register
+def _(column: NumericColumn | DateColumn, cell: _Cell) -> _Statements:
     x, at = cell.x, cell.at
     lines, helpers = [], ["missing"]
     season = isinstance(column, DateColumn) and column.season

@@ -22,6 +22,7 @@ from abnet.words import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
+    from abnet.export import CSource
 
 __all__ = ["FittedClassifier", "Model", "model_of"]
 
@@ -201,7 +202,7 @@ class Model:
 
     def to_c(
         self, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False, single: bool = False
-    ) -> Any:
+    ) -> "CSource":
         """Write this model, with its preparation, as C99 with a header: see `abnet.export.to_c`."""
         from abnet.export import to_c
 

@@ -162,14 +162,15 @@ def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir
     certificate = model.certificate_
     if certificate is None or certificate.vote_error_bound is None or certificate.gibbs_risk_bound is None:
         raise ValueError(f"{dataset}: these parameters give no certificate for the vote: {parameters}")
-    seen = model.certify(X[test], y[test])
+    risk = model.certify(X[test], y[test]).empirical_gibbs_risk
+    assert risk is not None
     return Measurement(
         dataset=dataset,
         split=split,
         gibbs_certificate=certificate.gibbs_risk_bound,
         vote_certificate=certificate.vote_error_bound,
         test_error=float(np.mean(model.predict(X[test]) != y[test])),
-        test_gibbs_risk=seen.empirical_gibbs_risk,
+        test_gibbs_risk=risk,
         hidden_layer_sizes="-".join(map(str, model.network_.sizes[1:-1])),
         aggregation=model.aggregation_,
         posterior=model.posterior,

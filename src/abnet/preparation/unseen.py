@@ -66,6 +66,8 @@ class Unseen:
         shown = ", ".join(f"{quoted(value)} ({number_of(count, 'row')})" for value, count in most)
         also = f" and {len(self.rows) - len(most)} more" if len(self.rows) > len(most) else ""
         form = f" written as {self.read_as}" if self.read_as else ""
+        if self.code == "odd number":
+            form = self.read_as.removeprefix("a number")
         facts: dict[str, str | int | float] = {"values": shown + also, "form": form, "read_as": self.read_as}
         return Note(self.code, (self.column,), self.n_rows, most[0][0], facts)
 

@@ -219,7 +219,7 @@ KINDS = {
     ),
     "odd number": Kind(
         "cell",
-        "column {columns}: {cells} {are} not {number} ({shown}) and {count} as missing",
+        "column {columns}: {cells} {are} not {number}{form} ({shown}) and {count} as missing",
         "{n} numeric columns have cells that are not numbers, such as {example}, which count as missing: {columns}",
     ),
     "odd date": Kind(
@@ -257,7 +257,7 @@ KINDS = {
     "number form": Kind(
         "cell",
         "column {columns} has numbers written as {example}, read as {value}",
-        "{n} columns have numbers written as {example}, read as {value}: {columns}",
+        "{n} columns have numbers with marks, such as {example}, read as {value}: {columns}",
     ),
     "decimal mark": Kind(
         "cell",
@@ -363,6 +363,7 @@ def sentence(note: Note, spell: Spelling = str) -> str:
         "count": "counts" if rows == 1 else "count",
         "example": quoted(note.example),
         "shown": f"{'such as ' * (rows > 1)}{quoted(note.example)}",
+        "form": "",
         **note.facts,
     }
     return (kind.several if len(names) > 1 and kind.several else kind.one).format_map(fields)

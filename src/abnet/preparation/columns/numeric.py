@@ -314,7 +314,8 @@ def _fitted(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
         x = read_numbers(cells, form).x
     if strange.any():
         odd = unreadable(cells, strange)
-        notes.append(Note("odd number", (name,), sum(odd.values()), commonest(odd)))
+        written = "" if form.plain else f" written as {form.example}"
+        notes.append(Note("odd number", (name,), sum(odd.values()), commonest(odd), {"form": written}))
     if not isinstance(cells, NumberCells):
         notes += gap_notes(name, unreadable(cells, np.isnan(x) & ~strange))
     found = centre(x)
