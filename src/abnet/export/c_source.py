@@ -163,8 +163,8 @@ _DOUBLE = (
 _SINGLE = (
     "Everything is computed in single precision, without doubles: a score differs from Python's by some 1e-6, and a "
     "row whose score is within 1e-4 of a tie or of a threshold could have another label. Numbers of a row are float: "
-    "two numbers that differ beyond single precision are one, and one beyond 3e38 is missing. An array's row is refused "
-    "where a number is above some 1e18 deviations, because squares overflow."
+    "two numbers that differ beyond single precision are one, and one beyond 3e38 is missing. A row of an array is "
+    "refused where a number is above some 1e18 deviations, because squares overflow."
 )
 
 
