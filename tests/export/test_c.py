@@ -114,6 +114,19 @@ def test_float_all_through_needs_no_doubles(kind: str, tmp_path: Path) -> None:
     assert not re.search(r"\bdouble\b", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
 
 
+def test_float_all_through_refuses_numbers_whose_squares_overflow(tmp_path: Path) -> None:
+    """A row is answered as in Python, or refused with the number of its column."""
+    model = models.model("moments of classes", 6, preparation=models.preparations(6)["standard"])
+    X = np.random.default_rng(9).normal(size=(40, 6)).astype(np.float32)
+    X[:, 2] = np.geomspace(1, 3e38, 40)
+    codes, _ = run(build(model, tmp_path, "-O1", *FLOAT, single=True)[0], model, X)
+    answered = codes >= 0
+    assert answered[X[:, 2] < 1e18].all()
+    np.testing.assert_array_equal(codes[answered], model.labels.encode(model.predict(X))[answered])
+    assert set(codes[X[:, 2] > 2e19].tolist()) == {-3}
+    assert (run(build(model, tmp_path)[0], model, X)[0] >= 0).all()
+
+
 def test_float_all_through_of_a_table_with_codes(tmp_path: Path) -> None:
     """Values of decimals, which lie on and beside thresholds: the codes are those of the certified features."""
     rng = np.random.default_rng(2)

@@ -107,7 +107,7 @@ def to_c(
     >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes
-    (59, 80)
+    (195, 80)
     """
     files = c_files(path, example=example)
     source = c_program(model, prefix=prefix, header=files[1].name, single=single)
@@ -162,8 +162,9 @@ _DOUBLE = (
 )
 _SINGLE = (
     "Everything is computed in single precision, without doubles: a score differs from Python's by some 1e-6, and a "
-    "row whose score is within 1e-4 of a tie or of a threshold could have another label. Numbers of a row are float; "
-    "two numbers that differ beyond single precision are one."
+    "row whose score is within 1e-4 of a tie or of a threshold could have another label. Numbers of a row are float: "
+    "two numbers that differ beyond single precision are one, and one beyond 3e38 is missing. A row of an array is "
+    "refused where a number is above some 1e18 deviations, because squares overflow."
 )
 
 
