@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtri
 
 from abnet import bounds
-from abnet.bounds.betting import anytime_upper_limit, log_evidence
+from abnet.bounds.anytime import anytime_upper_limit, log_evidence
 from broken_promise import breaks
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from abnet.bounds import gibbs_bound
-from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
+from abnet.bounds.catoni import catoni_fixed_bound, choose_C
 from broken_promise import breaks
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from abnet import bounds
 from abnet.bounds.betting import betting_bound
-from abnet.bounds.in_advance import drawn_network_bound
+from abnet.bounds.drawn_network import drawn_network_bound
 from abnet.bounds.kept_paths_exact import kept_paths_threshold
 from abnet.certificates.certificate import Certificate, load_certificate
 from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
-from abnet.bounds.betting import log_evidence
+from abnet.bounds.anytime import log_evidence
 from abnet.decisions import Monitor
 from broken_promise import breaks
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import abnet
-from abnet.bounds.in_advance import choose_C
+from abnet.bounds.catoni import choose_C
 from abnet.estimators.search import ABNetSearch, free_parameters
 from broken_promise import breaks
 from estimators.worlds import SIGNAL, classifier

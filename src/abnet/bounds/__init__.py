@@ -11,17 +11,11 @@ from abnet.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.bounds.cantelli import c_bound, mu_tandem_bound
+    from abnet.bounds.catoni import catoni_bound, catoni_objective
     from abnet.bounds.clopper_pearson import clopper_pearson_bound
-    from abnet.bounds.gibbs import (
-        binary_kl,
-        catoni_bound,
-        catoni_objective,
-        gibbs_bound,
-        gibbs_bound_frozen,
-        kl_inverse_lower,
-        kl_inverse_upper,
-        xi,
-    )
+    from abnet.bounds.drawn_network import single_network_bound
+    from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, xi
+    from abnet.bounds.kl_inverse import binary_kl, kl_inverse_lower, kl_inverse_upper
     from abnet.bounds.sampled import (
         fixed_paths_tandem_bound,
         fixed_paths_threshold,
@@ -33,7 +27,6 @@ if TYPE_CHECKING:
         sampled_tandem_bound_frozen,
     )
     from abnet.bounds.vote import (
-        single_network_bound,
         tandem_bound,
         tandem_bound_frozen,
         twice_gibbs_bound,
@@ -72,23 +65,13 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "abnet.bounds.kl_inverse": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],
         "abnet.bounds.cantelli": ["c_bound", "mu_tandem_bound"],
+        "abnet.bounds.catoni": ["catoni_bound", "catoni_objective"],
         "abnet.bounds.clopper_pearson": ["clopper_pearson_bound"],
-        "abnet.bounds.gibbs": [
-            *(
-                "binary_kl",
-                "catoni_bound",
-                "catoni_objective",
-                "gibbs_bound",
-                "gibbs_bound_frozen",
-                "kl_inverse_lower",
-                "kl_inverse_upper",
-                "xi",
-            )
-        ],
+        "abnet.bounds.drawn_network": ["single_network_bound"],
+        "abnet.bounds.gibbs": ["gibbs_bound", "gibbs_bound_frozen", "xi"],
         "abnet.bounds.sampled": [name for name in __all__ if name.startswith(("fixed_paths_", "sampled_"))],
-        "abnet.bounds.vote": [
-            name for name in __all__ if name.startswith(("single_network", "tandem", "twice_gibbs", "vote_bound"))
-        ],
+        "abnet.bounds.vote": [name for name in __all__ if name.startswith(("tandem", "twice_gibbs", "vote_bound"))],
     },
 )

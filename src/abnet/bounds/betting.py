@@ -14,11 +14,6 @@ slope ``c (1 - p_i)/(1 - m)²``; neither is negative, the factors are positive (
 meet. Hence every product, and their maximum over t, grows with m. The same holds for groups, ``s - m w`` in place of
 ``p - m`` with ``0 <= s <= w <= 1``, whose slopes are ``b_i w`` and ``c (w - s)/(1 - m)²``. So the returned m, at which
 rejection was shown with room for all rounding errors, has no m above it that is not rejected.
-
-The same argument gives statements about a stream of errors that hold at all times at once, however often one looks.
-``Z_t`` is 1 if labelled row t was misclassified; k is the number of errors among the first t rows. A mixture of
-likelihood ratios against one error rate is a non-negative (super)martingale of mean 1 at this rate, so that it ever
-reaches 1/α with probability at most α (Ville).
 """
 
 import math
@@ -26,16 +21,13 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, betaln, gammaln
 
 from abnet.bounds.rounding import adjacent_floats
 from abnet.checks import count, level
 
 __all__ = [
-    "anytime_upper_limit",
     "betting_bound",
     "least_betting_bound",
-    "log_evidence",
     "row_weighted_betting_bound",
     "unit_interval",
 ]
@@ -245,123 +237,3 @@ def _excess(m: float, s: Array, w: Array, bets: Array, goal: float) -> float:
     # terms adds n units of the sum of their sizes.
     slack = _EPS * ((len(s) + 64.0) * float(np.abs(gains).sum()) + 32.0 * float(stakes.sum()))
     return float(np.cumsum(gains).max() - (goal + slack))
-
-
-# The mixtures: Beta(1, 5) cut to [ε₀, 1] against an error that is too large, Beta(1, 20) cut to [0, p] for the limit.
-_LARGE, _SMALL = 5.0, 20.0
-
-# Incomplete beta functions err by less than this share of their value; smaller ones than this may have underflowed.
-_MARGIN, _TINY = 1e-9, 1e-290
-_ROUNDING = 2.0**-50
-
-
-def log_evidence(errors: ArrayLike, n: ArrayLike, error: float) -> Array:
-    r"""Logarithm of the evidence that an error rate exceeds what was promised, rounded down.
-
-    .. math:: E_t = \int_{ε_0}^1 \Big(\frac{q}{ε_0}\Big)^k \Big(\frac{1-q}{1-ε_0}\Big)^{t-k} dπ(q),\qquad
-              π = \mathrm{Beta}(1, 5) \text{ cut to } [ε_0, 1]
-
-    In closed form :math:`5\, ε_0^{-k} (1-ε_0)^{-(t-k+5)} \int_{ε_0}^1 q^k (1-q)^{t-k+4} dq`, an incomplete beta
-    function.
-
-    Valid for every stream with ``P(Z_t = 1 | past) <= ε₀`` at all times, independent or not: the probability that
-    ``E_t >= 1/α`` ever happens is at most α.
-
-    Parameters
-    ----------
-    errors, n : array-like of int
-        Numbers k of errors among the first t rows, and t.
-    error : float
-        The promised error ε₀ in (0, 1).
-
-    Returns
-    -------
-    array
-        ``ln E_t``.
-
-    Examples
-    --------
-    >>> np.exp(log_evidence([0, 4, 20], [0, 20, 200], 0.05)).round(3)
-    array([ 1.   ,  8.779, 13.798])
-
-    References
-    ----------
-    H. Robbins (1970), Statistical methods related to the law of the iterated logarithm; A. Podkopaev, A. Ramdas (2021),
-    Tracking the risk of a deployed model and detecting harmful distribution shifts.
-    """
-    eps = level("error", error)
-    k, t = np.broadcast_arrays(np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64))
-    a, b = k + 1.0, t - k + _LARGE
-    tail = np.asarray(betaincc(a, b, eps))
-    sizes = gammaln(a + b + 1.0) - k * math.log(eps) - b * math.log1p(-eps)
-    logs = math.log(_LARGE) - k * math.log(eps) - b * math.log1p(-eps) + betaln(a, b)
-    logs = np.asarray(logs + np.log(np.maximum(tail, _TINY)))
-    for i in np.argwhere(tail <= _TINY):
-        at = tuple(i)
-        logs[at] = math.log(_LARGE * eps / b[at]) + math.log(_series(float(a[at]), float(b[at]), eps))
-    return np.asarray(np.where(t == 0.0, 0.0, logs - _MARGIN - _ROUNDING * sizes))
-
-
-def _series(a: float, b: float, eps: float) -> float:
-    """Return ``b ε^-a (1-ε)^-b ∫_ε^1 q^(a-1) (1-q)^(b-1) dq`` from below, for an error far below ε.
-
-    It is ``Σ_j Π_{i<j} (1-ε)(a+b+i)/(b+1+i)``: positive terms, each at most so much smaller than the one before.
-    """
-    ratio = (1.0 - eps) * (a + b) / (b + 1.0)
-    terms = np.arange(min(50 + int(40.0 / (1.0 - ratio)), 10**6))
-    return 1.0 + float(np.cumprod((1.0 - eps) * (a + b + terms) / (b + 1.0 + terms)).sum())
-
-
-def anytime_upper_limit(errors: int, n: int, alpha: float = 0.05) -> float:
-    r"""Upper limit of a constant error rate that may be computed after every row.
-
-    .. math:: \max\Big\{p : \frac{\int_0^p q^k (1-q)^{t-k} dπ_p(q)}{p^k (1-p)^{t-k}} < \frac1α\Big\},\qquad
-              π_p = \mathrm{Beta}(1, 20) \text{ cut to } [0, p]
-
-    If every row is wrong with the same probability given those before it, then with probability at least 1-α the
-    limit lies above it at all times.
-
-    Parameters
-    ----------
-    errors, n : int
-        Number k of errors among the t rows seen so far; none are allowed.
-    alpha : float
-        Probability with which the limit may ever fail.
-
-    Returns
-    -------
-    float
-        A number in [(k+1)/(t+1), 1], rounded up.
-
-    Notes
-    -----
-    Write M(p) for the quotient and f for the density of Beta(1, 20), F for its distribution function. Then
-    :math:`(\ln M)' = \frac{f(p)}{F(p)}(\frac1M - 1) + \frac{tp - k}{p(1-p)}`, and :math:`f/F \le 1/p`, so that M grows
-    where ``p > (k+1)/(t+1)``: bisection from there finds the largest p that is not rejected.
-
-    Examples
-    --------
-    >>> round(anytime_upper_limit(10, 285), 4), round(anytime_upper_limit(300, 10_000), 4)
-    (0.0754, 0.0359)
-
-    References
-    ----------
-    H. Robbins (1970), Statistical methods related to the law of the iterated logarithm.
-    """
-    t, goal = count("n", n, least=0), -math.log(level("alpha", alpha))
-    k = count("errors", errors, least=0)
-    if k > t:
-        raise ValueError(f"errors must not exceed n = {t}; got {k}.")
-    start = min(1.0, float(np.nextafter((k + 1.0) / (t + 1.0), 2.0)))
-    if k == t or _surely_rejected(start, k, t, goal):
-        return start
-    return adjacent_floats(lambda p: p >= 1.0 or _surely_rejected(p, k, t, goal), start, 1.0)[1]
-
-
-def _surely_rejected(p: float, k: int, t: int, goal: float) -> bool:
-    a, b = k + 1.0, t - k + _SMALL
-    likelihood = k * math.log(p) + (t - k) * math.log1p(-p)
-    mass = -math.expm1(_SMALL * math.log1p(-p)) / _SMALL
-    value = math.log(betainc(a, b, p)) + float(betaln(a, b)) - math.log(mass) - likelihood
-    slack = _MARGIN + _ROUNDING * (float(gammaln(a + b + 1.0)) - likelihood)
-    return value - slack >= goal

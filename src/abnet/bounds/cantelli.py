@@ -6,8 +6,9 @@ Gibbs and tandem are their simpler relatives (`abnet.bounds.vote`).
 
 import math
 
-from abnet.bounds.gibbs import kl_inverse_lower, kl_inverse_upper, xi
+from abnet.bounds.gibbs import xi
 from abnet.bounds.grids import over_arrays
+from abnet.bounds.kl_inverse import kl_inverse_lower, kl_inverse_upper
 from abnet.bounds.rounding import OUTWARD, round_up
 from abnet.bounds.shares import share_of_an_order
 from abnet.checks import count, finite, level, nonnegative, probability

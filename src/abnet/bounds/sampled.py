@@ -17,7 +17,8 @@ with ``g(p)/p²`` gives ``E[p²]/τ²``. One event of probability δ' serves bot
 
 import math
 
-from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, kl_inverse_lower
+from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.kl_inverse import kl_inverse_lower
 from abnet.bounds.rounding import round_up
 from abnet.bounds.shares import share_for_sampling
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen

@@ -8,8 +8,8 @@ Each is assembled from three steps, all of which are fixed before the rows are s
    threshold that accounts for their draw, at another δ/10.
 """
 
+from abnet.bounds.catoni import catoni_fixed_bound, choose_C
 from abnet.bounds.gibbs import gibbs_bound
-from abnet.bounds.in_advance import catoni_fixed_bound, choose_C
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
 from abnet.bounds.methods import method
 from abnet.bounds.sampled import sampled_risk_bound

@@ -151,7 +151,7 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
 def certify_drawn(evidence: Evidence, terms: Terms, log_density_ratio: float = 0.0) -> Certificate:
     r"""State what the evidence proves of one network that was drawn once from a posterior.
 
-    If the posterior was trained on the counted rows, by `abnet.bounds.in_advance.drawn_network_bound`; otherwise the
+    If the posterior was trained on the counted rows, by `abnet.bounds.drawn_network.drawn_network_bound`; otherwise the
     network never saw them, and its errors are binomial.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.atomic import atomic_path
-from abnet.bounds.betting import anytime_upper_limit, log_evidence
+from abnet.bounds.anytime import anytime_upper_limit, log_evidence
 from abnet.certificates.sentences import as_html
 from abnet.checks import count, level, list_of, nonnegative, text
 from abnet.errors import Parameter, RepeatedRowsError
@@ -198,7 +198,7 @@ class Monitor:
         self._alarm_at = int(n[reached[0]]) if len(reached) else None
 
     def upper_limit(self, alpha: float | None = None) -> float:
-        """Upper limit of a constant error, valid at all times at once; see `abnet.bounds.betting`.
+        """Upper limit of a constant error, valid at all times at once; see `abnet.bounds.anytime`.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.atomic import atomic_path
-from abnet.bounds.betting import log_evidence
+from abnet.bounds.anytime import log_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

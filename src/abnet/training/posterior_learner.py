@@ -13,7 +13,7 @@ import numpy as np
 
 from abnet.aggregation.exact import Exact
 from abnet.aggregation.protocol import Aggregation, linear_loss
-from abnet.bounds.gibbs import catoni_objective
+from abnet.bounds.catoni import catoni_objective
 from abnet.codebook import code_words, decode_table
 from abnet.jax_helpers import ADAM
 from abnet.posterior import Posterior, mean_of_members, register_with_jax

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from abnet.bounds.betting import anytime_upper_limit, betting_bound, log_evidence, row_weighted_betting_bound
+from abnet.bounds.anytime import anytime_upper_limit, log_evidence
+from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
 from abnet.bounds.counted import cost_bound
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe

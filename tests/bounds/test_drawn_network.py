@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from abnet import bounds
-from abnet.bounds import in_advance
-from abnet.bounds.in_advance import drawn_network_bound, xi_plus
+from abnet.bounds import drawn_network
+from abnet.bounds.drawn_network import drawn_network_bound, xi_plus
 from broken_promise import breaks
 
 DELTA = 0.1
@@ -49,7 +49,7 @@ def test_integral_lies_above_the_sum(n: int, monkeypatch: pytest.MonkeyPatch) ->
     for p in (0.03, 0.3, 0.5, 0.501, 0.9):
         exact = xi_plus(n, p)
         with monkeypatch.context() as patch:
-            patch.setattr(in_advance, "_TERMS", 100)
+            patch.setattr(drawn_network, "_TERMS", 100)
             assert exact < xi_plus(n, p) < exact * 1.02 + 0.5
 
 

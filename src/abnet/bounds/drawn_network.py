@@ -1,6 +1,4 @@
-r"""Two bounds whose constants are fixed before the data: Catoni's with its C, and one for a drawn network with ξ⁺.
-
-A C that was not optimised on the bound rows costs nothing.
+r"""Bounds on the error of one network that was drawn from a posterior: with ξ(n), and with the one-sided ξ⁺(n, p).
 
 Let p be the true error of a network and ``k/n`` its observed one. Only observed errors below p can make an upper bound
 fail, so that the moment to be bounded is that of the one-sided divergence,
@@ -19,114 +17,65 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.gibbs import kl_inverse_upper
-from abnet.bounds.rounding import OUTWARD, round_up
-from abnet.checks import count, level, nonnegative, probability, real
+from abnet.bounds.gibbs import xi
+from abnet.bounds.grids import over_arrays
+from abnet.bounds.kl_inverse import kl_inverse_upper
+from abnet.bounds.rounding import OUTWARD
+from abnet.checks import count, level, probability, real
 
-__all__ = ["catoni_fixed_bound", "choose_C", "drawn_network_bound", "xi_plus"]
-
-
-# Beyond these C the bound no longer changes in any digit that is shown, and its formula would overflow.
-_SMALLEST_C, _LARGEST_C = 1e-9, 40.0
+__all__ = ["drawn_network_bound", "single_network_bound", "xi_plus"]
 
 
-def catoni_fixed_bound(
-    empirical_risk: float, kl: float, n: int, C: float, delta: float = 0.05, *, n_candidates: int = 1
+@over_arrays
+def single_network_bound(
+    empirical_error: float, log_density_ratio: float, n: int, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float:
-    r"""Bound on the Gibbs risk for all posteriors at once, at one C that was fixed before the examples were seen.
+    r"""Disintegrated PAC-Bayes bound on the error of a network ``h`` drawn once from the posterior.
 
-    .. math:: r \le \frac{1 - \exp\big(-C \hat r - \frac1n(\mathrm{KL}(Q\|P) + \ln\frac{K}{δ})\big)}{1-e^{-C}}
+    .. math:: \mathrm{kl}(\hat R(h) \| R(h)) \le \frac1n \Big(\ln\frac{dQ}{dP}(h) + \ln\frac{K\xi(n)}\delta\Big)_+
 
-    With probability at least 1-δ over n independent examples, if the prior P and C had no part of them. It is smaller
-    than :func:`abnet.bounds.gibbs_bound`, by about ``ln ξ(n)`` nats, where C is near its best value; a C that is
-    chosen by means of the same examples voids it.
+    With probability at least 1-δ over the n examples and the draw together. No factor 2 and no sampling at prediction.
+    It does not hold for all posteriors at once: the draw comes last, with a key of its own, once everything else is
+    fixed. For Q = N(w, I), P = N(v, I) and h = w + ε, the log-density ratio is :math:`(\|w + ε - v\|^2 - \|ε\|^2)/2`.
 
     Parameters
     ----------
-    empirical_risk : float
-        Mean loss on the n examples, in [0, 1].
-    kl : float
-        Divergence of the posterior from the prior, in nats.
+    empirical_error : float
+        Share of the n examples that the drawn network gets wrong.
+    log_density_ratio : float
+        ``ln dQ/dP`` at the drawn network; may be negative.
     n : int
         Number of examples.
-    C : float
-        A positive number, from :func:`choose_C` for instance.
     delta : float
         Probability with which the bound may fail.
     n_candidates : int
-        Number K of priors among which one was chosen by anything computed from these examples.
+        Number K of draws, or of settings, among which one was chosen.
 
     Returns
     -------
     float
-        A number in [empirical_risk, 1], rounded up.
+        A number in [empirical_error, 1], rounded up.
 
     Examples
     --------
-    >>> C = choose_C(0.03, 2.0, 1000)
-    >>> round(C, 3), round(catoni_fixed_bound(0.03, 2.0, 1000, C), 4)
-    (0.537, 0.0503)
+    >>> round(single_network_bound(0.05, 12.0, 1000), 4)
+    0.1035
+    >>> single_network_bound(0.05, -1000.0, 1000)
+    0.05
 
     References
     ----------
-    O. Catoni (2007), PAC-Bayesian supervised classification, Theorem 1.2.6.
+    O. Rivasplata, I. Kuzborskij, C. Szepesvari, J. Shawe-Taylor (2020), PAC-Bayes analysis beyond the usual bounds.
     """
-    empirical_risk, C = probability("empirical_risk", empirical_risk), _positive(C)
-    exponent = round_up(C * empirical_risk + _nats(kl, n, delta, n_candidates))
-    bound = round_up(math.expm1(-exponent) / math.expm1(-C))
-    return min(1.0, max(empirical_risk, bound))
-
-
-def choose_C(expected_risk: float, expected_kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""The C at which :func:`catoni_fixed_bound` is smallest if the expected figures come true.
-
-    .. math:: C = \ln\frac{p}{1-p} - \ln\frac{q}{1-q}, \qquad
-              p = k^+\big(q, \tfrac1n(\mathrm{KL} + \ln\tfrac{K}{δ})\big)
-
-    The figures must not come from the n bound examples: use the first part's validation risk, and a divergence that
-    is guessed or was met there. A C wrong by a factor 2 costs part of the gain (r̂ = .03, KL = 2: at n = 100 .117
-    becomes .135, against .146 for all C at once; at n = 1,000 .0503 becomes .0555, against .0581). An expected risk of
-    0 would make C infinite and the bound useless after the first error, so q is kept at half an error from 0 and 1.
-
-    Parameters
-    ----------
-    expected_risk : float
-        Gibbs risk to be expected on the bound examples.
-    expected_kl : float
-        Divergence to be expected.
-    n, delta, n_candidates
-        As for :func:`catoni_fixed_bound`.
-
-    Returns
-    -------
-    float
-        A positive number.
-
-    Examples
-    --------
-    >>> round(choose_C(0.03, 2.0, 100), 3), round(choose_C(0.0, 2.0, 100), 3)
-    (1.451, 2.642)
-    """
-    nats = _nats(expected_kl, n, delta, n_candidates)
-    q = min(max(probability("expected_risk", expected_risk), 0.5 / n), 1.0 - 0.5 / n)
-    p = kl_inverse_upper(q, nats)
-    if p == 1.0:
-        return _LARGEST_C
-    C = math.log(p) - math.log1p(-p) - math.log(q) + math.log1p(-q)
-    return min(max(C, _SMALLEST_C), _LARGEST_C)
-
-
-def _nats(kl: float, n: int, delta: float, n_candidates: int) -> float:
-    """Return ``(KL + ln(K/δ))/n``, rounded up."""
-    price = math.log(count("n_candidates", n_candidates)) - math.log(level("delta", delta))
-    return round_up((nonnegative("kl", kl) + price) / count("n", n))
-
-
-def _positive(C: float) -> float:
-    C = real("C", C)
-    if not 0.0 < C < math.inf:
-        raise ValueError(f"C must be positive and finite; got {C!r}.")
-    return C
+    empirical_error, ratio = (
+        probability("empirical_error", empirical_error),
+        real("log_density_ratio", log_density_ratio),
+    )
+    n, delta, n_candidates = count("n", n), level("delta", delta), count("n_candidates", n_candidates)
+    price = math.log(n_candidates * xi(n)) - math.log(delta)
+    # The two may cancel, so the slack is taken from the larger one, not from the sum.
+    nats = ratio + price + (OUTWARD - 1.0) * max(abs(ratio), price)
+    return kl_inverse_upper(empirical_error, max(0.0, nats / n))
 
 
 # More terms than this are replaced by an integral that lies above them by about a thousandth of the whole.
