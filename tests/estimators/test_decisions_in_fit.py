@@ -94,7 +94,7 @@ def test_what_was_not_certified_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("decision", "message"),
     [
-        (TargetRecall(0.9, positive="sick"), "must be one of two classes; got 'sick', of ill, well"),
+        (TargetRecall(0.9, positive="sick"), "positive_class names one; got 'sick', and the classes are ill, well"),
         (Costs({("ill", "well"): 10.0}), "costs must say what the answer ill costs where well is true"),
         (Costs({("ill", "sick"): 1.0}), "is not a pair .* of the classes ill, well"),
         (Costs(np.eye(3)), "costs must be a table of 2 classes"),
