@@ -138,7 +138,7 @@ def test_a_named_column_is_no_feature(kind: Any) -> None:
     ("groups", "settings", "message"),
     [
         (GROUPS[:-1], {}, "groups must name one group for each of the"),
-        (np.zeros(len(Y)), {}, "1 group cannot be split in two parts"),
+        (np.zeros(len(Y)), {}, "1 group cannot be split"),
         (np.where(GROUPS == 3, np.nan, GROUPS), {}, "groups must name a group for every row"),
         ([None, *GROUPS[1:]], {}, "have none \\(row 0, counted from 0\\)"),
         (GROUPS, {"decision": TargetError(0.1)}, "decision counts rows, and cannot be had with groups"),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import cpu_count
+from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -22,6 +23,7 @@ from abnet.decisions.measures import auc, balanced_error, calibration_error, log
 from abnet.decisions.outside import judge_answers
 from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
+from abnet.model.model import Model
 from abnet.parameters import check_fraction
 from abnet.preparation.choose import DecimalMarkError
 from abnet.progress import tell
@@ -136,41 +138,39 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
             return Contender(name, note=f"{name} could not be learned: {error}")
 
 
-def certified(
-    name: str, classifier: CertificateMixin, learn: Labelled, test: Labelled, preparation: Any = None
-) -> Contender:
-    """A certified classifier, learned from rows that are prepared already if a preparation is given."""
+def certified(name: str, classifier: CertificateMixin, learn: Labelled, test: Labelled) -> Contender:
+    """A certified classifier, with the certificate of its own bound rows."""
     with _compilation() as compiling:
         start = perf_counter()
         classifier.fit(learn.X, learn.y, groups=learn.groups)
         seconds = perf_counter() - start
     certificate: Certificate | None = classifier.certificate_
-    answers, proba = classifier.predict(test.X), classifier.predict_proba(test.X)
-    wrong = answers != test.y
-    return Contender(
-        name,
-        bound=None if certificate is None else certificate.vote_error_bound,
-        method="" if certificate is None else "PAC-Bayes" if certificate.facts.trained else "test set",
-        gibbs_bound=None if certificate is None else certificate.gibbs_risk_bound,
-        test_errors=int(np.count_nonzero(wrong)),
-        n_test=len(wrong),
-        size=_file_size(classifier, preparation),
-        seconds=seconds - sum(compiling),
-        compile_seconds=sum(compiling),
-        balanced_error=balanced_error(answers, test.y),
-        auc=auc(classifier.decision_function(test.X), classifier.classes_, test.y),
-        log_loss=log_loss(proba, classifier.classes_, test.y),
-        calibration_error=calibration_error(proba, ~wrong),
-        certificate=certificate,
-    )
+    found = Contender(
+        name, size=_file_size(classifier.model_), seconds=seconds - sum(compiling),
+        compile_seconds=sum(compiling), certificate=certificate, **_measured(classifier, test.X, test.y),
+    )  # fmt: skip
+    if certificate is None:
+        return found
+    return replace(
+        found, bound=certificate.vote_error_bound, gibbs_bound=certificate.gibbs_risk_bound,
+        method="PAC-Bayes" if certificate.facts.trained else "test set",
+    )  # fmt: skip
 
 
-def _file_size(classifier: CertificateMixin, preparation: Any) -> int:
+def _measured(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
+    """What the test rows show of a fitted classifier, by the names of a contender."""
+    answers, proba = model.predict(X), model.predict_proba(X)
+    scores = model.decision_function(X) if isinstance(model, CertificateMixin) else proba
+    return {
+        "test_errors": int(np.count_nonzero(answers != y)), "n_test": len(y),
+        "balanced_error": balanced_error(answers, y), "auc": auc(scores, model.classes_, y),
+        "log_loss": log_loss(proba, model.classes_, y), "calibration_error": calibration_error(proba, answers == y),
+    }  # fmt: skip
+
+
+def _file_size(model: Model) -> int:
     from abnet.model.file import save
 
-    model = classifier.model_
-    if preparation is not None:
-        model = replace(model, preparation=preparation, feature_names=None)
     with temporary_folder() as folder:
         path = folder / "model.abnet"
         save(model, path)
@@ -196,15 +196,9 @@ def judged(
     found, places = judge_answers(second.y, model.predict(prepare(second.X))), np.arange(len(second.y))  # of the split
     certificate = certify_judged(found, Terms(delta=delta, n_candidates=n_candidates), places, groups=second.groups)
     seconds = perf_counter() - start
-    rows = prepare(test.X)
-    answers, proba = model.predict(rows), model.predict_proba(rows)
-    wrong = answers != test.y
-    size = len(pickle.dumps((parts.preparation, model)))
     return Contender(
-        name, certificate.vote_error_bound, "test set", None, int(np.count_nonzero(wrong)), len(wrong), size, seconds,
-        balanced_error=balanced_error(answers, test.y), auc=auc(proba, model.classes_, test.y),
-        log_loss=log_loss(proba, model.classes_, test.y), calibration_error=calibration_error(proba, ~wrong),
-        certificate=certificate,
+        name, certificate.vote_error_bound, "test set", size=len(pickle.dumps((parts.preparation, model))),
+        seconds=seconds, certificate=certificate, **_measured(model, prepare(test.X), test.y),
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ static void abnet_erf(double *x, int n, double scale) {
 def erf_code() -> CPart:
     """``static void abnet_erf(double *x, int n, double scale)``."""
     words = {name: _horner(COEFFICIENTS[j::4]) for j, name in enumerate("abcd")}
-    return CPart(_ERF % (words | {"end": END}), libm=True)
+    return CPart(_ERF % (words | {"end": END}), 8 * len(COEFFICIENTS), libm=True)
 
 
 def _horner(coefficients: tuple[float, ...]) -> str:

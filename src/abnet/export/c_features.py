@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import reduce, singledispatch
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from abnet.preparation.columns import (
     LARGEST,
     YEAR,
     BooleanColumn,
+    Column,
     DateColumn,
     NumericColumn,
     TextColumn,
@@ -50,6 +50,7 @@ def feature_code(plan: ExportPlan, members: list[str]) -> CPart:
 def _array(plan: ExportPlan, members: list[str]) -> CPart:
     n, real = plan.n_columns, "double" if members else "float"
     constants, steps = _scaled(plan.scaling, real)
+    steps = [step.replace("FEATURES", f"{float(plan.n_features)}") for step in steps]
     copy = [f"    {real} x[{n}];", *(f"    x[{i}] = row->{name};" for i, name in enumerate(members))] if members else []
     lines = [
         f"static int abnet_prepare(const {'abnet_row *row' if members else 'float *x'}, float *f) {{",
@@ -65,8 +66,11 @@ def _array(plan: ExportPlan, members: list[str]) -> CPart:
 
 
 def _kept(real: str, *steps: str) -> list[str]:
-    """Steps that make the number v of x[i], which is refused unless float32 holds it, and is feature i."""
-    refuse = "if (!(v >= -FLT_MAX && v <= FLT_MAX)) return -1 - i;"
+    """Steps that make feature i, the number v of x[i]: refused unless float32 holds it and norms do not overflow.
+
+    In double they never do; the same code in float refuses numbers above some 1e18.
+    """
+    refuse = "if (!(v >= -FLT_MAX && v <= FLT_MAX && (double)v * v * FEATURES <= DBL_MAX)) return -1 - i;"
     return [f"{real} v = x[i];", *steps, refuse, "f[i] = (float)v;"]
 
 
@@ -152,13 +156,12 @@ def _table(plan: ExportPlan, members: list[str]) -> CPart:
 
 
 @singledispatch
-def _column(column: Any, cell: _Cell) -> _Statements:
+def _column(column: Column, cell: _Cell) -> _Statements:
     raise TypeError(f"no C is written for a {type(column).__name__}.")
 
 
-@_column.register(NumericColumn)
-@_column.register(DateColumn)
-def _(column: Any, cell: _Cell) -> _Statements:
+@_column.register
+def _(column: NumericColumn | DateColumn, cell: _Cell) -> _Statements:
     x, at = cell.x, cell.at
     lines, helpers = [], ["missing"]
     season = isinstance(column, DateColumn) and column.season

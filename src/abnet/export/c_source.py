@@ -17,7 +17,7 @@ from abnet.export.c_single import in_single, with_single_thresholds
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan, export_plan
 from abnet.model.model import Model
-from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn
+from abnet.preparation.columns import BooleanColumn, Column, DateColumn, NumericColumn
 
 __all__ = ["CSource", "c_files", "c_program", "to_c"]
 
@@ -107,7 +107,7 @@ def to_c(
     >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes
-    (59, 80)
+    (195, 80)
     """
     files = c_files(path, example=example)
     source = c_program(model, prefix=prefix, header=files[1].name, single=single)
@@ -162,8 +162,9 @@ _DOUBLE = (
 )
 _SINGLE = (
     "Everything is computed in single precision, without doubles: a score differs from Python's by some 1e-6, and a "
-    "row whose score is within 1e-4 of a tie or of a threshold could have another label. Numbers of a row are float; "
-    "two numbers that differ beyond single precision are one."
+    "row whose score is within 1e-4 of a tie or of a threshold could have another label. Numbers of a row are float: "
+    "two numbers that differ beyond single precision are one, and one beyond 3e38 is missing. A row of an array is "
+    "refused where a number is above some 1e18 deviations, because squares overflow."
 )
 
 
@@ -240,14 +241,14 @@ def _record(plan: ExportPlan, members: list[str], prefix: str) -> str:
         return f"/* A row is {prefix.upper()}_COLUMNS numbers. */\n"
     lines = ["typedef struct {"]
     for place, (name, member) in enumerate(zip(plan.names, members, strict=True)):
-        column: Any = None if plan.columns is None else plan.columns[place]
+        column = None if plan.columns is None else plan.columns[place]
         kind, words = _KINDS.get(type(column), ("const char *", "text in UTF-8, NULL if missing"))
         space = "" if kind.endswith("*") else " "
         lines.append(f"    {kind}{space}{member}; /* {c_plain(name, 80)}: {words}{_unit(column)} */")
     return "\n".join([*lines, f"}} {prefix}_row;\n"])
 
 
-def _unit(column: Any) -> str:
+def _unit(column: Column | None) -> str:
     if not isinstance(column, NumericColumn):
         return ""
     unit = column.form.before or column.form.after

@@ -14,6 +14,7 @@ from abnet.preparation.columns import (
     LARGEST,
     YEAR,
     BooleanColumn,
+    Column,
     DateColumn,
     NumericColumn,
     TextColumn,
@@ -117,14 +118,13 @@ def _joined(graph: OnnxGraph, parts: list[str]) -> str:
 
 
 @singledispatch
-def _column(column: Any, graph: OnnxGraph, x: str) -> str:
+def _column(column: Column, graph: OnnxGraph, x: str) -> str:
     """Features (N, k) of a column x (N, 1); one function for each kind of column."""
     raise TypeError(f"no ONNX is written for a {type(column).__name__}.")
 
 
-@_column.register(NumericColumn)
-@_column.register(DateColumn)
-def _(column: Any, graph: OnnxGraph, x: str) -> str:
+@_column.register
+def _(column: NumericColumn | DateColumn, graph: OnnxGraph, x: str) -> str:
     size = graph.node("LessOrEqual", graph.node("Abs", x), graph.constant(LARGEST))
     gap, parts = graph.node("Not", size), []  # NaN is below no number
     if column.scale is not None:

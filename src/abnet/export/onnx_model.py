@@ -127,7 +127,7 @@ def _inputs(plan: ExportPlan, names: list[str]) -> list[Any]:
     kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
     if plan.names is None:
         return [describe("X", kinds.FLOAT, ["N", plan.n_columns])]
-    columns: tuple[Any, ...] = plan.columns or (None,) * len(names)
+    columns = plan.columns or (None,) * len(names)
     textual = [isinstance(column, TextColumn | WordsColumn) for column in columns]
     return [
         describe(name, kinds.STRING if text else kinds.DOUBLE, ["N", 1], _WORDS.get(type(column), "a number"))

@@ -8,6 +8,7 @@ from abnet.features import Inputs
 from abnet.model.file import load
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.preparation.unseen import Unseen
+from abnet.tables.caller_rows import is_frame
 from abnet.tables.frames import Table
 from abnet.tables.reading import alike, as_polars, batches
 
@@ -57,7 +58,7 @@ def frames_of(
     if isinstance(table, (str, os.PathLike)):
         yield from batches(table, rows=rows, progress=progress, ragged=ragged)
         return
-    one = isinstance(table, Mapping) or hasattr(table, "columns")
+    one = isinstance(table, Mapping) or is_frame(table)
     for frame in [as_polars(table)] if one else alike(map(as_polars, table)):
         for start in range(0, frame.height, rows):
             if progress is not None and one:

@@ -6,7 +6,7 @@ table, never a bound row.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from abnet.preparation.columns.column import Chosen, Column, Features, Open
 from abnet.preparation.columns.words import BUCKETS, HashedColumn, WordsColumn, common_words
 from abnet.tables.frames import Table
 from abnet.tables.notes import Note
+
+if TYPE_CHECKING:
+    from abnet.preparation.columns.text import TextColumn
 
 __all__ = ["ManyTexts", "gains", "many_texts", "settle_texts", "unexplained"]
 
@@ -54,7 +57,7 @@ class ManyTexts(Open):
 def many_texts(
     name: str,
     counts: Mapping[str, int],
-    categories: Any,
+    categories: "TextColumn",
     *,
     wanted: bool,
     notes: tuple[Note, ...] = (),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
-from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
+from abnet.preparation.columns import Column, DateColumn, NumericColumn, TextColumn
 from abnet.preparation.preparation import Preparation, Unprepared
 from abnet.preparation.scalers import MinMaxMap, StandardMap
 from abnet.report.markup import rendered, short, table
@@ -57,13 +57,13 @@ def _alike(columns: Sequence[tuple[str, str, str]]) -> list[list[str]]:
     ]
 
 
-def _kind(column: Any) -> str:
-    unit = "" if column.kind != "numeric" else column.form.before or column.form.after
-    return f"{column.kind}, in {unit}" if unit else str(column.kind)
+def _kind(column: Column) -> str:
+    unit = column.form.before or column.form.after if isinstance(column, NumericColumn) else ""
+    return f"{column.kind}, in {unit}" if unit else column.kind
 
 
-def _features(column: Any) -> str:
-    if column.kind == "text":
+def _features(column: Column) -> str:
+    if isinstance(column, TextColumn):
         listed = ", ".join(short(name) for name in column.categories[:6])
         return listed + (f" and {len(column.categories) - 6} more" if len(column.categories) > 6 else "")
     return number_of(len(column.features), "feature")
@@ -127,7 +127,7 @@ def _numbers(base: Preparation, n: int, typical: NDArray[np.float64] | None) -> 
     return list(typical) if isinstance(base, Unprepared) and typical is not None else [0.0] * n
 
 
-def _field(column: Any, features: NDArray[np.float64] | None) -> dict[str, Any]:
+def _field(column: Column, features: NDArray[np.float64] | None) -> dict[str, Any]:
     if isinstance(column, NumericColumn | DateColumn):
         return {"name": column.name, **_numeric_field(column, _value(column, features))}
     if isinstance(column, TextColumn):
@@ -139,7 +139,7 @@ def _field(column: Any, features: NDArray[np.float64] | None) -> dict[str, Any]:
     return {"name": column.name, "type": "text", "usual": ""}
 
 
-def _value(column: Any, features: NDArray[np.float64] | None) -> float | None:
+def _value(column: NumericColumn | DateColumn, features: NDArray[np.float64] | None) -> float | None:
     """The number behind a column's features; None where the typical row has none."""
     if features is None or column.scale is None:
         return float(column.fill)
@@ -148,7 +148,7 @@ def _value(column: Any, features: NDArray[np.float64] | None) -> float | None:
     return float(features[0] * column.scale + column.mean)
 
 
-def _numeric_field(column: Any, value: float | None) -> dict[str, Any]:
+def _numeric_field(column: NumericColumn | DateColumn, value: float | None) -> dict[str, Any]:
     if isinstance(column, DateColumn):
         timed = column.fill != round(column.fill)
         whole = value if value is None or timed else float(round(value))

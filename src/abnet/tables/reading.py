@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
+from abnet.tables.caller_rows import is_frame
 from abnet.tables.cells import TableError, UnknownColumnError, listed
 from abnet.tables.csv_files import ByteSource, csv_frames
 from abnet.tables.frames import as_table, is_plan, stacked
@@ -79,7 +80,7 @@ class TableSource:
             return batches(self._table, rows=ROWS, progress=self._progress)
         if is_plan(self._table):
             return iter(self._table.collect_batches(chunk_size=ROWS, maintain_order=True))
-        if isinstance(self._table, Mapping) or hasattr(self._table, "columns"):
+        if isinstance(self._table, Mapping) or is_frame(self._table):
             whole = as_polars(self._table)
             return (whole.slice(start, ROWS) for start in range(0, whole.height, ROWS))
         if not isinstance(self._table, Iterable):
@@ -254,7 +255,7 @@ _FOREIGN = (
 """Tables of other programs."""
 
 
-def read_table(path: str | os.PathLike[str], *, progress: Callable[[float], None] | None = None) -> "polars.DataFrame":
+def read_table(path: str | os.PathLike[str]) -> "polars.DataFrame":
     """Read a whole table.
 
     Columns of CSV and TSV files (plain or gzipped) are text, cell for cell as in the file; what they mean is decided
@@ -262,7 +263,7 @@ def read_table(path: str | os.PathLike[str], *, progress: Callable[[float], None
 
     Parameters
     ----------
-    path, progress
+    path : path
         As in `batches`.
 
     Raises
@@ -282,7 +283,7 @@ def read_table(path: str | os.PathLike[str], *, progress: Callable[[float], None
     import polars as pl
 
     # In one piece: taking rows out of pieces is several times slower.
-    return pl.concat(list(batches(path, rows=None, progress=progress)), rechunk=True)
+    return pl.concat(list(batches(path, rows=None)), rechunk=True)
 
 
 def batches(
@@ -400,7 +401,7 @@ class Learning:
         Where the numbers of the target were cut into classes, if they were.
     """
 
-    X: Any
+    X: "polars.DataFrame"
     y: NDArray[Any]
     notes: tuple[Note, ...]
     n_rows: int
