@@ -75,7 +75,7 @@ def test_several_classes_have_costs_but_no_threshold() -> None:
     assert made.counted["mean"] == pytest.approx(np.mean(clf.predict(X[bound]) != labels[bound]))
     assert clf.model_.decision == ARGMAX
     np.testing.assert_array_equal(clf.vote(X), clf.predict(X))
-    with pytest.raises(ValueError, match="one of two classes"):
+    with pytest.raises(ValueError, match="needs two classes"):
         fit(TargetRecall(0.9, positive="a"), labels, max_iter=1)
 
 
