@@ -17,7 +17,6 @@ from abnet.model.card import Card
 from abnet.model.records import as_columns
 from abnet.predictors.predictor import Predictor, shares_of
 from abnet.preparation import Preparation, as_preparation
-from abnet.tables.caller_rows import is_frame
 from abnet.words import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
@@ -119,7 +118,11 @@ class Model:
     def in_order(self, X: Any) -> Any:
         """A frame's columns in the order of training, unless they are found by name; one missing is an error."""
         names = self.feature_names
-        if names is None or not is_frame(X) or self.preparation.by_name:
+        if names is None or isinstance(X, np.ndarray) or self.preparation.by_name:
+            return X
+        from abnet.tables.caller_rows import is_frame  # arrays are predicted without the code of tables
+
+        if not is_frame(X):
             return X
         found = [str(column) for column in X.columns]
         if found == list(names):
