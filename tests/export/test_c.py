@@ -277,7 +277,7 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
         "id": [1, 2, 3, 4],
         "city, or town": ["Oslo", 'the "big" one', None, "Bergen"],
         "born": ["1999-12-31", "2000-02-29", "1969-01-01", None],
-        "member": ["true", "false", None, "yes"],
+        "member": ["TRUE", "false", None, "Yes"],
         "age": [30.5, None, 81.0, 7.0],
     }
     frame = pl.DataFrame(rows)
@@ -297,6 +297,31 @@ def test_the_example_names_line_and_column_of_a_refused_row(single: bool, tmp_pa
     assert done.returncode == 1
     assert b"line 3" in done.stderr
     assert b"age" in done.stderr
+
+
+ODD = {
+    b"age,height\n1,2\n\n3,4\n": 2,  # a blank line
+    b"\xef\xbb\xbfage,height\r\n1,2\r\n": 1,  # a byte order mark, line ends of Windows
+    b'id,age,height\n"two\nlines",1,2\n': 1,
+    b"age,height\n1,2\n3,70 kg\n": b"line 3, column height",
+    b"age,height\n1,2,3\n": b"line 2",
+    b"age,height\n1\n": b"line 2",
+    b'id,age,height\n"two\nlines",1,2\n3,4,x\n': b"line 4, column height",
+    b"age\n1\n": b"height",
+    b"": b"no header",
+}
+
+
+def test_the_example_reads_odd_files_or_says_what_is_wrong(tmp_path: Path) -> None:
+    to_c(models.model("compact", 2, feature_names=("height", "age")), tmp_path / "model.c", example=True)
+    compile_c(tmp_path, "model_example.c", "model.c", "-o", "main", "-lm", *SANITIZED)
+    for given, expected in ODD.items():
+        done = subprocess.run([str(tmp_path / "main")], input=given, capture_output=True, check=False)
+        if isinstance(expected, bytes):
+            assert done.returncode == 1
+            assert expected in done.stderr
+        else:
+            assert (done.returncode, len(done.stdout.splitlines())) == (0, expected), done.stderr
 
 
 def test_the_example_leaves_the_label_empty_where_the_model_abstains(tmp_path: Path) -> None:

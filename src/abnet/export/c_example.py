@@ -39,19 +39,22 @@ def example_program(plan: ExportPlan, members: list[str], prefix: str, header: s
 
 _HELPERS = {
     "number": """
-/* A missing number is NaN, and so is a cell that is not a number. Thousands separators, units and decimal commas are
-   not read. */
+/* A missing number is NaN. Thousands separators, units and decimal commas are not read: they stop the program. */
 static double read_number(const char *s) {
     char *end;
     const double x = s == NULL ? (double)NAN : strtod(s, &end);
-    return s == NULL || *end != 0 ? (double)NAN : x;
+    if (s != NULL && (end == s || *end != 0)) fail("this cell cannot be read: ", s);
+    return x;
 }
 """,
     "truth": """
 static double read_truth(const char *s) {
-    if (s == NULL) return (double)NAN;
-    if (strcmp(s, "true") == 0 || strcmp(s, "True") == 0 || strcmp(s, "yes") == 0) return 1.0;
-    if (strcmp(s, "false") == 0 || strcmp(s, "False") == 0 || strcmp(s, "no") == 0) return 0.0;
+    char word[6] = {0};
+    int i;
+    for (i = 0; i < 5 && s != NULL && s[i] != 0; i++) word[i] = (char)tolower((unsigned char)s[i]);
+    if (s == NULL || s[i] != 0) return read_number(s);
+    if (strcmp(word, "true") == 0 || strcmp(word, "yes") == 0) return 1.0;
+    if (strcmp(word, "false") == 0 || strcmp(word, "no") == 0) return 0.0;
     return read_number(s);
 }
 """,
@@ -60,7 +63,8 @@ static double read_truth(const char *s) {
 static double read_date(const char *s) {
     long y, m, d, era, year;
     char rest;
-    if (s == NULL || sscanf(s, "%ld-%ld-%ld%c", &y, &m, &d, &rest) != 3) return read_number(s);
+    if (s == NULL || sscanf(s, "%4ld-%2ld-%2ld%c", &y, &m, &d, &rest) != 3) return read_number(s);
+    if (m < 1 || m > 12 || d < 1 || d > 31) fail("no such date: ", s);
     if (m <= 2) y--;
     era = (y >= 0 ? y : y - 399) / 400;
     year = y - era * 400;
@@ -80,6 +84,7 @@ _MAIN = """/*
  *     cc -O3 -std=c99 model_example.c model.c -o model -lm && ./model < rows.csv
  */
 #include "%(header)s"
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,9 +104,12 @@ static const char *const names[ABNET_COLUMNS] = {
 };
 static int places[ABNET_COLUMNS];
 static long number_of_line = 0;
+static int column = -1; /* whose cell is being read */
 
 static void fail(const char *what, const char *which) {
-    fprintf(stderr, "line %%ld: %%s%%s\\n", number_of_line, what, which);
+    fprintf(stderr, "line %%ld", number_of_line);
+    if (column >= 0) fprintf(stderr, ", column %%s", names[column]);
+    fprintf(stderr, ": %%s%%s\\n", what, which);
     exit(1);
 }
 
@@ -114,6 +122,7 @@ static int next_line(csv_line *line) {
     line->n = 1;
     for (; c != EOF && (quoted || c != '\\n'); c = getchar()) {
         if (used >= MOST_BYTES - 2) fail("too long", "");
+        if (c == '\\n') number_of_line++;
         if (c == '"') {
             const int next = quoted ? getchar() : 0;
             if (next == '"') line->bytes[used++] = '"';
@@ -134,10 +143,9 @@ static int next_line(csv_line *line) {
 }
 
 /* The cell of a column of the model, NULL if it is empty. */
-static const char *cell(const csv_line *line, int column) {
-    const int place = places[column];
-    if (place >= line->n) fail("no cell for column ", names[column]);
-    return line->cells[place][0] == 0 ? NULL : line->cells[place];
+static const char *cell(const csv_line *line, int of) {
+    column = of;
+    return line->cells[places[of]][0] == 0 ? NULL : line->cells[places[of]];
 }
 %(helpers)s
 int main(void) {
@@ -146,13 +154,17 @@ int main(void) {
     %(declared)s
     int i, j, code;
     if (!next_line(&first)) fail("there is no header", "");
+    if (memcmp(first.bytes, "\\357\\273\\277", 3) == 0) first.cells[0] += 3; /* the mark that some programs put first */
     for (i = 0; i < ABNET_COLUMNS; i++) {
         for (j = 0; j < first.n && strcmp(first.cells[j], names[i]) != 0; j++) continue;
         if (j == first.n) fail("the header lacks column ", names[i]);
         places[i] = j;
     }
     while (next_line(line)) {
+        if (line->n == 1 && first.n > 1 && line->bytes[0] == 0) continue;
+        if (line->n != first.n) fail("not as many cells as the header has", "");
 %(read)s
+        column = -1;
         code = %(call)s;
         if (code < 0 && code != ABNET_NO_ANSWER) fail("refused for its cell in column ", abnet_refused(code));
         printf("%%s", code < 0 ? "" : abnet_label(code)); /* no label: the model abstains */
