@@ -26,7 +26,6 @@ BAD_TABLES = {
     "only the target": ("y\n" + body(other="").replace(",", ""), "only column"),
     "ragged": ("x,y\n" + body() + "1,2,3\n", "3 fields where the header has 2"),
     "broken quotes": ('x,y\n"1,0\n' + body(), "broken CSV"),
-    "repeated names": ("y,y\n" + body(), "repeat"),
     "binary": ("\0\1\2", "zero bytes"),
 }
 

@@ -26,7 +26,7 @@ def run(script: str, **folders: Path) -> tuple[int, str, str]:
 
 
 def test_before_a_command_runs_it_ends_in_one_line() -> None:
-    assert run("ctrl_c()\nprint('still there')") == (130, "", "interrupted.\n")
+    assert run("ctrl_c()\nprint('still there')") == (130, "", "interrupted; nothing was written.\n")
 
 
 def test_a_command_ends_in_one_line_and_leaves_no_unfinished_file(tmp_path: Path) -> None:

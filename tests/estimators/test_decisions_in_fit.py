@@ -75,7 +75,7 @@ def test_several_classes_have_costs_but_no_threshold() -> None:
     assert made.counted["mean"] == pytest.approx(np.mean(clf.predict(X[bound]) != labels[bound]))
     assert clf.model_.decision == ARGMAX
     np.testing.assert_array_equal(clf.vote(X), clf.predict(X))
-    with pytest.raises(ValueError, match="one of two classes"):
+    with pytest.raises(ValueError, match="needs two classes"):
         fit(TargetRecall(0.9, positive="a"), labels, max_iter=1)
 
 
@@ -94,7 +94,7 @@ def test_what_was_not_certified_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("decision", "message"),
     [
-        (TargetRecall(0.9, positive="sick"), "must be one of two classes; got 'sick', of ill, well"),
+        (TargetRecall(0.9, positive="sick"), "positive_class names one; got 'sick', and the classes are ill, well"),
         (Costs({("ill", "well"): 10.0}), "costs must say what the answer ill costs where well is true"),
         (Costs({("ill", "sick"): 1.0}), "is not a pair .* of the classes ill, well"),
         (Costs(np.eye(3)), "costs must be a table of 2 classes"),

@@ -179,7 +179,7 @@ def test_a_label_first_met_among_the_counted_rows_is_an_error(frame: pl.DataFram
 )
 def test_what_needs_all_rows_in_memory_is_refused(frame: pl.DataFrame, settings: dict[str, Any]) -> None:
     kind = CertifiedClassifier if "decision" in settings else ABNetClassifier
-    with pytest.raises(ParameterError, match="takes all rows into memory"):
+    with pytest.raises(ParameterError, match="needs all rows in memory"):
         fit_table(frame, "y", estimator=kind(**SMALL, **settings), max_learn_rows=MOST)
 
 

@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abnet
+from abnet.certificates.decision import Decision
 from abnet.preparation import TablePreparation
 from abnet.preparation.unseen import UnseenWarning
 
@@ -53,6 +56,24 @@ def test_a_pipeline_converts(numbers: Fitted) -> None:
     assert labels.tolist() == pipeline.predict(X).tolist()
     assert len(set(labels.tolist())) == 3
     np.testing.assert_allclose(probabilities, pipeline.predict_proba(X), atol=1e-5)
+
+
+def test_rows_without_an_answer_are_marked(numbers: Fitted) -> None:
+    """There are two outputs only: an empty label where the model abstains, and NaN for all shares of a refused row."""
+    fitted, X = numbers
+    scaler, network = fitted[0], copy(fitted[1])
+    threshold = float(np.median(network.predict_proba(scaler.transform(X)).max(axis=1)))
+    network.model_ = replace(network.model_, decision=Decision(kind="abstain", threshold=threshold))
+    pipeline = make_pipeline(scaler, network)
+    expected = ["" if label is None else label for label in pipeline.predict(X)]
+    assert 100 < expected.count("") < 1900
+    given = X.copy()
+    given[5, 1] = np.nan
+    labels, probabilities = run(skl2onnx.to_onnx(pipeline, X[:1], options={"zipmap": False}), {"X": given})
+    expected[5] = ""
+    assert labels.tolist() == expected
+    assert np.flatnonzero(np.isnan(probabilities).all(axis=1)).tolist() == [5]
+    assert np.isnan(probabilities).any(axis=1).sum() == 1
 
 
 def test_probabilities_by_name(numbers: Fitted) -> None:

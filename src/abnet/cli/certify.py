@@ -31,7 +31,12 @@ Score = Annotated[
         "strongly it favours --positive-class.",
     ),
 ]
-By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with populations; their bounds hold jointly.")]
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Column that names each row's population; each gets a bound, and they hold jointly."
+    ),
+]
 Together = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Column that says which rows belong together, such as a patient.")
 ]
@@ -53,7 +58,7 @@ Seed = Annotated[
     int | None,
     typer.Option(
         min=0, metavar="N", rich_help_panel="Certificate", show_default="a new one each time",
-        help="Seed of that choice and of the order of bets.",
+        help="Seed for choosing these rows, and for the order of groups in their bound.",
     ),
 ]  # fmt: skip
 
@@ -85,10 +90,10 @@ def certify(
 ) -> None:
     """Certify a finished model on labelled rows that were held out from training.
 
-    The model is a file of abnet, or the predictions of any model in a table. Rows
-    that the model was trained on are refused (exit code 1). A missing answer and
-    an unknown label count as errors. With a target or costs, some of the rows
-    set the threshold and the others certify it.
+    The model is an abnet model file, or the predictions of any other model in a
+    table. Rows that the model was trained on are refused (exit code 1). A missing
+    answer and an unknown label count as errors. With a target or costs, some of
+    the rows set the threshold and the others certify it.
 
     abnet certify model.abnet fresh.csv
     abnet certify model.abnet fresh.csv --confusion

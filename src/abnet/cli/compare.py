@@ -52,10 +52,10 @@ def compare(
 ) -> None:
     """Compare the model of `abnet fit` with forest, boosting and logistic regression.
 
-    Part of the rows is kept as a test set. All models are trained on the same
-    rows and certified by their errors on the same held-out rows (Clopper-Pearson),
-    and so is the majority class. No model is saved; --save keeps the certificate
-    of the best one.
+    Part of the rows is kept as a test set. All models, and the majority class as a
+    baseline, are trained on the same rows and certified by their errors on the
+    same held-out rows (Clopper-Pearson). No model is saved; --save keeps the
+    certificate of the best one.
 
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --save winner.json

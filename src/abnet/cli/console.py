@@ -68,11 +68,21 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        with _exits(known), _noted_warnings(known), page(width(most=100)):
+        with _exits(known), _noted_warnings(known), _begun(), page(width(most=100)):
             command(*args, **options)
             sys.stdout.flush()
 
     return run
+
+
+@contextmanager
+def _begun() -> Iterator[None]:
+    """A command has begun: what it has written at a Ctrl-C is for itself to say."""
+    _LAST_WORDS.append("interrupted.")
+    try:
+        yield
+    finally:
+        _LAST_WORDS.pop()
 
 
 @contextmanager
@@ -208,7 +218,8 @@ def install_handler() -> None:
         signal.signal(signal.SIGINT, _end)
 
 
-_LAST_WORDS = ["interrupted."]
+_LAST_WORDS = ["interrupted; nothing was written."]
+"""What Ctrl-C says: at first that no command has begun."""
 
 
 @contextmanager

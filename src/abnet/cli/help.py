@@ -25,7 +25,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, unless ``--help-all`` is one of them."""
-        if self.has_more and _HELP_ALL in args:
+        if _HELP_ALL in args:
             typer.echo(help_text(self, ctx, everything=True), nl=False)
             ctx.exit()
         return super().parse_args(ctx, args)
@@ -41,6 +41,10 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A group of commands with plain help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; a group has nothing rare to show, so ``--help-all`` is ``--help``."""
+        return super().parse_args(ctx, ["--help", *args[1:]] if args[:1] == [_HELP_ALL] else args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

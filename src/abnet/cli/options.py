@@ -80,7 +80,9 @@ Model = Annotated[
 Truth = Annotated[
     str | None, _option("Column with the labels; by default the one that the model predicts.", metavar="COLUMN")
 ]
-Overwrite = Annotated[bool, flag("--overwrite", "Also replace a file of another kind (never an input).")]
+Overwrite = Annotated[
+    bool, flag("--overwrite", "Replace the output file even if it is of another kind (never an input).")
+]
 Quiet = Annotated[bool, flag("--quiet -q", "Show no progress.")]
 AsJSON = Annotated[bool, flag("--json", "Print one JSON object instead of text.")]
 Details = Annotated[bool, flag("--details", "Also print the bound on the Gibbs risk and where it comes from.")]
@@ -202,7 +204,9 @@ TargetError = Annotated[
 ]  # fmt: skip
 TargetRecall = Annotated[
     float | None,
-    _option("Certify a threshold that finds this share of --positive-class.", metavar="RATE", panel=_CERTIFICATE),
+    _option(
+        "Certify a threshold that finds this share of the rows of --positive-class.", metavar="RATE", panel=_CERTIFICATE
+    ),
 ]
 TargetPrecision = Annotated[
     float | None,

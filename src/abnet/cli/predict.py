@@ -25,21 +25,21 @@ def predict(
     ] = None,
     proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = DEFAULTS["proba"],
     vote: Annotated[
-        bool, options.flag("--vote", "Give the plain vote, not the decision that was certified.")
+        bool, options.flag("--vote", "Predict the most likely class, without the certified threshold.")
     ] = DEFAULTS["vote"],
     unseen: Annotated[
         str,
         typer.Option(
             metavar="warn|error",
-            help="Categories that were not in the training table, and dates that cannot be read: treat them as unknown "
-            "or missing, with a note, or refuse them.",
+            help="New categories and cells that cannot be read: treat them as unknown or missing, with a note, or "
+            "refuse the table.",
         ),
     ] = DEFAULTS["unseen"],
     on_error: Annotated[
         str,
         typer.Option(
             metavar="stop|skip",
-            help="A row that cannot be read: stop, or leave its prediction empty and list it.",
+            help="A row that cannot be read: stop, or leave its prediction empty and name the row in a note.",
         ),
     ] = DEFAULTS["on_error"],
     keep: Annotated[
@@ -54,10 +54,10 @@ def predict(
 ) -> None:
     """Predict the rows of a table, in their order, with a model file.
 
-    Columns are found by name; their order and further columns do not matter. A
-    model that was fitted with a target or costs applies its certified threshold;
-    where it abstains, the prediction is empty. Files larger than memory stream
-    through, and the output file appears when it is complete.
+    Columns are found by name; their order does not matter, and other columns are
+    ignored. A model that was fitted with a target or costs applies its certified
+    threshold; where it abstains, the prediction is empty. Files larger than memory
+    are streamed, and the output file appears when it is complete.
 
     abnet predict model.abnet new.csv
     abnet predict model.abnet new.csv --proba --output predictions.csv

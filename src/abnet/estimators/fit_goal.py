@@ -13,7 +13,7 @@ from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.statement import Statement
-from abnet.errors import ParameterError
+from abnet.errors import Parameter, ParameterError
 
 __all__ = ["check_goal", "decide", "with_probabilities"]
 
@@ -22,7 +22,8 @@ def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
     """Refuse a recall or precision of a class that there is not, and costs that do not fit the classes."""
     if isinstance(goal, (TargetRecall, TargetPrecision)) and (len(names) != 2 or str(goal.positive) not in names):
         raise ParameterError(
-            "the positive class must be one of two classes; got {!r}, of {}.", goal.positive, ", ".join(names)
+            "a target recall or precision needs two classes, of which {} names one; got {!r}, and the classes are {}.",
+            Parameter("positive_class"), goal.positive, ", ".join(names),
         )  # fmt: skip
     if isinstance(goal, Costs):
         goal.table(names)
@@ -47,8 +48,8 @@ def decide(
     decision, made = meet(goal, held, scores, codes, names, terms, keys=np.arange(len(codes)))
     if decision is None:
         warnings.warn(
-            f"{goal} could not be certified, so predict gives the plain vote. certificate_ says what was seen, and how "
-            "many held-out rows it would take.",
+            f"{goal} could not be certified, so predictions follow the plain vote. The certificate says what was seen, "
+            "and how many held-out rows it would take.",
             stacklevel=5,
         )
     return (ARGMAX if decision is None else decision), made

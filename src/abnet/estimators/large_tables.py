@@ -133,12 +133,12 @@ def check_streamable(settings: Settings) -> None:
     for (name, value, instead), given in wrong.items():
         if given:
             raise ParameterError(
-                "{} takes all rows into memory, and the table has more than {}: use {}, or a larger number.",
+                "{} needs all rows in memory, and the table has more rows than {} allows: use {}, or raise that limit.",
                 Parameter(name, value), Parameter("max_learn_rows"), Parameter(name, instead),
             )  # fmt: skip
     if settings.goal is not None:
         raise ParameterError(
-            "{} takes all rows into memory, and the table has more than {}: use a larger number, or "
+            "{} needs all rows in memory, and the table has more rows than {} allows: raise that limit, or "
             "certify the threshold afterwards on rows of its own (`abnet certify`).",
             Parameter("decision"), Parameter("max_learn_rows"),
         )  # fmt: skip

@@ -21,9 +21,11 @@ def register_skl2onnx() -> None:
     """Let skl2onnx convert our certified classifiers and `ABNetSearch`, alone or as the last step of a pipeline.
 
     Labels and probabilities are those of `predict` and `predict_proba`, as far as the steps before give the same
-    numbers: skl2onnx computes them in float32 unless the inputs are declared as float64. A row that `predict` would
-    refuse, since a number is not finite, gets a label that means nothing; `clf.to_onnx` marks such rows. Options of
-    skl2onnx: ``zipmap`` (True, False or "columns") and ``output_class_labels``.
+    numbers: skl2onnx computes them in float32 unless the inputs are declared as float64. skl2onnx has two outputs, so
+    there is no `valid` nor `answered`: a row without an answer has the label "" (whole numbers: -2**63), and one that
+    `predict` would refuse, since a number is not finite, also has the probabilities NaN.
+
+    Options of skl2onnx: ``zipmap`` (True, False or "columns") and ``output_class_labels``.
 
     Raises
     ------

@@ -141,8 +141,8 @@ def read_rows(
         raise NamedColumnError("{}: {}", Parameter(named), str(error).removeprefix("drop: ")) from error
     if part.n_rows < at_least:
         raise TableError(
-            f"the table has {number_of(part.n_rows, 'row')}, too few to train on one part and certify on another; "
-            f"at least {at_least} are needed."
+            f"the table has {number_of(part.n_rows, 'labelled row')}; at least {at_least} are needed, to train on one "
+            "part and certify on the other."
         )
     if preparation is not None:
         check_named("use", preparation.named_columns()["use"], part.X.columns)
@@ -158,7 +158,7 @@ def _take_groups(part: Learning, group: str | None) -> tuple[Learning, NDArray[A
     check_named("group", [group], part.X.columns)
     if part.learns is not None:
         raise ParameterError(
-            "{} takes all rows into memory, and the table has more rows than {} allows.",
+            "{} needs all rows in memory, and the table has more rows than {} allows: raise that limit.",
             Parameter("group"), Parameter("max_learn_rows"),
         )  # fmt: skip
     table = as_table(part.X)
