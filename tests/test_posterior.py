@@ -20,7 +20,7 @@ from abnet.posterior import Posterior, register_with_jax
 from abnet.training.objective import Objective
 from abnet.training.posterior_learner import PosteriorLearner, start
 from conftest import random_network
-from halved import Halved
+from toy_aggregation import Halved
 
 register_with_jax()
 SIZES = (3, 2, 3, 1)

@@ -18,7 +18,7 @@ from abnet.preparation import TablePreparation, columns, preparation_from_dict, 
 from abnet.preparation.columns import KINDS, RULES
 from abnet.preparation.table_map import TableMap
 from export import models
-from halved import Halved
+from toy_aggregation import Halved
 
 HOEFFDING = """
 import math

@@ -10,11 +10,11 @@ from abnet.aggregation import Exact
 from abnet.bam import BAM
 from abnet.certificates.certify import Terms, certify
 from abnet.codebook import code_words
+from abnet.coded_rows import MANY_CODED, CodedLayer, CodedRows
 from abnet.cube import multilinear, summed_multilinear
 from abnet.estimators.large_tables import count_rows
 from abnet.estimators.learned import BoundRows
 from abnet.estimators.observing import observe_posterior
-from abnet.features import MANY_CODED, CodedLayer, CodedRows
 from abnet.labels import Labels
 from abnet.model.model import Model
 from abnet.posterior import Posterior

@@ -8,7 +8,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from abnet.features import CodedRows, dense
+from abnet.coded_rows import CodedRows, dense
 from abnet.model.model import Model
 from abnet.model.predict_table import predict_table
 from abnet.predictors.compact import Compact

@@ -10,6 +10,7 @@ import pytest
 from abnet.aggregation import Exact
 from abnet.bam import BAM
 from abnet.posterior import Posterior
+from abnet.sample_weights import scaled_weights
 from abnet.training.compilation import epoch
 from abnet.training.loop import Limits, Rows, Span, open_runs
 from abnet.training.objective import Objective
@@ -24,7 +25,6 @@ from abnet.training.stages import (
     lifted_rows,
     prior_spans,
 )
-from abnet.weights import scaled_weights
 
 SIZES = (3, 2, 1)
 LIMITS = Limits(0.0, 50, max_epochs=7)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from abnet.certificates.decision import ARGMAX, sureness
 from abnet.certificates.fitted_rows import FittedRows
+from abnet.coded_rows import dense
 from abnet.decisions.outside import Judged, judge_answers
 from abnet.decisions.training_rows import filter_of, label_marks
 from abnet.errors import NamesParameters, Parameter, ParameterError
-from abnet.features import dense
 from abnet.model.model import Model
 from abnet.model.table_rows import frames_of, prepared
 from abnet.preparation.numeric_rows import number_cells

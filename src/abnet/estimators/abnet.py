@@ -8,8 +8,8 @@ import numpy as np
 from abnet.aggregation import Aggregation, Exact
 from abnet.bam import BAM
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import settings_of
-from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import PRIOR_SHARE_ALONE
 from abnet.estimators.settings import (
     AGGREGATIONS,

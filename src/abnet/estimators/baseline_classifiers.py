@@ -107,10 +107,10 @@ class BaselineClassifier(PredictionMixin):
     def _train(
         self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
     ) -> tuple[Any, Any]:
+        from abnet.sample_weights import scaled_weights
         from abnet.training.compilation import compilation_cache
         from abnet.training.loop import Limits, Span, open_runs, pad_rows
         from abnet.training.runner import NEVER, best_of, new_keys, run_stage, stack
-        from abnet.weights import scaled_weights
 
         X, y, weights = rows
         learner, n = self._learner(), len(y) - n_watched

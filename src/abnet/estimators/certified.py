@@ -6,8 +6,8 @@ from typing import Any
 from sklearn.utils import Tags
 
 from abnet.certificates.goals import Goal
+from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import settings_of
-from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import PRIOR_SHARE, PRIOR_SHARE_ALONE
 from abnet.estimators.settings import (
     CLOSED_FORM,

@@ -21,7 +21,7 @@ from abnet.certificates.certify import Terms
 from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.decisions.outside import judge_answers
-from abnet.estimators.promises import CertificateMixin
+from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.model.model import Model
 from abnet.parameters import check_fraction

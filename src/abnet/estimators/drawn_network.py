@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify_drawn
 from abnet.certificates.evidence import observe
-from abnet.features import CodedRows
+from abnet.coded_rows import CodedRows
 from abnet.labels import Labels
 from abnet.posterior import Posterior
 from abnet.predictors.layers import Layers

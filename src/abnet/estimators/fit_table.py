@@ -11,10 +11,10 @@ import msgspec
 from numpy.typing import NDArray
 
 from abnet.atomic import temporary_folder
+from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fitted_table import FittedTable
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_expected, settle
 from abnet.estimators.logistic_rival import counted_rival, held_out_rival, learned_logistic
-from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.table_parts import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from abnet.certificates.certify import certify
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
+from abnet.coded_rows import CodedRows
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit import Fitted
 from abnet.estimators.known_classes import warn_of_unknown
 from abnet.estimators.preparing import is_our_own
-from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.recipe import learning_share
 from abnet.estimators.refit import fitting_anew
 from abnet.estimators.settings import Settings
-from abnet.features import CodedRows
 from abnet.labels import losses_of, winners
 from abnet.model.model import Model
 from abnet.preparation import Unseen

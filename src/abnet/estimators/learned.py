@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from abnet.calibration import Calibration
 from abnet.certificates.held import Held
 from abnet.codebook import code_words
+from abnet.coded_rows import CodedRows
 from abnet.estimators.deployment import deploy
 from abnet.estimators.preparing import Features
 from abnet.estimators.recipe import Recipe
-from abnet.features import CodedRows
 from abnet.labels import Labels
 from abnet.posterior import Posterior
 from abnet.predictors.moments import Moments

@@ -22,8 +22,8 @@ from abnet.estimators.streams import Streams
 from abnet.estimators.unfinished import warn_of_unfinished
 from abnet.memory import return_memory
 from abnet.posterior import Posterior
+from abnet.sample_weights import scaled
 from abnet.training.teachers import Lesson, Teaching, n_recombined, teach, teachers_named
-from abnet.weights import scaled
 
 if TYPE_CHECKING:
     from abnet.training.members import MixtureOutcome, MixturePlan

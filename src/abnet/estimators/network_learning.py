@@ -18,7 +18,7 @@ from abnet.estimators.unfinished import warn_of_unfinished
 from abnet.groups import held_rows
 from abnet.labels import signs_of
 from abnet.posterior import Posterior
-from abnet.weights import scaled_weights
+from abnet.sample_weights import scaled_weights
 
 if TYPE_CHECKING:
     from abnet.training.stages import Trainer

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from abnet.aggregation import SampledPBGNet, exact
 from abnet.bam import BAM
 from abnet.codebook import class_table
+from abnet.coded_rows import dense
 from abnet.estimators.progress import Report
-from abnet.features import dense
 from abnet.labels import losses_of
 from abnet.posterior import Posterior
 from abnet.predictors.paths import block_rows, path_outputs

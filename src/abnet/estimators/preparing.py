@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from abnet.coded_rows import CodedRows, dense
 from abnet.decisions.row_by_row import check_row_by_row, fits_anew
 from abnet.estimators.labelled_rows import LabelledRows
-from abnet.features import CodedRows, dense
-from abnet.order import ordered, places_in
+from abnet.permutation import ordered, places_in
 from abnet.preparation import CodedMap, Preparation, as_preparation
 from abnet.preparation.preparation import Unprepared
 from abnet.preparation.scalers import StandardMap

@@ -17,8 +17,8 @@ from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import for_candidates
 from abnet.certificates.split import drawn_seed
+from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.labelled_rows import without_groups
-from abnet.estimators.promises import CertificateMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.labels import Labels
 from abnet.model.model import Model

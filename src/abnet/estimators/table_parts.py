@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.errors import Parameter, ParameterError
+from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
-from abnet.estimators.promises import CertificateMixin
 from abnet.preparation import TablePreparation
 from abnet.tables import TableError
 from abnet.tables.caller_rows import take_rows

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from abnet import checks
 from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
+from abnet.coded_rows import dense
 from abnet.errors import Parameter, ParameterError
-from abnet.features import dense
 from abnet.model.model import Model
 
 __all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]

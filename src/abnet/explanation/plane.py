@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.aggregation import region_probabilities
+from abnet.coded_rows import dense
 from abnet.explanation.background import column_layout
 from abnet.explanation.regions import region_table
 from abnet.explanation.row_explanation import as_read
-from abnet.features import dense
 from abnet.labels import winners
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.plots import OKABE_ITO, diverging, drawable, label_panel, styled

@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.coded_rows import dense
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import explained, shapley_values
-from abnet.features import dense
 from abnet.labels import winners
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.predictors.predictor import as_matrix

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from abnet.calibration import Calibration
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.features import CodedRows, Inputs
+from abnet.coded_rows import CodedRows, Inputs
 from abnet.labels import Labels
 from abnet.model.card import Card
 from abnet.model.records import as_columns

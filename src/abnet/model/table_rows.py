@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from abnet.features import Inputs
+from abnet.coded_rows import Inputs
 from abnet.model.file import load
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.preparation.unseen import Unseen

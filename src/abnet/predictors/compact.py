@@ -11,8 +11,8 @@ from scipy.special import erf
 from abnet.arrays import check_array, check_names
 from abnet.bam import BAM
 from abnet.codebook import decode_table
+from abnet.coded_rows import CodedLayer, CodedRows
 from abnet.cube import multilinear, summed_multilinear
-from abnet.features import CodedLayer, CodedRows
 from abnet.labels import winners
 from abnet.predictors.leading import leading_arguments, leading_weights
 from abnet.predictors.predictor import Arrays, Predictor, Vote, as_matrix

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.arrays import check_array, check_names
 from abnet.bam import BAM, contiguous, sgn
 from abnet.codebook import nearest_word
-from abnet.features import CodedLayer, CodedRows
+from abnet.coded_rows import CodedLayer, CodedRows
 from abnet.predictors.checks import check_words
 from abnet.predictors.predictor import Arrays, Predictor
 

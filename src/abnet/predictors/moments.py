@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from abnet.arrays import check_array
 from abnet.bam import BAM, contiguous
 from abnet.codebook import decode_table
+from abnet.coded_rows import CodedLayer, CodedRows
 from abnet.cube import erf, mean_corner_probabilities, namespace
-from abnet.features import CodedLayer, CodedRows
 from abnet.predictors.checks import check_words, layered_arrays, stacked_layers
 from abnet.predictors.leading import leading_arguments
 from abnet.predictors.predictor import Arrays, Predictor

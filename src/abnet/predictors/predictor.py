@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.features import MANY_CODED, CodedRows, dense
+from abnet.coded_rows import MANY_CODED, CodedRows, dense
 from abnet.labels import winners
 from abnet.threads import mapped
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.features import CodedRows, dense
+from abnet.coded_rows import CodedRows, dense
 from abnet.preparation.preparation import Preparation
 from abnet.preparation.thermometer import BLOCK, check_thresholds, thresholds_of
 from abnet.threads import mapped, threads_for

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from abnet.features import Inputs
+from abnet.coded_rows import Inputs
 from abnet.preparation.preparation import Preparation
 
 if TYPE_CHECKING:

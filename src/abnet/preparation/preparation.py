@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from abnet.features import Inputs
+from abnet.coded_rows import Inputs
 
 if TYPE_CHECKING:
     from abnet.preparation.columns import Column

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.features import dense
+from abnet.coded_rows import dense
 from abnet.preparation.preparation import ColumnByColumn
 
 __all__ = ["MinMaxMap", "StandardMap"]

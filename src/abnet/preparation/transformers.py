@@ -16,8 +16,8 @@ from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
 from abnet.preparation.columns import NumericColumn, read_numbers
 from abnet.preparation.columns.column import BY_HAND, Rules
+from abnet.preparation.leaks import one_after_the_other, telling
 from abnet.preparation.table_map import TableMap
-from abnet.preparation.telling import one_after_the_other, telling
 from abnet.preparation.thermometer import ThermometerMap, cuts
 from abnet.tables.caller_rows import is_frame
 from abnet.tables.cells import TableError, refuse_repeated

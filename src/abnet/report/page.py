@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from abnet import __version__
 from abnet.atomic import atomic_path
+from abnet.coded_rows import dense
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
-from abnet.features import dense
 from abnet.labels import Labels
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.progress import tell

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.atomic import atomic_path
+from abnet.coded_rows import dense
 from abnet.decisions.labelled_table import target_of
 from abnet.decisions.training_rows import filter_of, label_marks
-from abnet.features import dense
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
 from abnet.preparation.unseen import Unseen, merge

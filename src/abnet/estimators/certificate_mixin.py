@@ -16,6 +16,7 @@ from abnet.certificates.fingerprint import fingerprint
 from abnet.certificates.held import Held
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
+from abnet.coded_rows import dense
 from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.errors import Parameter, ParameterError
 from abnet.estimators.fit import Fitted, fit
@@ -25,7 +26,6 @@ from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.estimators.settings import Settings
 from abnet.estimators.streams import Streams
-from abnet.features import dense
 from abnet.labels import Labels, with_unknown
 from abnet.model.model import Model
 from abnet.posterior import Posterior
