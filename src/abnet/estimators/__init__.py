@@ -1,8 +1,8 @@
 """scikit-learn classifiers: check input, resolve settings, call `fit`, hold results.
 
 `abnet.estimators.fit` is a certified fit from top to bottom, as a function of values. `certified` and `abnet` have the
-two kinds of classifiers that call it, `prediction` and `certificate_mixin` what they do once they are fitted. The comparison
-methods are in `baseline_classifiers`, the choice by certificates in `search`, tables larger than memory in
+two kinds of classifiers that call it, `prediction` and `certificate_mixin` what they do once they are fitted. The
+comparison methods are in `baseline_classifiers`, the choice by certificates in `search`, tables larger than memory in
 `large_tables`.
 
 What a fitted classifier tells about its rows is public: ``bound_rows_`` are the rows of X that its certificate was
