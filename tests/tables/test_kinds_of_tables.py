@@ -12,6 +12,7 @@ import pytest
 from abnet import ABNetClassifier, fit_table
 from abnet.preparation import TablePreparation
 from abnet.preparation.columns import KINDS
+from abnet.preparation.columns.numeric import NumericColumn
 from abnet.tables import read_table
 from abnet.tables.notes import Note, NoteWarning, note_lines
 from abnet.tables.target import split_target
@@ -233,3 +234,15 @@ def test_a_kind_of_table_is_fitted_at_the_first_attempt(name: str, tmp_path: Pat
     notes = [w.message.note for w in caught if isinstance(w.message, NoteWarning)] + [*clf.preprocessor_.notes_]
     assert set(kind.notes) <= {note.code for note in notes}
     assert len(note_lines(notes)) <= 10
+
+
+@pytest.mark.parametrize("odd", ["12,5", "12.5"])
+def test_a_few_other_decimal_marks_do_not_make_text_of_numbers(odd: str) -> None:
+    mark = "." if "," in odd else ","
+    cells = [f"{i % 50}{mark}{i % 10}" for i in range(200)]
+    cells[7] = cells[150] = odd
+    for by_hand in ({}, {"numeric": "age"}):
+        fitted = TablePreparation(**by_hand).fit({"age": cells})
+        assert [type(column) for column in fitted.map_.columns] == [NumericColumn]
+        (note,) = [note for note in fitted.notes_ if note.code == "odd number"]
+        assert (note.rows, note.example) == (2, odd)

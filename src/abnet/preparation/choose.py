@@ -79,9 +79,9 @@ def _choose(name: str, table: Table, rules: Rules) -> Chosen | Open:
     tried = (known.recognise(name, cells, rules) for known in RULES if known.by_hand == asked or not asked)
     found = next((choice for choice in tried if choice is not None), None)
     if found is None:
-        what = {"numeric": "number", "dates": "date"}[asked]
+        what = {"numeric": "numbers", "dates": "dates"}[asked]
         raise ColumnKindError(
-            "column {!r} cannot be read as {} asks: no cell of the training rows is a {}; the first is {}.",
+            "column {!r} cannot be read as {} asks: its training cells are not {} of one form; the first is {}.",
             name, Parameter(asked, name), what, quoted(next(iter(cells.sample()), "")),
         )  # fmt: skip
     return found

@@ -22,6 +22,10 @@ FEW = 0.01
 """Share of the rows that may settle the order of day and month without being odd ones."""
 
 
+BY_TYPE = "dates by their type"
+"""How dates are written that a file or frame has as such."""
+
+
 @kind
 class DateColumn(Column, frozen=True, tag="date"):
     """``(t - mean) / scale`` of t, the days since 1970-01-01, and the season: ``sin`` and ``cos`` of ``2 π t / YEAR``.
@@ -58,8 +62,8 @@ class DateColumn(Column, frozen=True, tag="date"):
 
     @property
     def read_as(self) -> str:
-        """How cells have to be written."""
-        return self.order
+        """How cells have to be written: as most were in training."""
+        return self.order if self.written == BY_TYPE else self.written or self.order
 
     def described(self) -> str:
         """The kind in words."""
@@ -93,7 +97,7 @@ def _dates(name: str, cells: Cells, rules: Rules) -> Chosen | None:
     """
     asked = rules.asked(name) == "dates"
     if isinstance(cells, DateCells):
-        return _fitted(name, cells, Days(cells.days(), {}), ORDERS[0], "dates by their type", [])
+        return _fitted(name, cells, Days(cells.days(), {}), ORDERS[0], BY_TYPE, [])
     if not (asked or isinstance(cells, DistinctCells)) and not (read_dates(cells.sample()).form >= 0).any():
         return None
     dates = cells.dates()

@@ -222,14 +222,18 @@ def _few_values(cells: Cells, odd: NDArray[np.bool_], most: int) -> bool:
 
 
 def _odd_rows(cells: Cells, least: float) -> Iterator[NDArray[np.bool_]]:
-    """Rows that are no numbers: among numbers with the commonest unit, then among durations."""
+    """Rows that are no numbers: of the commonest unit, of the commonest decimal mark, or durations."""
     head = [text for place in range(min(len(cells), 1000)) if not is_missing(text := to_text(cells.cell(place)))]
     units = Counter(_unit(text) for text in head)
     units.pop(None, None)
     unit = units.most_common(1)[0][0] if units else None
     numbers: Callable[[str], bool] = lambda text: unit is not None and _unit(text) == unit  # noqa: E731
     durations: Callable[[str], bool] = lambda text: seconds(text) is not None  # noqa: E731
-    for fits in (numbers, durations):
+    plain: Callable[[str], bool] = lambda text: PLAIN.read(text) is not None  # noqa: E731
+    comma = NumberForm(",", "", *(unit or ("", "")))
+    commas: Callable[[str], bool] = lambda text: comma.read(text) is not None  # noqa: E731
+    marks = sorted((plain, commas), key=lambda fits: -sum(map(fits, head)))
+    for fits in (numbers, *marks, durations):
         if head and sum(map(fits, head)) > least * len(head):
             distinct = cells.distinct()
             missing = [value is None or is_missing(value) or is_gap(value) for value in distinct.values]
@@ -314,8 +318,9 @@ def _fitted(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
         x = read_numbers(cells, form).x
     if strange.any():
         odd = unreadable(cells, strange)
-        written = "" if form.plain else f" written as {form.example}"
-        notes.append(Note("odd number", (name,), sum(odd.values()), commonest(odd), {"form": written}))
+        example = commonest(odd)
+        written = f" written as {form.example}" * (not form.plain or re.search("[0-9],[0-9]", example) is not None)
+        notes.append(Note("odd number", (name,), sum(odd.values()), example, {"form": written}))
     if not isinstance(cells, NumberCells):
         notes += gap_notes(name, unreadable(cells, np.isnan(x) & ~strange))
     found = centre(x)
