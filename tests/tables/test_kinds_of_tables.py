@@ -241,8 +241,8 @@ def test_a_few_other_decimal_marks_do_not_make_text_of_numbers(odd: str) -> None
     mark = "." if "," in odd else ","
     cells = [f"{i % 50}{mark}{i % 10}" for i in range(200)]
     cells[7] = cells[150] = odd
-    for by_hand in ({}, {"numeric": "age"}):
-        fitted = TablePreparation(**by_hand).fit({"age": cells})
+    for numeric in ((), "age"):
+        fitted = TablePreparation(numeric=numeric).fit({"age": cells})
         assert [type(column) for column in fitted.map_.columns] == [NumericColumn]
         (note,) = [note for note in fitted.notes_ if note.code == "odd number"]
         assert (note.rows, note.example) == (2, odd)
