@@ -231,7 +231,7 @@ def assumptions(certificate: Certificate) -> str:
         f"{_PREMISES[f.source, f.trained]}.",
     ]
     if any("threshold" in s.rule for s in certificate.statements):
-        parts.append("The thresholds were fixed on other rows.")
+        parts.append("The candidate thresholds were fixed on other rows.")
     if certificate.find("difference", "two models") is not None:
         parts.append("Which model was tested as the better one was decided before looking at these rows.")
     if certificate.find("error", "drawn network") is not None:
