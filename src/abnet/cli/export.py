@@ -27,7 +27,7 @@ def export(
         str, typer.Option(metavar="NAME", help="C: prefix of all names; two models in one program need two.")
     ] = DEFAULTS["prefix"],
     example: Annotated[
-        bool, options.flag("--example", "C: also write a main program that reads a CSV file (plain numbers, YYYY-MM-DD).")
+        bool, options.flag("--example", "C: also write a main program that reads plain CSV (numbers, YYYY-MM-DD).")
     ] = DEFAULTS["example"],
     single: Annotated[bool, options.flag("--float", "C: compute in float, for processors without doubles.")] = DEFAULTS[
         "single"
