@@ -7,7 +7,7 @@ annotation means nothing and costs nothing.
 import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["Float", "Key", "Matrices", "Table"]
+__all__ = ["Answers", "Float", "Key", "Lifted", "Losses", "Matrices", "Table"]
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Float
@@ -25,6 +25,15 @@ Matrices: TypeAlias = tuple[Float[Any, "_ _"], ...]
 
 Table: TypeAlias = Float[Any, "_ K"] | None
 """What each of the 2^d_L outputs stands for (2**d_L, K); None for a single output neuron, whose sign is the answer."""
+
+Lifted: TypeAlias = Float[Any, "rows _"]
+"""Lifted rows."""
+
+Answers: TypeAlias = Float[Any, "rows *K"]
+"""A score for each row, or a probability for each row and class; labels as ±1, or a distribution over the classes."""
+
+Losses: TypeAlias = Float[Any, "rows"]
+"""A loss for each row."""
 
 Key: TypeAlias = Any
 """A JAX PRNG key, or a `numpy.random.Generator` where a function says that it takes one."""

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from abnet.predictors.predictor import Predictor
 from abnet.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
 from abnet.preparation.coded import CodedMap
 from abnet.preparation.columns import BooleanColumn, DateColumn, HashedColumn, NumericColumn, TextColumn, WordsColumn
+from abnet.preparation.unseen import UnseenWarning
 from abnet.tables.cells import NumberForm
 from model.every_kind import certificate
 
@@ -191,3 +193,14 @@ def lone_columns() -> dict[str, tuple[TableMap, pl.DataFrame]]:
         "words": (WordsColumn("x", ("oslo",), False), text),
     }
     return {name: (TableMap((column,)), frame) for name, (column, frame) in found.items()}
+
+
+def lively(table: TableMap, frame: pl.DataFrame) -> Model:
+    """The first of some random models that does not put all rows into one class."""
+    for seed in range(50):
+        found = model("compact", table.n_features_out, seed=seed, preparation=table)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenWarning)
+            if len(set(found.predict(frame).tolist())) > 1:
+                return found
+    raise AssertionError("no model tells the rows apart")

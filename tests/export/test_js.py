@@ -87,17 +87,6 @@ def path_models() -> dict[str, Model]:
     }
 
 
-def lively(table: TableMap, frame: pl.DataFrame) -> Model:
-    """The first of a row of random models that does not put all rows into one class."""
-    for seed in range(50):
-        model = models.model("compact", table.n_features_out, seed=seed, preparation=table)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnseenWarning)
-            if len(set(model.predict(frame).tolist())) > 1:
-                return model
-    raise AssertionError("no model tells the rows apart")
-
-
 @needs_node
 def test_texts_of_all_scripts_are_hashed_as_python_hashes_them(tmp_path: Path) -> None:
     """But for characters that this Python does not know yet, and Node may."""
@@ -120,7 +109,7 @@ def test_whole_numbers_beyond_a_float_keep_their_differences(tmp_path: Path) -> 
     table = TableMap((NumericColumn("id", 3.0, 3.0, 2.0, False, NumberForm(offset=offset)),))
     texts = [str(offset + k) for k in range(-6, 12)]
     frame = pl.DataFrame({"id": texts})
-    model = lively(table, frame)
+    model = models.lively(table, frame)
     found = predicted(tmp_path, model, [[text] for text in texts])
     assert [answer["label"] for answer in found] == [str(label) for label in model.predict(frame).tolist()]
 

@@ -197,22 +197,11 @@ def test_every_kind_of_column_with_codes_and_hostile_names(exporter: Exporter, k
     check(exporter, model, frame, tmp_path, models.with_dates(frame, names[5]))
 
 
-def lively(table: TableMap, frame: pl.DataFrame) -> Model:
-    """The first of some random models that does not put all rows into one class."""
-    for seed in range(50):
-        model = models.model("compact", table.n_features_out, seed=seed, preparation=table)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnseenWarning)
-            if len(set(model.predict(frame).tolist())) > 1:
-                return model
-    raise AssertionError("no model tells the rows apart")
-
-
 @every_exporter
 @pytest.mark.parametrize("name", models.lone_columns())
 def test_every_kind_of_column_alone(exporter: Exporter, name: str, tmp_path: Path) -> None:
     table, frame = models.lone_columns()[name]
-    check(exporter, lively(table, frame), frame, tmp_path)
+    check(exporter, models.lively(table, frame), frame, tmp_path)
 
 
 @every_exporter
@@ -241,7 +230,7 @@ def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter,
     assert features[6, 0] == 1e6  # the largest number that is taken, cut
     frame = pl.concat([odd, rows])
     dated = models.with_dates(frame, "born")
-    check(exporter, lively(table, dated), frame, tmp_path, reference=dated)
+    check(exporter, models.lively(table, dated), frame, tmp_path, reference=dated)
 
 
 @every_exporter

@@ -20,7 +20,7 @@ from abnet.bam import BAM
 from abnet.checks import count
 from abnet.cube import erf
 from abnet.jax_helpers import uniform
-from abnet.shapes import Float, Key, Matrices, Table
+from abnet.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
 __all__ = [
     "TRAINING_PATHS",
@@ -232,9 +232,7 @@ class Ancestral(Aggregation):
     def __post_init__(self) -> None:
         count("n_samples", self.n_samples)
 
-    def output(
-        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
-    ) -> Float[Any, "rows *K"]:
+    def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """`normal_output`, or its probabilities of several classes."""
         from abnet.aggregation.classes import normal_probabilities
 
@@ -244,13 +242,8 @@ class Ancestral(Aggregation):
         return normal_probabilities(layers, lifted, key, TRAINING_PATHS, table)
 
     def losses(
-        self,
-        layers: Matrices,
-        lifted: Float[Any, "rows _"],
-        targets: Float[Any, "rows *K"],
-        key: Key = None,
-        table: Table = None,
-    ) -> Float[Any, "rows"]:
+        self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None
+    ) -> Losses:
         """`path_losses`."""
         return path_losses(layers, lifted, targets, key, table)
 

@@ -16,7 +16,7 @@ from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.aggregation.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.bam import BAM, check_inputs
 from abnet.cube import BLOCK, corner_probabilities, corners, erf, map_blocks, multilinear, namespace
-from abnet.shapes import Float, Key, Matrices, Table
+from abnet.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
 __all__ = [
     "MAX_WIDTH",
@@ -245,20 +245,13 @@ class Exact(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
-    def output(
-        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
-    ) -> Float[Any, "rows *K"]:
+    def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """`expected_output`."""
         return output(layers, lifted, table)
 
     def losses(
-        self,
-        layers: Matrices,
-        lifted: Float[Any, "rows _"],
-        targets: Float[Any, "rows *K"],
-        key: Key = None,
-        table: Table = None,
-    ) -> Float[Any, "rows"]:
+        self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None
+    ) -> Losses:
         """The linear loss of the expected output."""
         return linear_loss(output(layers, lifted, table), targets)
 

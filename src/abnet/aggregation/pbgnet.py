@@ -18,7 +18,7 @@ from abnet.aggregation.protocol import (
 )
 from abnet.bam import BAM
 from abnet.cube import corners, multilinear
-from abnet.shapes import Float, Key, Matrices, Table
+from abnet.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
 __all__ = ["PBGNet", "expected_output", "kl", "layer_counts", "output", "path_kl", "tables"]
 
@@ -88,21 +88,14 @@ class PBGNet(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
-    def output(
-        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
-    ) -> Float[Any, "rows *K"]:
+    def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """`expected_output`."""
         refuse_table(table, "PBGNet")
         return output(layers, lifted)
 
     def losses(
-        self,
-        layers: Matrices,
-        lifted: Float[Any, "rows _"],
-        targets: Float[Any, "rows *K"],
-        key: Key = None,
-        table: Table = None,
-    ) -> Float[Any, "rows"]:
+        self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None
+    ) -> Losses:
         """The linear loss of the expected output."""
         return linear_loss(self.output(layers, lifted, key, table), targets)
 

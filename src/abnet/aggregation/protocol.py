@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from numpy.typing import ArrayLike
 
 from abnet.bam import BAM
-from abnet.shapes import Float, Key, Matrices, Table
+from abnet.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
 __all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_hidden_layer", "check_outputs", "linear_loss"]
 
@@ -60,9 +60,7 @@ class Aggregation(Protocol):
         return False
 
     @abstractmethod
-    def output(
-        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
-    ) -> Float[Any, "rows *K"]:
+    def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """The output that training sees; it may be a surrogate.
 
         Parameters
@@ -86,13 +84,8 @@ class Aggregation(Protocol):
         """Divergence of ``N(layers, σ_k² I)`` from ``N(prior, I)``, in nats."""
 
     def losses(
-        self,
-        layers: Matrices,
-        lifted: Float[Any, "rows _"],
-        targets: Float[Any, "rows *K"],
-        key: Key = None,
-        table: Table = None,
-    ) -> Float[Any, "rows"] | None:
+        self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None
+    ) -> Losses | None:
         """Linear loss of each row, computed or of one fresh draw; None where only estimates can be had.
 
         The mean over keys is the Gibbs risk. Parameters are those of `output`; `targets` those of `linear_loss`.

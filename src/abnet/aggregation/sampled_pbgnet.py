@@ -12,7 +12,7 @@ from abnet.aggregation.protocol import Aggregation, check_outputs, refuse_table,
 from abnet.checks import count
 from abnet.cube import map_blocks
 from abnet.jax_helpers import uniform
-from abnet.shapes import Float, Key, Matrices, Table
+from abnet.shapes import Answers, Float, Key, Lifted, Matrices, Table
 
 __all__ = ["SampledPBGNet", "output"]
 
@@ -133,9 +133,7 @@ class SampledPBGNet(Aggregation):
     def __post_init__(self) -> None:
         count("n_samples", self.n_samples)
 
-    def output(
-        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
-    ) -> Float[Any, "rows *K"]:
+    def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """The means of fresh draws."""
         refuse_table(table, "SampledPBGNet")
         require_key(key, "SampledPBGNet")

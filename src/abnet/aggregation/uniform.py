@@ -17,7 +17,7 @@ from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.aggregation.protocol import Aggregation, check_hidden_layer, check_outputs, refuse_table, require_key
 from abnet.checks import count
 from abnet.cube import corners, namespace
-from abnet.shapes import Float, Key, Matrices, Table
+from abnet.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
 __all__ = ["Uniform", "draw", "log_transition", "output", "read", "regions", "representations"]
 
@@ -157,22 +157,15 @@ class Uniform(Aggregation):
     def __post_init__(self) -> None:
         count("n_samples", self.n_samples)
 
-    def output(
-        self, layers: Matrices, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None
-    ) -> Float[Any, "rows *K"]:
+    def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """The output on fresh draws."""
         refuse_table(table, "Uniform")
         require_key(key, "Uniform")
         return output(layers, lifted, key, self.n_samples)
 
     def losses(
-        self,
-        layers: Matrices,
-        lifted: Float[Any, "rows _"],
-        targets: Float[Any, "rows *K"],
-        key: Key = None,
-        table: Table = None,
-    ) -> Float[Any, "rows"]:
+        self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None
+    ) -> Losses:
         """Those of ancestral paths: the posterior is ABNet's, however its output is estimated."""
         return path_losses(layers, lifted, targets, key, table)
 

@@ -28,7 +28,35 @@ __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
 
 @dataclass(eq=False, repr=False)
-class ABNetClassifier(CertificateMixin):
+class _PaperNetwork(CertificateMixin):
+    """The parameters that the paper's networks share; `ABNetClassifier` says what they mean."""
+
+    hidden_layer_sizes: Any = (4, 4)
+    _: KW_ONLY
+    objective: str = "bound"
+    prior: Any = "auto"
+    init: Any = None
+    posterior: str = "auto"
+    prior_fraction: Any = "auto"
+    aggregation: Any = "auto"
+    n_samples: int = 100
+    preprocessor: Any = "auto"
+    delta: float = 0.05
+    n_candidates: int = 1
+    batch_size: Any = "auto"
+    learning_rate_init: Any = "auto"
+    warm_up: int = 0
+    deviations: bool = False
+    max_iter: int = 100
+    n_iter_no_change: int = 20
+    tol: float = 1e-4
+    validation_fraction: float = 0.2
+    random_state: Any = None
+    verbose: int = 0
+
+
+@dataclass(eq=False, repr=False)
+class ABNetClassifier(_PaperNetwork):
     """Aggregated binary activated network, trained for and delivered with a certificate on its error.
 
     The network's neurons output ±1 and its weights are Gaussian; the classifier predicts by the vote of all networks,
@@ -148,30 +176,9 @@ class ABNetClassifier(CertificateMixin):
     True
     """
 
-    hidden_layer_sizes: Any = (4, 4)
     _: KW_ONLY
-    objective: str = "bound"
-    prior: Any = "auto"
-    init: Any = None
-    posterior: str = "auto"
-    prior_fraction: Any = "auto"
-    aggregation: Any = "auto"
-    n_samples: int = 100
     code_length: Any = "auto"
     classes: Any = None
-    preprocessor: Any = "auto"
-    delta: float = 0.05
-    n_candidates: int = 1
-    batch_size: Any = "auto"
-    learning_rate_init: Any = "auto"
-    warm_up: int = 0
-    deviations: bool = False
-    max_iter: int = 100
-    n_iter_no_change: int = 20
-    tol: float = 1e-4
-    validation_fraction: float = 0.2
-    random_state: Any = None
-    verbose: int = 0
 
     def settings(self) -> Settings:
         """The parameters, checked, with every "auto" resolved that needs no rows."""
@@ -180,7 +187,7 @@ class ABNetClassifier(CertificateMixin):
 
 
 @dataclass(eq=False, repr=False)
-class PBGNetClassifier(CertificateMixin):
+class PBGNetClassifier(_PaperNetwork):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
     With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
@@ -207,28 +214,8 @@ class PBGNetClassifier(CertificateMixin):
 
     _several: ClassVar[bool] = False
 
-    hidden_layer_sizes: Any = (4, 4)
-    _: KW_ONLY
-    objective: str = "bound"
-    prior: Any = "auto"
-    init: Any = None
-    posterior: str = "auto"
-    prior_fraction: Any = "auto"
-    aggregation: str = "exact"
-    n_samples: int = 100
+    aggregation: Any = "exact"
     preprocessor: Any = None
-    delta: float = 0.05
-    n_candidates: int = 1
-    batch_size: Any = "auto"
-    learning_rate_init: Any = "auto"
-    warm_up: int = 0
-    deviations: bool = False
-    max_iter: int = 100
-    n_iter_no_change: int = 20
-    tol: float = 1e-4
-    validation_fraction: float = 0.2
-    random_state: Any = None
-    verbose: int = 0
 
     def settings(self) -> Settings:
         """The parameters, checked, with every "auto" resolved that needs no rows."""

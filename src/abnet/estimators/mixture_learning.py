@@ -326,7 +326,8 @@ FEW_ROWS, SMALL_BATCH = 2_000, 32
 
 TAUGHT_BATCH, TAUGHT_STEPS, TAUGHT_EPOCHS = 64, 3_000, 8
 """Minibatches of a lesson; how many there are, and how often every row is seen, at the least. Minibatches of 128 rows,
-4,000 of them, took more than twice the time and changed neither errors nor what is left unlearned."""
+4,000 of them, took more than twice the time for the same mean error on seven tables of two classes (.1488, now .1485),
+though tic-tac-toe left 3.0% of its lesson unlearned, now 3.5%."""
 
 
 def _plan(settings: Settings, n_rows: int, *, taught: bool) -> "MixturePlan":

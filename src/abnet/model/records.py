@@ -26,7 +26,7 @@ def as_columns(X: Any, names: Sequence[str], *, by_name: bool) -> Any:
     >>> as_columns([{"age": 31, "city": "Oslo"}, {"city": "Lima", "age": None, "id": 7}], ["age", "city"], by_name=True)
     {'age': [31, None], 'city': ['Oslo', 'Lima']}
     """
-    if hasattr(X, "toarray"):  # some sparse matrices are dicts too
+    if hasattr(X, "tocsr"):  # a sparse matrix, some of which are dicts
         return X
     if isinstance(X, Mapping) and X and not any(_is_column(value) for value in X.values()):
         X = [X]
