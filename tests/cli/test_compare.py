@@ -96,7 +96,7 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str], monkeypatch
     assert "moon could not be learned: it is full" in text
     assert "Tightest certificate: tree. Fewest test errors: a tie between net and tree." in text
     assert "--save" in text
-    assert "A test error above its certificate (tree) is no contradiction" in text
+    assert "test error above its bound (tree)" in text
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])

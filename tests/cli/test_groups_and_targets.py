@@ -154,12 +154,12 @@ COSTLY = ["--score", "risk", *ILL]
 OUTSIDE: dict[str, tuple[list[str], str]] = {
     "recall": (
         ["--score", "risk", "--target-recall", "0.9", *ILL],
-        "at least 90% of new rows that are ill are called ill",
+        "at least 90% of new rows of class ill",
     ),
-    "precision": (["--score", "risk", "--target-precision", "0.9", *ILL], "of new rows that are called ill are ill"),
+    "precision": (["--score", "risk", "--target-precision", "0.9", *ILL], "90% of new rows predicted as ill"),
     "costs": (
         ["--score", "risk", "--costs", "ill:well=10", "--costs", "well:ill=1", *ILL],
-        "are called ill (mean",
+        "predicted as ill (mean",
     ),
     "abstaining": (
         ["--score", "sure", "--prediction", "answer", "--target-error", "0.03"],
@@ -219,7 +219,7 @@ def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, f
     costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
     text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
     assert "the expected cost of a row" in text
-    assert "are called well" in text  # the second class, where none was named
+    assert "predicted as well" in text  # the second class, where none was named
     assert "the expected cost of a row" in " ".join(run("inspect", model).stdout.split())
     rows = csv.DictReader(io.StringIO(run("predict", model, visits).stdout))
     decided = [row["prediction"] for row in rows]

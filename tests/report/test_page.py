@@ -217,7 +217,7 @@ def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     found = read(report_page(model, given)).text
     share = model.probabilities_from_scores(np.array([-0.25]))[0, 1]
     assert f"if the score for yes is above -0.25 (a probability above {percent(share)}), and no otherwise" in found
-    assert "at least 90% of new rows that are yes are called yes" in found
+    assert "at least 90% of new rows of class yes" in found
 
 
 def test_a_model_that_is_worse_says_so() -> None:

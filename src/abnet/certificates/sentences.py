@@ -34,7 +34,7 @@ def _bound(s: Statement) -> str:
 def _error(s: Statement) -> str:
     subject = {
         "predict": "the error rate on {new}",
-        "vote": "the error rate of the plain vote on {new}",
+        "vote": "the error rate of the plain vote (the most likely class) on {new}",
         "class": f"the error rate{' of the plain vote' * ('answers' in s.rule)} on new rows of class {s.name}",
         "population": f"the error rate on new rows with {s.name}",
         "answered rows": "the error rate among answered rows of {new}",
@@ -84,9 +84,9 @@ SENTENCES: dict[str, Callable[[Statement], str]] = {
     "Gibbs risk": _gibbs,
     "cost": _cost,
     "coverage": lambda s: f"the share of rows of {{new}} that are answered is {_bound(s)}",
-    "recall": _asked("at least {rate} of new rows that are {name} are called {name}"),
-    "precision": _asked("at least {rate} of new rows that are called {name} are {name}"),
-    "specificity": _asked("at least {rate} of new rows that are not {name} are not called {name}"),
+    "recall": _asked("at least {rate} of new rows of class {name} are predicted as {name}"),
+    "precision": _asked("at least {rate} of new rows predicted as {name} are of class {name}"),
+    "specificity": _asked("at least {rate} of new rows of other classes than {name} are not predicted as {name}"),
     "difference": _difference,
     "rate": _rate,
 }
@@ -125,7 +125,7 @@ def _if(s: Statement, n_classes: int) -> str:
     if name is None:
         sure = "with |score|" if n_classes == 2 else "whose score for the answer is"
         return f", if rows {sure} above {threshold!r} are answered"
-    return f", if rows whose score for {name} is above {threshold!r} are called {name}"
+    return f", if rows whose score for {name} is above {threshold!r} are predicted as {name}"
 
 
 def decision_sentence(decision: Decision, names: Sequence[str]) -> str:
@@ -153,7 +153,7 @@ _GOALS = {"recall": "A recall", "precision": "A precision", "specificity": "A sp
 def _nothing(s: Statement) -> str:
     if s.quantity == "difference":
         a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
-        alone = f"only {a} errs on {s.counted['only_a']:,} rows, only {b} on {s.counted['only_b']:,}"
+        alone = _alone(s)
         shown = f"{confidence(s.delta)} confidence that {a} has a lower error rate than {b}"
         return f"These rows do not show with {shown} ({alone})."
     target = s.counted.get("rate", s.counted.get("limit"))
@@ -169,6 +169,13 @@ def _nothing(s: Statement) -> str:
         else f"About {number_of(s.rows_needed, 'held-out row')} would be needed at this rate."
     )
     return f"{what}{asked} could not be certified with {confidence(s.delta)} confidence ({counted}). {needed}"
+
+
+def _alone(s: Statement) -> str:
+    """The rows on which two models differ."""
+    a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
+    only_a, only_b = _whole(s.counted["only_a"]), _whole(s.counted["only_b"])
+    return f"only {a} is wrong on {number_of(only_a, 'row')}, only {b} on {number_of(only_b, 'row')}"
 
 
 def _whole(value: object) -> int:
@@ -197,8 +204,7 @@ def _seen(s: Statement, facts: Facts) -> str:
     if s.method == "drawn_network_bound":
         return f" ({number_of(_whole(c['errors']), 'error')} on {number_of(_whole(c['n']), held)})"
     if s.quantity == "difference":
-        a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
-        return f" (only {a} errs on {_whole(c['only_a']):,} rows, only {b} on {_whole(c['only_b']):,})"
+        return f" ({_alone(s)})"
     if s.quantity == "cost":
         mean, largest = c["mean"], c["largest"]
         assert isinstance(mean, float)
@@ -237,7 +243,7 @@ def assumptions(certificate: Certificate) -> str:
     if certificate.find("error", "drawn network") is not None:
         parts.append("The network was drawn once, not picked among several draws.")
     if f.n_groups is not None:
-        parts.append("Every group counts the same, whatever its size. Nothing is said about groups seen in training.")
+        parts.append("Every group counts the same, whatever its size. Groups seen in training are not covered.")
     if f.n_candidates > 1:
         parts.append(f"The bounds account for the choice among {number_of(f.n_candidates, 'candidate')}.")
     if f.n_groups is None:

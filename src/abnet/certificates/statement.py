@@ -13,7 +13,7 @@ from abnet import bounds
 from abnet.bounds.methods import METHODS, Method
 from abnet.certificates.record_file import read_record, write_record
 from abnet.lazy import import_folder
-from abnet.words import paragraphs
+from abnet.words import paragraphs, percent
 
 __all__ = ["Checked", "Counted", "Estimate", "Side", "Statement", "state"]
 
@@ -199,7 +199,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def describe(self) -> str:
         """Say what was seen, and that it is no promise."""
-        return paragraphs(f"Estimated {self.quantity} of {self.of}: {self.value:.4g}. {self.why}")
+        known = {("error", "predict"): "error rate", ("Gibbs risk", "draw"): "bound on the Gibbs risk"}
+        what = known.get((self.quantity, self.of), f"{self.quantity} of {self.of}")
+        return paragraphs(f"Estimated {what}: {percent(self.value)}. {self.why}")
 
     def __str__(self) -> str:
         return self.describe()

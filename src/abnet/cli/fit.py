@@ -122,7 +122,7 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
     columns = number_of(outcome.n_columns, "column")
     recipe = outcome.card.recipe
     console.paragraph(
-        f"Learned {outcome.target!r} ({labels}) from {number_of(outcome.n_rows, 'row')} and {columns}.",
+        f"Target {outcome.target!r} ({labels}); {number_of(outcome.n_rows, 'row')}, {columns}.",
         end="\n" if recipe else "\n\n",
     )
     if recipe:
@@ -135,7 +135,7 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
     if outcome.n_background:
         kept = number_of(outcome.n_background, "training row")
         print()
-        console.paragraph(f"The model file keeps {kept} to explain against; --no-background leaves them out.", end="\n")
+        console.paragraph(f"The model file keeps {kept} for explanations; --no-background leaves them out.", end="\n")
 
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
@@ -169,15 +169,15 @@ def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
     best = min(rivals, key=lambda rival: rival.bound)
     n, paid = len(rivals) + (vote_bound is not None), best.n_candidates
     price = (
-        f"Every figure accounts for a choice among {paid:,}, so that any may be kept."
+        f"Every figure accounts for a choice among {paid:,} models, so you may keep any of them."
         if paid >= n
         else "Each figure holds by itself; choosing the smallest after looking is not covered "
         f"(use --n-candidates {n} to correct for that choice)."
     )
     if vote_bound is None:
-        return f"Only a test-set bound certifies anything here: that of {best.name}."
+        return f"Only the bound of {best.name} is a certificate here."
     if vote_bound == best.bound:
-        return f"The certificate of this model and the bound of {best.name} are equal. {price}"
+        return f"The bounds of this model and of {best.name} are equal. {price}"
     if vote_bound < best.bound:
-        return f"The certificate of this model is the tightest. {price}"
-    return f"A test-set bound is tighter here: that of {best.name}. {price}"
+        return f"This model has the lowest bound. {price}"
+    return f"The bound of {best.name} is lower than the certificate of this model. {price}"

@@ -331,16 +331,16 @@ def _seen(m: Monitor) -> str:
     return (
         f"{number_of(m.errors, 'error')} in {number_of(m.n, 'labelled row')}{rate}, where at most {_promised(m.error)} "
         "was promised"
-        f"{unlabelled}. If the error did not change, it is at most {percent_up(m.upper_limit())}, with "
-        f"{confidence(m.alpha)} confidence at all times at once."
+        f"{unlabelled}. If the error rate has not changed, it is at most {percent_up(m.upper_limit())}, with "
+        f"{confidence(m.alpha)} confidence, however often you look."
     )
 
 
 def _verdict(m: Monitor) -> str:
     if m.alarm:
         return (
-            f"ALARM, raised at row {m.alarm_at:,}: the model errs more often than was promised. If it did not, the "
-            f"probability of such an alarm would be at most {stated(m.alpha)}, however often one looks."
+            f"ALARM, raised at row {m.alarm_at:,}: these rows contradict the promise. If the promise held, the "
+            f"probability of ever raising an alarm would be at most {stated(m.alpha)}, however often you look."
         )
     return (
         f"No alarm: the evidence is {m.evidence:.3g}, and an alarm needs {1.0 / m.alpha:.4g}. This is no proof that "

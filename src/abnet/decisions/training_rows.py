@@ -23,16 +23,16 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
     Examples
     --------
     >>> print(estimate_error([True] * 2 + [False] * 98, None))
-    Estimated error of predict: 0.02. This is not a certificate: 2 errors on 100
-    rows, and the model does not tell which rows it learned from.
+    Estimated error rate: 2%. This is not a certificate: 2 errors on 100 rows, and
+    the model file does not record its training rows.
     """
     rows = np.asarray(wrong)
     errors, found = int(rows.sum()), None if seen is None else seen.found
-    known = "and the model does not tell which rows it learned from."
+    known = "and the model file does not record its training rows."
     if found is not None:
         known = (
             f"of which {found:,} have the same values and label as rows that the model was trained on. A model "
-            "errs less on them than on new ones."
+            "usually errs less on those than on new ones."
         )
     counted = f"{number_of(errors, 'error')} on {number_of(len(rows), 'row')}"
     return Estimate(

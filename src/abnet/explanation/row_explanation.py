@@ -203,7 +203,7 @@ class RowExplanation:
         if self.regions is None:
             return "\n".join(lines)
         positive = f" (positive: {shown(self.classes[1])})" if len(self.values) == 1 else ""
-        head = paragraphs(f"Regions that it falls in, with their share of the score F{positive}:")
+        head = paragraphs(f"Regions the row falls in, with their share of the score F{positive}:")
         lines += ["", f"{head}\n"]
         return "\n".join([*lines, aligned(_region_lines(self.regions, self.output), left=2)])
 
@@ -416,7 +416,7 @@ def explain(
     x1                           1   +0.0%
     this row                         87.6%
     <BLANKLINE>
-    Regions that it falls in, with their share of the score F (positive: 1):
+    Regions the row falls in, with their share of the score F (positive: 1):
     <BLANKLINE>
     network  neurons  probability  expected   share
     1        +              87.6%    +1.000  +0.876

@@ -123,7 +123,7 @@ def _facts(model: Model) -> dict[str, str]:
         "classes": (" or " if model.n_classes == 2 else ", ").join(model.labels.names),
         "target": card.target,
         "groups": card.group,
-        "training": _training(card),
+        "rows": _rows(card),
         "recipe": card.recipe,
         "network": _network(model),
         "decision": _decision(model),
@@ -131,18 +131,18 @@ def _facts(model: Model) -> dict[str, str]:
         "command": card.command,
         "settings": ", ".join(f"{name}={value}" for name, value in (card.settings or {}).items()),
         "seed": None if card.seed is None else str(card.seed),
-        "kept rows": card.background and f"{number_of(len(card.background), 'training row')}, to explain against",
+        "kept rows": card.background and f"{number_of(len(card.background), 'training row')}, for explanations",
         "fingerprint": card.data_fingerprint,
     }  # fmt: skip
     return {name: text for name, text in found.items() if text}
 
 
-def _training(card: Card) -> str:
+def _rows(card: Card) -> str:
     if card.n_training_rows is None:
         return ""
     groups = f" in {number_of(card.n_training_groups, 'group')}" if card.n_training_groups else ""
-    counted = f"; {card.n_counted_rows:,} further rows were only counted" if card.n_counted_rows else ""
-    return f"fitted to {number_of(card.n_training_rows, 'row')}{groups}{counted}"
+    counted = f"; {number_of(card.n_counted_rows, 'further held-out row')}" if card.n_counted_rows else ""
+    return f"{card.n_training_rows:,} given to fit{groups}{counted}"
 
 
 def _network(model: Model) -> str:

@@ -200,7 +200,7 @@
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
     if (made.others) rows.push([`${made.others} others`, `${percent(made.otherProbability)} of all`, "", signed(made.otherShare[c])]);
-    return [table("Regions that it falls in: network and neurons, probability, expected output, share of the score", ["region", "probability", "output", "share"], rows)];
+    return [table("Regions the row falls in: network and neurons, probability, expected output, share of the score", ["region", "probability", "output", "share"], rows)];
   }
 
   function show() {
@@ -219,7 +219,7 @@
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
     const parts = [element("p", found.code === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
     if (found.code === null) parts.push(element("p", "The model is not certain enough of this row: its decision rule leaves it to a person.", "note"));
-    else if (found.code !== found.vote) parts.push(element("p", "By the decision rule above; the plain vote would be the other class.", "note"));
+    else if (found.code !== found.vote) parts.push(element("p", "This answer follows the decision rule above; the most likely class is the other one.", "note"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
     if (page.plan) explain(row, found, working, mine);

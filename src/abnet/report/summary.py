@@ -128,7 +128,7 @@ def _rule(model: Model) -> str:
             f"{threshold!r}{share}, and {short(names[1 - positive], 60)} otherwise."
         )
     if model.n_classes == 2:
-        what = f"its score, without the sign, is above {threshold!r}{_probability(model, threshold, 1)}"
+        what = f"the absolute value of its score is above {threshold!r}{_probability(model, threshold, 1)}"
     else:
         what = f"the largest share of the vote is above {threshold!r}"
     return f"The model answers a row only if {what}. It gives no answer to other rows: they go to a person."
@@ -239,15 +239,15 @@ def _peer(peer: Peer) -> Bar:
 
 
 def _bars_words(bars: Sequence[Bar], peers: tuple[Peer, ...]) -> Markup:
-    ticks = " A tick is the error that was seen." if any(bar.mark is not None for bar in bars) else ""
+    ticks = " A tick marks the error rate seen." if any(bar.mark is not None for bar in bars) else ""
     others = (
-        Markup("Bounds of other models hold each by itself: choosing the smallest after looking is not covered.")
+        Markup("Each bound holds by itself: choosing the model with the smallest after looking is not covered.")
         if peers
         else Markup(
             "No other model was compared; <code>abnet compare</code> does that, and its results can be shown here."
         )
     )
-    return Markup("A bar is a bound or a rate of errors; shorter is better.{} {}").format(ticks, others)
+    return Markup("A bar shows an upper bound or an error rate; shorter is better.{} {}").format(ticks, others)
 
 
 def _drivers(model: Model, found: ModelExplanation | None) -> list[tuple[str, str]]:
