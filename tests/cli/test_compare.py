@@ -94,7 +94,7 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str], monkeypatch
     assert re.search(r"tree +7.1% +10% +- +- +- +- +20.0 kB +0.5 s +- +test set", text)
     assert re.search(r"moon( +-){10}\n", text)
     assert "moon could not be learned: it is full" in text
-    assert "Tightest certificate: tree. Fewest test errors: a tie between net and tree." in text
+    assert "Lowest bound: tree. Fewest test errors: a tie between net and tree." in text
     assert "--save" in text
     assert "test error above its bound (tree)" in text
 

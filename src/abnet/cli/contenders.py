@@ -55,11 +55,11 @@ def _cells(contender: "Contender") -> list[str]:
 def _winners(contenders: "tuple[Contender, ...]", counted: bool, saved_by: str) -> str:
     tightest = _least({contender.name: contender.bound for contender in contenders})
     fewest = _least({contender.name: contender.test_error for contender in contenders})
-    found, n = f"Tightest certificate: {tightest}. Fewest test errors: {fewest}.", len(contenders)
+    found, n = f"Lowest bound: {tightest}. Fewest test errors: {fewest}.", len(contenders)
     if counted:
-        return f"{found} Every certificate accounts for the choice among all {n} models."
+        return f"{found} Every bound accounts for the choice among all {n} models."
     return (
-        f"{found} Each certificate holds by itself. To choose one of the {n} models by its certificate, use "
+        f"{found} Each bound holds by itself. To choose one of the {n} models by its bound, use "
         f"{saved_by}, which corrects for that choice."
     )
 
