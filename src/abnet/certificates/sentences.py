@@ -56,8 +56,13 @@ def _difference(s: Statement) -> str:
     if s.of == "the better model":
         return f"{a} has a lower error rate than {b} on {{new}}"
     if s.value < 0.0:
-        return f"the error rate of {a} on {{new}} is at least {percent_down(-s.value)} below that of {b}"
-    return f"the error rate of {a} on {{new}} is at most {percent_up(s.value)} above that of {b}"
+        return f"the error rate of {a} on {{new}} is at least {_points(percent_down(-s.value))} below that of {b}"
+    return f"the error rate of {a} on {{new}} is at most {_points(percent_up(s.value))} above that of {b}"
+
+
+def _points(percent: str) -> str:
+    """A difference of two rates: 1.9% is 1.9 percentage points."""
+    return f"{percent.removesuffix('%')} percentage points"
 
 
 def _rate(s: Statement) -> str:
@@ -232,13 +237,14 @@ def assumptions(certificate: Certificate) -> str:
     """What the promises rest on."""
     f = certificate.facts
     units = number_of(f.n_rows, "row") if f.n_groups is None else number_of(f.n_groups, "group")
+    two = certificate.find("difference", "two models") is not None
     parts = [
         f"This assumes that the {units} counted and the new data are independent draws from the same source.",
-        f"{_PREMISES[f.source, f.trained]}.",
+        "Both models were trained and chosen without these rows." if two else f"{_PREMISES[f.source, f.trained]}.",
     ]
     if any("threshold" in s.rule for s in certificate.statements):
         parts.append("The candidate thresholds were fixed on other rows.")
-    if certificate.find("difference", "two models") is not None:
+    if two:
         parts.append("Which model was tested as the better one was decided before looking at these rows.")
     if certificate.find("error", "drawn network") is not None:
         parts.append("The network was drawn once, not picked among several draws.")
