@@ -103,7 +103,7 @@ def test_without_script_all_is_there_but_the_form(browser: Browser, page: Path) 
     assert browser.value("document.getElementById('abnet-form').hidden")
     assert browser.value("getComputedStyle(document.getElementById('abnet-form')).display") == "none"
     text = browser.value("document.body.innerText")
-    for words in ("What is certified", "Confusion matrix", "With JavaScript on", "How to make it again"):
+    for words in ("What is certified", "Confusion matrix", "With JavaScript on", "How to reproduce it"):
         assert words in text
 
 

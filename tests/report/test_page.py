@@ -151,7 +151,7 @@ def test_every_kind_of_model_has_a_report(kind: str, tmp_path: Path) -> None:
     X = np.random.default_rng(5).normal(size=(40, 3))
     for given in (None, measure_rows(model, X, model.predictor.votes(X))):
         found = read(report_page(load(tmp_path / "model.abnet"), given)).text
-        assert "How to make it again" in found
+        assert "How to reproduce it" in found
         assert ("no form for this model" in found) == (kind in WITHOUT_FORM)
 
 

@@ -214,7 +214,7 @@ class TargetRecall:
 
 @dataclass(frozen=True)
 class TargetPrecision:
-    """Of the rows called positive at least this share is; two classes."""
+    """At least this share of the rows predicted as positive are positive; two classes."""
 
     precision: float
     positive: Any

@@ -368,7 +368,7 @@ def _judged(c: Certificate) -> list[str]:
     f = c.facts
     commonest = f.classes[max(range(len(f.classes)), key=lambda code: f.class_rows[code])]
     return [
-        f"This bound exceeds the majority-class error: always answering {commonest} errs on {percent(majority)} of "
+        f"This bound exceeds the majority-class error: always answering {commonest} is wrong on {percent(majority)} of "
         "the counted rows."
     ]
 

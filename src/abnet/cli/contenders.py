@@ -88,6 +88,6 @@ def _surprises(contenders: "tuple[Contender, ...]") -> str:
         return ""
     names = _and([contender.name for contender in above])
     return (
-        f"A test error above its bound ({names}) does not disprove the bound: the error on {above[0].n_test:,} test rows "
-        "is itself uncertain. A bound may also be false, with probability delta."
+        f"A test error above its bound ({names}) does not disprove the bound: the error on {above[0].n_test:,} test "
+        "rows is itself uncertain. A bound may also be false, with probability at most delta."
     )

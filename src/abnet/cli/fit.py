@@ -72,8 +72,9 @@ def fit(
     """Train a classifier on a table, certify it, and write it to a model file.
 
     Numbers, booleans, dates, text and missing values are prepared by rules that
-    are learned from the training rows only and stored in the model. The error
-    bound is certified on held-out rows. Ctrl-C stops at once and writes nothing.
+    are learned from the training rows only and stored in the model. The bound on
+    the error rate is computed from held-out rows. Ctrl-C stops at once and writes
+    nothing.
 
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --learn-fraction 0.7

@@ -21,14 +21,16 @@ def monitor(
     table: Annotated[
         Path, typer.Argument(metavar="LABELLED", readable=False, help="New rows in their order, with their labels.")
     ],
-    state: Annotated[Path, typer.Option(metavar="FILE", help="What has been seen so far; created if missing.")],
+    state: Annotated[
+        Path, typer.Option(metavar="FILE", help="File that keeps the state between calls; created if missing.")
+    ],
     alpha: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", show_default="0.01", help="Probability of ever raising a false alarm."),
+        typer.Option(metavar="NUMBER", show_default="0.01", help="Maximum probability of ever raising a false alarm."),
     ] = DEFAULTS["alpha"],
     error: Annotated[
         float | None,
-        typer.Option(metavar="RATE", show_default="the model's certificate", help="The promised error rate."),
+        typer.Option(metavar="RATE", show_default="the model's certificate", help="Promised error rate."),
     ] = DEFAULTS["error"],
     truth: options.Truth = DEFAULTS["truth"],
     allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = DEFAULTS[
@@ -39,7 +41,7 @@ def monitor(
     ] = DEFAULTS["picture"],
     json: options.AsJSON = False,
 ) -> None:
-    """Watch a deployed model: is there evidence that it errs more often than promised?
+    """Watch a deployed model: do labelled rows contradict the promised error rate?
 
     Give each labelled row once, in order, in as many calls as you like. A table
     that was given before is refused (exit code 1). Exit code 0: no alarm; 3:

@@ -211,7 +211,7 @@ TargetRecall = Annotated[
 TargetPrecision = Annotated[
     float | None,
     _option(
-        "Certify a threshold at which this share of the rows called --positive-class is right.",
+        "Certify a threshold at which this share of the rows predicted as --positive-class is correct.",
         metavar="RATE", panel=_CERTIFICATE,
     ),
 ]  # fmt: skip

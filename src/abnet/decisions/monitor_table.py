@@ -152,8 +152,8 @@ def _promised(model: Model, error: float | None) -> float:
         )
     if model.decision != ARGMAX:
         raise UnwatchableError(
-            "the model predicts with a threshold or abstains, but its certified error rate is that of the plain vote (the "
-            "most likely class): give {}, the error rate to watch.", given,
+            "the model predicts with a threshold or abstains, but its certified error rate is that of the plain vote "
+            "(the most likely class): give {}, the error rate to watch.", given,
         )  # fmt: skip
     if bound is None or bound >= 1.0:
         raise UnwatchableError("the model has no certified error that could be watched: give {}.", given)

@@ -48,8 +48,8 @@ def decide(
     decision, made = meet(goal, held, scores, codes, names, terms, keys=np.arange(len(codes)))
     if decision is None:
         warnings.warn(
-            f"{goal} could not be certified and is not promised. Predictions are the most likely class instead (the plain "
-            "vote). The certificate says what was counted, and how many held-out rows would be needed.",
+            f"{goal} could not be certified and is not promised. Predictions are the most likely class instead (the "
+            "plain vote). The certificate says what was counted, and how many held-out rows would be needed.",
             stacklevel=5,
         )
     return (ARGMAX if decision is None else decision), made

@@ -142,7 +142,7 @@ def report_page(
         ("try", "Try a row", body),
         ("learning", "How it was trained", learning_section(model.card.curves)),
         ("columns", "What it reads", columns_section(model)),
-        ("repeat", "How to make it again", repeat_section(model)),
+        ("repeat", "How to reproduce it", repeat_section(model)),
     ]
     if progress is not None:
         progress(1.0)
@@ -160,7 +160,7 @@ def _lead(model: Model) -> str:
     names = [model.labels.names[place] for place in natural_order(model.labels.names)]
     listed = ", ".join(f"“{short(name, 60)}”" for name in names[:6])
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return f"It tells {len(names)} classes apart: {listed}{more}."
+    return f"It predicts one of {len(names)} classes: {listed}{more}."
 
 
 def _hashed(text: str) -> str:

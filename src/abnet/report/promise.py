@@ -110,5 +110,5 @@ def _by_class(c: Certificate) -> tuple[Markup, list[int]]:
     marked = [1 + line for line, place in enumerate(order) if some and c.per_class[place].label in weak]
     rows = [overall, *(lines[place] for place in order)]
     for line in marked:
-        rows[line] = [rows[line][0], f"{rows[line][1]} (much worse)", *rows[line][2:]]
+        rows[line] = [rows[line][0], f"{rows[line][1]} (much higher)", *rows[line][2:]]
     return table(header, rows, caption="The certificate by class", marked=marked), marked

@@ -87,7 +87,11 @@ def _headline(model: Model) -> dict[str, Any]:
     where = "a new group, averaged over its rows," if grouped else "new data"
     plain = _plain_vote(model)
     majority = c.majority_class_error
-    beside = "" if majority is None else f" Always answering the most common class errs on {percent(majority)}."
+    beside = (
+        ""
+        if majority is None
+        else f" Always answering the most common class would be wrong on {percent(majority)} of them."
+    )
     words = (
         f"error rate{plain} (upper bound) on {where} from the same source, with {confidence(c.facts.delta)} "
         f"confidence; {percent(c.empirical_error)} of {number_of(c.facts.n_rows, 'counted row')} were wrong.{beside}"
@@ -159,7 +163,7 @@ def _useless(c: Certificate | None) -> list[str]:
         return []
     majority = percent(c.majority_class_error)
     return [
-        f"The bound is no better than always answering the most common class, which errs on {majority} of the rows."
+        f"The bound is no better than always answering the most common class, which is wrong on {majority} of the rows."
     ]
 
 
@@ -182,8 +186,8 @@ def _weak(c: Certificate | None, plain: str) -> list[str]:
     if len(found) == len(c.per_class):
         least, most = (percent_up(part.vote_error_bound or 0.0) for part in (found[-1], found[0]))
         few = f"The bounds per class{plain} rest on few rows each"
-        return [f"{few}: they range from {least} to {most}, much worse than the {overall} for all classes."]
-    overall = f"much worse than the {overall} for all classes."
+        return [f"{few}: they range from {least} to {most}, much higher than the {overall} for all classes."]
+    overall = f"much higher than the {overall} for all classes."
     if len(found) == 1:
         one = found[0]
         bound, wrong = percent_up(one.vote_error_bound or 0.0), f"{one.vote_errors:,} of {one.n_examples:,} wrong"
