@@ -108,8 +108,8 @@ def test_the_text_names_columns_regions_and_orders(rng: np.random.Generator) -> 
     assert "mean of |contribution| over 5 rows" in text
     assert "the error of 0% grows" in text
     assert "… and 2 more" in text
-    assert "Regions by how much of 30 rows" in text
-    assert "by neurons alone" in text
+    assert "30 rows" in text.split("Regions")[1]
+    assert "by single neurons" in text
     assert "of network" in text
 
 

@@ -186,12 +186,12 @@ class ModelExplanation:
             lines.append([str(one.member + 1), shown(one.word), percent(one.probability), output])
         hold = f"hold {percent(regions.other_probability)} of all"
         others = f"\n{regions.others:,} others {hold}." if regions.others else ""
-        head = f"Regions by how much of {number_of(self.n_located, 'row')} each network has in them"
+        head = f"Regions, with the share of {number_of(self.n_located, 'row')} that each network puts in them"
         return f"{paragraphs(head + ':')}\n\n{aligned(lines, left=2)}{others}"
 
     def _spectrum_text(self) -> str:
         shares = self.variance_by_order()
-        listed = [f"{percent(float(shares[0]))} by neurons alone"]
+        listed = [f"{percent(float(shares[0]))} by single neurons"]
         listed += [f"{percent(float(share))} by {_group(k)}" for k, share in enumerate(shares[1:4], start=2)]
         if len(shares) > 4:
             listed.append(f"{percent(float(shares[4:].sum()))} by larger sets")
@@ -200,7 +200,7 @@ class ModelExplanation:
         who = " and ".join(str(i + 1) for i in strongest.neurons)
         who += f" of network {spectrum.member + 1}" if self.spectra[-1].member else ""
         return paragraphs(
-            f"What the leading neurons say (variance of H over all regions): {', '.join(listed)}. "
+            f"Variance of H over all regions, by neurons of the first layer: {', '.join(listed)}. "
             f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
             f"{strongest.coefficient:+.3f}."
         )
