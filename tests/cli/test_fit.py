@@ -130,8 +130,8 @@ def test_the_verdict_counts_the_choice(capsys: pytest.CaptureFixture[str]) -> No
         (Rival(name="logistic regression", bound=certificate.vote_error_bound or 0.0, errors=20, n_examples=100),),
     )
     text = " ".join(capsys.readouterr().out.split())
-    assert "The certificate of this model and the bound of logistic regression are equal." in text
-    assert "tightest" not in text
+    assert "of this model and of logistic regression are equal" in text
+    assert "lowest" not in text
 
 
 def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
