@@ -27,7 +27,7 @@ def test_left_out_rows_are_those_of_fits_without_them(weighted: bool, rng: np.ra
     X, Y = rng.normal(size=(25, 3)), rng.normal(size=(25, 2))
     weights = rng.uniform(0.2, 3.0, 25) if weighted else np.ones(25)
     kernel, ridge = gaussian(X, X, 2.0), 0.3
-    coefficients, without = left_out(kernel, Y, ridge, weights)
+    coefficients, without = left_out(kernel.copy(), Y, ridge, weights)
     whole = KernelRidge(alpha=ridge, kernel="precomputed").fit(kernel, Y, sample_weight=weights)
     np.testing.assert_allclose(kernel @ coefficients, whole.predict(kernel), atol=1e-10)
     for i in range(25):
@@ -58,7 +58,7 @@ def test_it_tells_rings_that_no_line_does(rings: tuple[np.ndarray, np.ndarray]) 
     models = {name: teachers_named(name, 0)[name] for name in ("linear", "kernel")}
     teaching = Teaching.of(models, X, codes, 3, 0)
     assert teaching is not None
-    assert dict(zip(teaching.models, teaching.weights, strict=True))["kernel"] > 0.9
+    assert list(teaching.models) == ["kernel"]
     assert np.mean(teaching.unseen.argmax(axis=1) != codes) < 0.15
 
 

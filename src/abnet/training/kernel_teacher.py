@@ -1,12 +1,14 @@
 """A teacher for smooth inputs: ridge regression of the classes with a Gaussian kernel.
 
-Trees and lines are poor at what is told by many columns together, such as the pixels of an image or the bands of a
+Trees and linear models are poor where many columns matter together, such as the pixels of an image or the bands of a
 spectrum. With the kernel ``k(x, z) = exp(-‖x - z‖² / s)`` and one column of Y for each class (1 for the row's own, else
 0; 1/K subtracted from all), the fit that minimises ``Σ_i w_i ‖Y_i - f(x_i)‖² + λ ‖f‖²`` is ``f(x) = Σ_i k(x, x_i) A_i``
-with ``G = K + λ diag(1/w)`` and ``A = G⁻¹ Y``. What it says of row i when fitted without it needs no further fit: it is
-``Y_i - A_i / (G⁻¹)_ii``. So s, λ and how sure to be are chosen, and the teacher is judged, on rows it has not seen.
+with ``G = K + λ diag(1/w)`` and ``A = G⁻¹ Y``. The leave-one-out prediction of row i needs no further fit: it is
+``Y_i - A_i / (G⁻¹)_ii``. So s, λ and the sharpness of the probabilities are chosen, and the teacher is weighed, by
+predictions for rows it was not fitted on.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 __all__ = ["KernelTeacher", "left_out"]
 
 MOST_ROWS, TRIED_ROWS = 4_000, 800
-"""Rows that it is fitted on, and those on which kernel and ridge are chosen; of more rows a random part."""
+"""Upper limits of the rows that it is fitted on, and of those on which kernel and ridge are chosen (random rows)."""
 SCALES = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Tried for s, as multiples of the median squared distance of two rows."""
 RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -26,8 +28,8 @@ LEAST_WEIGHT = 1e-9
 """Of a row, as a multiple of the mean."""
 NOTHING = 1e-12
 """Share of two rows' squares below which their distance is rounding."""
-BLOCK = 2_000
-"""Rows that are answered at a time: 64 MB of distances."""
+BLOCK = 500
+"""Rows whose distances are computed at a time: 16 MB."""
 
 
 class KernelTeacher(ClassifierMixin, BaseEstimator):
@@ -53,7 +55,7 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
     0
     """
 
-    oob_score = True  # as scikit-learn's forest says that it has answers for rows it has not seen
+    oob_score = True  # as for scikit-learn's forest: there are predictions for rows it was not fitted on
 
     def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
@@ -63,15 +65,17 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         rows = np.asarray(X, np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        # A row of next to no weight, next to no pull: the ridge of its own is finite all the same.
+        # The ridge λ/w of a row with hardly any weight has to stay finite.
         weights = np.maximum(weights / weights.mean(), LEAST_WEIGHT)
         order = np.random.default_rng(self.random_state).permutation(len(rows))
         kept, tried = np.sort(order[:MOST_ROWS]), np.sort(order[:TRIED_ROWS])
         self._rows = rows[kept]
         self._scale, self._ridge, self._sharpness = _chosen(rows[tried], codes[tried], weights[tried], self._classes())
-        kernel = np.exp(-squared_distances(self._rows, self._rows) / self._scale)
         targets = _centred_targets(codes[kept], self._classes())
         while True:
+            kernel = np.empty((len(kept), len(kept)))
+            for block, part in self._kernel(self._rows):
+                kernel[block] = part
             try:
                 self._weights, without = left_out(kernel, targets, self._ridge, weights[kept])
                 break
@@ -88,10 +92,16 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         """Probabilities of the classes, shape (n, K)."""
         rows = np.asarray(X, np.float64)
         out = np.empty((len(rows), self._classes()))
-        for start in range(0, len(rows), BLOCK):
-            kernel = np.exp(-squared_distances(rows[start : start + BLOCK], self._rows) / self._scale)
-            out[start : start + BLOCK] = kernel @ self._weights
+        for block, part in self._kernel(rows):
+            out[block] = part @ self._weights
         return _softmax(self._sharpness * out)
+
+    def _kernel(self, rows: NDArray[np.float64]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Blocks of the kernel between rows and those of the fit."""
+        for start in range(0, len(rows), BLOCK):
+            block = slice(start, start + BLOCK)
+            part = squared_distances(rows[block], self._rows)
+            yield block, np.exp(np.divide(part, -self._scale, out=part), out=part)
 
     def _classes(self) -> int:
         return len(self.classes_)
@@ -100,11 +110,12 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
 def left_out(
     kernel: NDArray[np.float64], targets: NDArray[np.float64], ridge: float, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Coefficients ``A = G⁻¹ Y`` of a kernel ridge regression, and what each row is told by the fit without it.
+    """Coefficients ``A = G⁻¹ Y`` of a kernel ridge regression, and its leave-one-out predictions.
 
     Parameters
     ----------
     kernel : array (n, n)
+        Overwritten: for 4,000 rows it has 128 MB.
     targets : array (n, K)
     ridge : float
         λ in ``G = K + λ diag(1/w)``.
@@ -118,8 +129,8 @@ def left_out(
     """
     from scipy.linalg import cho_factor, cho_solve, lapack
 
-    G = np.array(kernel, order="F")
-    G.ravel(order="K")[:: len(G) + 1] += ridge / weights
+    G = kernel.T  # symmetric, and in the order of Fortran, so that LAPACK works in its memory
+    np.fill_diagonal(kernel, np.diag(kernel) + ridge / weights)
     factor = cho_factor(G, lower=True, overwrite_a=True)
     coefficients = cho_solve(factor, targets)
     inverse, _ = lapack.dpotri(factor[0], lower=1, overwrite_c=1)
@@ -138,14 +149,14 @@ def squared_distances(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray
 
     distances = np.asarray(euclidean_distances(A, B, squared=True))
     squares = np.square(A).sum(axis=1)[:, None] + np.square(B).sum(axis=1)
-    distances[distances <= NOTHING * squares] = 0.0  # of equal rows: what rounding leaves of them is no distance
+    distances[distances <= NOTHING * squares] = 0.0  # equal rows, but for rounding
     return distances
 
 
 def _chosen(
     rows: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64], n_classes: int
 ) -> tuple[float, float, float]:
-    """Kernel scale, ridge and sharpness of least log loss on the rows, each left out once."""
+    """Kernel scale, ridge and sharpness with the smallest leave-one-out log loss."""
     distances, targets = squared_distances(rows, rows), _centred_targets(codes, n_classes)
     apart = distances[distances > 0]
     unit = float(np.median(apart)) if len(apart) else 1.0
@@ -154,7 +165,7 @@ def _chosen(
         kernel = np.exp(-distances / (scale * unit))
         for ridge in RIDGES:
             try:
-                _, without = left_out(kernel, targets, ridge, weights)
+                _, without = left_out(kernel.copy(), targets, ridge, weights)
             except np.linalg.LinAlgError:  # too small for rows that are nearly equal
                 continue
             for sharpness in SHARPNESSES:
@@ -165,7 +176,7 @@ def _chosen(
 
 
 def _centred_targets(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-    """One column a class, 1 for its own rows and 0 for others, less 1/K: far from all rows no class is likelier."""
+    """One column per class: 1 for its rows, else 0, minus 1/K. Far from all rows no class is more likely."""
     return np.eye(n_classes)[codes] - 1 / n_classes
 
 
