@@ -54,21 +54,26 @@ def pool_weights(
     from scipy.optimize import minimize
 
     step = -(-len(codes) // MOST_ROWS)
-    logs, truth = _logs(probabilities[:, ::step]), codes[::step]
-    count, own = len(logs), np.arange(len(truth))
+    logs, truth, count = _logs(probabilities[:, ::step]), codes[::step], len(probabilities)
     shares = np.ones(len(truth)) if row_weights is None else row_weights[::step] / np.mean(row_weights[::step])
-
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        chances = _softmax(np.tensordot(weights, logs, 1))
-        surprise = -np.sum(shares * np.log(np.maximum(chances[own, truth], np.finfo(float).tiny)))
-        slopes = chances * shares[:, None]  # of the loss by each row's logits
-        slopes[own, truth] -= shares
-        apart = weights - 1 / count
-        gradient = np.tensordot(logs, slopes, 2) + 2 * RIDGE * count * apart
-        return float(surprise + RIDGE * count * np.sum(apart**2)), gradient
-
-    found = minimize(loss, np.full(count, 1 / count), jac=True, bounds=[(0.0, None)] * count, method="L-BFGS-B")
+    found = minimize(
+        _loss, np.full(count, 1 / count), (logs, truth, shares), jac=True, bounds=[(0.0, None)] * count,
+        method="L-BFGS-B",
+    )  # fmt: skip
     return np.asarray(found.x)
+
+
+def _loss(
+    weights: NDArray[np.float64], logs: NDArray[np.float64], codes: NDArray[np.intp], shares: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Log loss of the pool over all rows with the ridge, and its gradient."""
+    own, apart = np.arange(len(codes)), weights - 1 / len(weights)
+    chances = _softmax(np.tensordot(weights, logs, 1))
+    surprise = -np.sum(shares * np.log(np.maximum(chances[own, codes], np.finfo(float).tiny)))
+    slopes = chances * shares[:, None]  # of the loss, by the logits of each row
+    slopes[own, codes] -= shares
+    ridge = RIDGE * len(weights)
+    return float(surprise + ridge * np.sum(apart**2)), np.tensordot(logs, slopes, 2) + 2 * ridge * apart
 
 
 def _logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
