@@ -51,8 +51,14 @@ def test_the_gradient_is_that_of_the_loss(rng: np.random.Generator) -> None:
     P, codes = predictions(rng, 40, 3, 1.0)
     rest = np.log(P), codes, rng.uniform(0.5, 2, 40)
     at = np.array([0.3, 1.1])
-    apart = check_grad(lambda w: pooling._loss(w, *rest)[0], lambda w: pooling._loss(w, *rest)[1], at)
-    assert apart < 1e-4 * np.linalg.norm(pooling._loss(at, *rest)[1])
+
+    def value(weights: np.ndarray) -> float:
+        return pooling._loss(weights, *rest)[0]
+
+    def gradient(weights: np.ndarray) -> np.ndarray:
+        return pooling._loss(weights, *rest)[1]
+
+    assert check_grad(value, gradient, at) < 1e-4 * np.linalg.norm(gradient(at))
 
 
 def test_no_classifier_vetoes_a_class() -> None:

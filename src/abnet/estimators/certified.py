@@ -42,8 +42,8 @@ class CertifiedClassifier(CertificateMixin):
         Number of networks in the mixture.
     teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel" or a classifier
         What the networks are distilled from: a scikit-learn classifier, which is cloned and fitted on the training
-        rows only, or one by name. "all" weighs a forest, boosting, a linear model and, with several classes, a kernel
-        machine by their out-of-fold predictions.
+        rows only, or one by name. "all" pools a forest, boosting, a linear model and a kernel machine, with weights
+        chosen by their out-of-fold predictions.
     codes : {"auto", "thermometer", "none"}
         Whether numeric columns come with thermometer codes, the answers to "is it above?". "auto" adds them for exact
         networks.
