@@ -62,8 +62,9 @@ def test_teacher_sees_the_first_part_and_nothing_else(rows: np.ndarray) -> None:
     assert not {row.tobytes() for row in rows[clf.bound_rows_]} & Parrot.seen
 
 
-def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
-    rows: np.ndarray, monkeypatch: pytest.MonkeyPatch, split_as: Callable[..., None]
+@pytest.mark.parametrize("limits", [[2.5], [1.5, 3.5]], ids=["two classes", "three"])
+def test_the_kernel_learns_from_the_first_part_alone(
+    rows: np.ndarray, limits: list[float], monkeypatch: pytest.MonkeyPatch, split_as: Callable[..., None]
 ) -> None:
     seen: set[bytes] = set()
     real = KernelTeacher.fit
@@ -74,9 +75,7 @@ def test_the_kernel_teaches_several_classes_from_the_first_part_alone(
 
     monkeypatch.setattr(KernelTeacher, "fit", fit)
     options: dict[str, Any] = {"teacher": "all", "preprocessor": None, **QUICK}
-    CertifiedClassifier((3,), **options).fit(rows, two(rows))
-    assert not seen  # two classes are left to the three others
-    y = np.digitize((rows**2).sum(axis=1), [1.5, 3.5])
+    y = np.digitize((rows**2).sum(axis=1), limits)
     split_as(rows, y)
     clf = CertifiedClassifier((3,), **options).fit(rows, y)
     assert seen == {row.tobytes() for row in rows[clf.other_rows_]}
