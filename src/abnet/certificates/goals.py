@@ -25,6 +25,7 @@ from abnet.certificates.decision import ARGMAX, Decision, cuts_between, room_of,
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.held import Held
 from abnet.certificates.statement import Statement, state
+from abnet.words import percent
 
 __all__ = ["Costs", "Goal", "Grid", "TargetError", "TargetPrecision", "TargetRecall", "meet", "rows_needed"]
 
@@ -129,6 +130,9 @@ class TargetError:
 
     error: float
 
+    def __str__(self) -> str:
+        return f"An error rate of {percent(self.error)} among answered rows"
+
     def __post_init__(self) -> None:
         _check_rate("error", self.error)
 
@@ -188,6 +192,9 @@ class TargetRecall:
     recall: float
     positive: Any
 
+    def __str__(self) -> str:
+        return f"A recall of {percent(self.recall)} for class {self.positive}"
+
     def __post_init__(self) -> None:
         _check_rate("recall", self.recall)
 
@@ -218,6 +225,9 @@ class TargetPrecision:
 
     precision: float
     positive: Any
+
+    def __str__(self) -> str:
+        return f"A precision of {percent(self.precision)} for class {self.positive}"
 
     def __post_init__(self) -> None:
         _check_rate("precision", self.precision)
@@ -258,6 +268,9 @@ class Costs:
     """
 
     costs: Mapping[tuple[Any, Any], float] | ArrayLike
+
+    def __str__(self) -> str:
+        return "A bound on the expected cost"
 
     def table(self, classes: Sequence[Any]) -> Floats:
         """Truth by answer, in the order of the classes; ValueError names the pair that is missing or unknown."""
