@@ -29,7 +29,7 @@ from abnet.report.learning import learning_section
 from abnet.report.markup import rendered, short
 from abnet.report.measures import GivenRows, measure_rows
 from abnet.report.moves import moves_of, moves_section, page_plan
-from abnet.report.order import natural_order
+from abnet.natural_order import natural_order
 from abnet.report.promise import Peer, peers_of, promise_section
 from abnet.report.repeat import repeat_section
 from abnet.report.summary import About, about_rows, summary_section
