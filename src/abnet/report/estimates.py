@@ -9,9 +9,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
+from abnet.natural_order import natural_order
 from abnet.report.markup import drawn, rendered, short, table
 from abnet.report.measures import RowMeasures
-from abnet.natural_order import natural_order
 from abnet.report.svg import Series, chart
 from abnet.words import number_of, percent
 
@@ -37,8 +37,8 @@ def estimates_section(model: Model, m: RowMeasures | None) -> Markup:
         figures["calibration error"] = percent(m.calibration_error)
     return rendered(
         "estimates.html", measured=True, warning=fitted_warning(m), remarks=" ".join(_remarks(model, m)),
-        figures=table(list(figures), [list(figures.values())], caption="On the rows given", left=0), reliability=_reliability(model, m),
-        risk=_risk(m), confusion=_confusion(model, m),
+        figures=table(list(figures), [list(figures.values())], caption="On the rows given", left=0),
+        reliability=_reliability(model, m), risk=_risk(m), confusion=_confusion(model, m),
     )  # fmt: skip
 
 
