@@ -122,7 +122,7 @@ class ModelExplanation:
 
     @property
     def sizes(self) -> Floats:
-        """Mean of |contribution| of each column to each output, (columns, C)."""
+        """Mean size of the contributions of each column to each output, (columns, C)."""
         return np.asarray(np.abs(self.contributions).mean(axis=0))
 
     def ranked_for(self, output: int) -> list[int]:
