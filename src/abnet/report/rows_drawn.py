@@ -47,7 +47,7 @@ def swarms(found: ModelExplanation) -> dict[str, Any] | None:
         return None
     moved = np.concatenate([found.contributions[:, ranked[c], c].ravel() for c in outputs])
     low, high = min(float(moved.min()), 0.0), max(float(moved.max()), 0.0)
-    ticks = nice_ticks(low, high, 6 if two else 5)
+    ticks = nice_ticks(low, high, 9 if two else 6)
     room = 0.02 * (high - low)  # the outermost dots are whole
     low, unit = low - room, 100.0 / (high - low + 2 * room)
     axis = [
