@@ -199,7 +199,9 @@ def _help_text(text: str | None) -> list[str]:
     lines = []
     for paragraph in (text or "").replace("\b\n", "").split("\n\n"):
         calls = any(line.lstrip().startswith("abnet ") for line in paragraph.splitlines())
-        lines += ["```sh", inspect.cleandoc(paragraph), "```"] if calls else [options_as_code(paragraph.replace("*", "\\*"))]
+        lines += (
+            ["```sh", inspect.cleandoc(paragraph), "```"] if calls else [options_as_code(paragraph.replace("*", "\\*"))]
+        )
         lines.append("")
     return lines
 
