@@ -191,7 +191,7 @@ def share_filled(path: Path) -> float:
     _, size, _, pixels = path.read_bytes().split(b"\n", 3)
     width, height = map(int, size.split())
     grey = np.frombuffer(pixels, np.uint8).reshape(height, width)
-    top, bottom = round(height * 16 / 297), round(height * (297 - 18) / 297)
+    top, bottom = round(height * 14 / 297), round(height * (297 - 16) / 297)
     return float((np.flatnonzero((grey[top:bottom] < 235).any(axis=1)).max() + 1) / (bottom - top))
 
 

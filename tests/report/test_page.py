@@ -201,6 +201,21 @@ def test_abstaining_is_told() -> None:
     assert number_of(page) == "5%"  # the promise of the decision, not of the plain vote
 
 
+def test_a_goal_that_every_row_meets_leaves_none_to_people() -> None:
+    scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
+    decision, made = meet(
+        TargetError(0.05), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+    )
+    assert decision is not None
+    assert decision.threshold is not None
+    assert decision.threshold < 0
+    model = replace(models.model("mixture", 4, certificate=certificate().adding(made)), decision=decision)
+    found = read(report_page(model)).text
+    assert "answers every row" in found
+    assert "only if its score" not in found
+    assert "It gives no answer" not in found
+
+
 def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
     decision, made = meet(

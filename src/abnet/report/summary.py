@@ -124,7 +124,9 @@ def _goal_headline(goal: Statement, c: Certificate, where: str) -> dict[str, Any
     plain = "" if c.vote_error_bound is None else (
         f" Without the rule, the plain vote errs on at most {percent_up(c.vote_error_bound)}."
     )  # fmt: skip
-    words = f"{what}, on {where} from the same source, with {confidence(goal.delta)} confidence{seen}.{answered}{plain}"
+    apart = " Each of these statements holds with its own confidence." if answered or plain else ""
+    promised = f"{what}, on {where} from the same source, with {confidence(goal.delta)} confidence{seen}."
+    words = f"{promised}{answered}{plain}{apart}"
     return {"number": figure_up(value) if goal.quantity == "cost" else stated(value), "number_words": words}
 
 
@@ -160,6 +162,8 @@ def _rule(model: Model) -> str:
             f"The model answers {short(names[positive], 60)} if the score for {short(names[positive], 60)} is above "
             f"{threshold!r}{share}, and {short(names[1 - positive], 60)} otherwise."
         )
+    if threshold < 0.0:  # below every sureness
+        return "The model answers every row: the goal is met without leaving any to a person."
     if model.n_classes == 2:
         what = f"its score, without the sign, is above {threshold!r}{_probability(model, threshold, 1)}"
     else:
