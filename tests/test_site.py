@@ -93,6 +93,8 @@ def test_the_command_line_has_a_page(build: ModuleType) -> None:
             if not item.hidden:
                 shown = item.opts[-1] if item.param_type_name == "option" else item.metavar or item.name.upper()
                 assert f"`{shown}`" in part, (name, shown)
+    assert "``" not in page.replace("```", "")  # no code within code
+    assert build.options_as_code("--a-b, `x --json`") == "`--a-b`, `x --json`"
 
 
 def test_the_figures_are_those_that_the_script_draws(tmp_path: Path) -> None:

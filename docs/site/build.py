@@ -199,7 +199,9 @@ def _help_text(text: str | None) -> list[str]:
     lines = []
     for paragraph in (text or "").replace("\b\n", "").split("\n\n"):
         calls = any(line.lstrip().startswith("abnet ") for line in paragraph.splitlines())
-        lines += ["```sh", inspect.cleandoc(paragraph), "```"] if calls else [paragraph.replace("*", "\\*")]
+        lines += (
+            ["```sh", inspect.cleandoc(paragraph), "```"] if calls else [options_as_code(paragraph.replace("*", "\\*"))]
+        )
         lines.append("")
     return lines
 
@@ -213,10 +215,24 @@ def _option_name(item: Any) -> str:
 
 def _option_text(item: Any) -> str:
     text = (item.help or "").replace("\n", " ").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
-    text = re.sub(r"(?<![\w`-])(--[a-z-]+)", r"`\1`", text)  # two hyphens would be set as a dash
+    text = options_as_code(text)
     shown = item.show_default and item.default not in (None, False, (), []) and not callable(item.default)
     ending = " **Required.**" if item.required else f" Default: `{item.default}`." if shown else ""
     return text + ending
+
+
+def options_as_code(text: str) -> str:
+    """Names of options between backticks, since two hyphens would be set as a dash; what is code already stays.
+
+    Examples
+    --------
+    >>> options_as_code("With --json, as `abnet compare --json` prints it.")
+    'With `--json`, as `abnet compare --json` prints it.'
+    """
+    parts = text.split("`")
+    return "`".join(
+        part if place % 2 else re.sub(r"(?<![\w-])(--[a-z-]+)", r"`\1`", part) for place, part in enumerate(parts)
+    )
 
 
 # Staging

@@ -103,6 +103,38 @@ def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.ran
     np.testing.assert_allclose(points[:, 1], found.contributions[:, 2, 0])
 
 
+def test_the_beeswarm_of_several_classes_has_a_panel_for_each_with_its_contributions(rng: np.random.Generator) -> None:
+    labels = Labels(np.array(["c1", "c10", "c2", "c3", "c4"]))
+    model, X = exported("classes", 5, labels=labels), rows(rng, 20)
+    found = explain_model(model, X, background=X[:4])
+    figure = beeswarm_figure(found, most=3)
+    panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
+    assert [axes.get_title(loc="left") for axes in panels] == ["c1", "c2", "c3", "c4", "c10"]
+    for axes in panels:
+        c = list(labels.names).index(axes.get_title(loc="left"))
+        most = np.argsort(-np.abs(found.contributions[:, :, c]).mean(axis=0))[:3]
+        assert len(axes.collections) == 3
+        for place, (j, drawn) in enumerate(zip(most, axes.collections, strict=True)):
+            points = np.asarray(drawn.get_offsets())
+            np.testing.assert_allclose(points[:, 0], found.contributions[:, j, c])
+            assert np.abs(points[:, 1] - place).max() < 0.5
+        assert axes.get_xlim() == panels[0].get_xlim()
+    alone = beeswarm_figure(found, output=2, most=1).axes[0].collections[0]
+    largest = np.abs(found.contributions[:, :, 2]).mean(axis=0).argmax()
+    np.testing.assert_allclose(np.asarray(alone.get_offsets())[:, 0], found.contributions[:, largest, 2])
+
+
+def test_dependence_is_drawn_for_the_class_that_the_column_moves_most(rng: np.random.Generator) -> None:
+    model, X = exported("classes", 5), rows(rng, 20)
+    found = explain_model(model, X, background=X[:4])
+    for j in range(5):
+        c = int(np.abs(found.contributions[:, j]).mean(axis=0).argmax())
+        axes = dependence_figure(found, j).axes[0]
+        points = np.asarray(axes.collections[0].get_offsets())
+        np.testing.assert_allclose(points[:, 1], found.contributions[:, j, c])
+        assert f"P({model.labels.names[c]})" in axes.get_ylabel()
+
+
 def test_dependence_is_in_the_units_of_the_table(rng: np.random.Generator) -> None:
     """Numbers as they are written, missing ones left out; categories side by side; free text has no such figure."""
     base = TableMap((
@@ -144,6 +176,8 @@ def test_importance_is_drawn_with_and_without_labels(rng: np.random.Generator) -
     figure = importance_figure(judged, most=4)
     assert len(figure.axes) == 2
     assert widths(figure) == [one.contribution for one in judged.ranked()[:4]]
+    grown = [f"{100 * (one.error_growth or 0.0):+.1f}".replace("-0.0", "+0.0") for one in judged.ranked()[:4]]
+    assert [text.get_text() for text in figure.axes[1].texts] == grown
     assert widths(region_mass_figure(judged)) == [100 * one.probability for one in judged.regions.listed]  # type: ignore[union-attr]
     orders = [bar.get_height() for bar in spectrum_figure(judged).axes[0].patches]  # type: ignore[attr-defined]
     assert sum(orders) == pytest.approx(100)

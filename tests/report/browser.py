@@ -138,8 +138,9 @@ class Browser:
         path.write_bytes(base64.b64decode(found["data"]))
 
     def print(self, path: Path) -> None:
-        """The page as a PDF."""
-        path.write_bytes(base64.b64decode(self.ask("Page.printToPDF", printBackground=True)["data"]))
+        """The page as a PDF, on the paper that it asks for."""
+        made = self.ask("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
+        path.write_bytes(base64.b64decode(made["data"]))
 
 
 def _above(descriptor: int) -> int:

@@ -66,3 +66,16 @@ def given(model: Model, n: int = 120) -> GivenRows:
     labels = codes(model, n)
     labels[::7] = (labels[::7] + 1) % model.n_classes
     return measure_rows(model, prepared(model, n), labels)
+
+
+def plain(kind: str) -> Model:
+    """A model of a dozen numeric columns with usual names."""
+    names = tuple(f"{part} {what}" for part in ("mean", "worst", "least") for what in ("size", "weight", "age", "rate"))
+    return models.model(kind, 12, feature_names=names, card=card(target="outcome", rivals=()))
+
+
+def plain_rows(model: Model, n: int = 150) -> GivenRows:
+    X = np.random.default_rng(2).normal(size=(n, 12))
+    labels = model.predictor.votes(X)
+    labels[::5] = (labels[::5] + 1) % model.n_classes
+    return measure_rows(model, X, labels)

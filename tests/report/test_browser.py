@@ -1,6 +1,8 @@
 """The page in a real browser: inert, silent, narrow enough, readable, and as right as Python."""
 
 import json
+import shutil
+import subprocess
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -169,6 +171,28 @@ def test_it_prints_on_white_paper_without_the_form(browser: Browser, page: Path,
         assert browser.value(f"getComputedStyle(document.querySelector('{hidden}')).display") == "none"
     browser.print(tmp_path / "page.pdf")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="pdftoppm is not installed")
+@pytest.mark.parametrize("kind", ["mixture", "classes"])
+def test_no_printed_page_but_the_last_is_left_empty(browser: Browser, tmp_path: Path, kind: str) -> None:
+    model = pages.plain(kind)
+    (tmp_path / "page.html").write_text(report_page(model, pages.plain_rows(model)), encoding="utf-8")
+    browser.show(tmp_path / "page.html")
+    browser.print(tmp_path / "page.pdf")
+    subprocess.run(["pdftoppm", "-r", "30", "-gray", tmp_path / "page.pdf", tmp_path / "sheet"], check=True)
+    filled = [share_filled(path) for path in sorted(tmp_path.glob("sheet*.pgm"))]
+    assert 3 < len(filled) < 10
+    assert min(filled[:-1]) > 0.7
+
+
+def share_filled(path: Path) -> float:
+    """How far down a sheet of A4 is printed, between its margins."""
+    _, size, _, pixels = path.read_bytes().split(b"\n", 3)
+    width, height = map(int, size.split())
+    grey = np.frombuffer(pixels, np.uint8).reshape(height, width)
+    top, bottom = round(height * 14 / 297), round(height * (297 - 16) / 297)
+    return float((np.flatnonzero((grey[top:bottom] < 235).any(axis=1)).max() + 1) / (bottom - top))
 
 
 # The form against Python

@@ -81,7 +81,7 @@ def read(page: str) -> Reader:
 
 OURS = {
     "html", "head", "meta", "title", "style", "body", "header", "p", "h1", "nav", "ul", "li", "a", "main", "section",
-    "h2", "h3", "span", "code", "pre", "strong", "figure", "figcaption", "svg", "rect", "line", "text", "desc",
+    "h2", "h3", "h4", "span", "code", "pre", "strong", "figure", "figcaption", "svg", "rect", "line", "text", "desc",
     "polyline", "circle", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "small", "details", "summary",
     "div", "form", "noscript", "footer", "script", "dl", "dt", "dd", "ol", "g",
 }  # fmt: skip
@@ -197,7 +197,23 @@ def test_abstaining_is_told() -> None:
     assert 0 < answered < 200
     assert given.measures.n_answered == answered
     assert given.measures.confusion[:, 2].sum() == 200 - answered
-    assert f"answered {answered:,}" in read(report_page(model, given)).text
+    assert f" {answered:,} ({percent(answered / 200)}) " in read(report_page(model, given)).text
+    assert number_of(page) == "5%"  # the promise of the decision, not of the plain vote
+
+
+def test_a_goal_that_every_row_meets_leaves_none_to_people() -> None:
+    scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
+    decision, made = meet(
+        TargetError(0.05), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+    )
+    assert decision is not None
+    assert decision.threshold is not None
+    assert decision.threshold < 0
+    model = replace(models.model("mixture", 4, certificate=certificate().adding(made)), decision=decision)
+    found = read(report_page(model)).text
+    assert "answers every row" in found
+    assert "only if its score" not in found
+    assert "It gives no answer" not in found
 
 
 def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
@@ -218,6 +234,39 @@ def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     share = model.probabilities_from_scores(np.array([-0.25]))[0, 1]
     assert f"if the score for yes is above -0.25 (a probability above {percent(share)}), and no otherwise" in found
     assert "at least 90% of new rows of class yes" in found
+    assert number_of(report_page(model, given)) == "90%"
+    alarms = int(np.sum((codes == 0) & (model.predict(X) == "yes")))
+    assert f"{alarms:,} of {int(np.sum(codes == 0)):,}" in found[: found.index("Error rates compared")]
+    assert "bound of the plain vote is" not in found  # by class: it is not about these answers
+
+
+def number_of(page: str) -> str:
+    """The number at the top of the first page."""
+    return re.findall(r'<span class="number">(.*?)</span>', page)[0]
+
+
+def test_a_goal_that_could_not_be_certified_is_warned_of_on_the_first_page() -> None:
+    scores, truth = np.linspace(-1.0, 1.0, 40), (np.arange(40) >= 20).astype(int)
+    decision, made = meet(
+        TargetRecall(0.99, positive="yes"), Held(scores, truth), scores, truth, ("no", "yes"), Terms(),
+        keys=np.arange(40),
+    )  # fmt: skip
+    assert decision is None
+    model = models.model("mixture", 4, labels=Labels(np.array(["no", "yes"])), certificate=certificate().adding(made))
+    page = report_page(model)
+    first = read(page).text.split("What is certified")[1]  # after the contents
+    assert "could not be certified" in first
+    assert "plain vote" in first
+    assert number_of(page) == percent_up(model.certificate_.vote_error_bound)  # type: ignore[union-attr, arg-type]
+
+
+def test_errors_on_test_rows_are_not_those_that_a_bound_counts() -> None:
+    """A comparison judges on other rows, where more errors may be seen than the bound allows."""
+    (peer,) = peers_of([{"name": "forest", "bound": 0.125, "test_error": 0.2}])
+    assert (peer.seen, peer.tested) == (None, 0.2)
+    found = read(report_page(pages.hostile(), rivals=[peer])).text
+    assert "at most 12.5% (test rows: 20%)" in found
+    assert "seen: 20%" not in found
 
 
 def test_a_model_that_is_worse_says_so() -> None:
@@ -352,7 +401,7 @@ def test_other_models_may_be_given() -> None:
         [{"name": "forest", "bound": 0.125, "test_error": 0.08}, {"name": "tree", "test_error": 0.2}, {"a": 1}]
     )
     found = read(report_page(model, rivals=peers)).text
-    assert "forest at most 12.5% (seen: 8%)" in found
+    assert "forest at most 12.5% (test rows: 8%)" in found
     assert "tree 20% (estimate)" in found
     assert "svg onload" not in found
 

@@ -1,11 +1,14 @@
 """Pictures of the report row by row: dots stand where the contributions are, in the units of the table."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from abnet.explanation import explain_model
+from abnet.explanation import ExplanationPlan, explain, explain_model
+from abnet.explanation.model_explanation import ROW_EVALUATIONS
+from abnet.labels import Labels
 from abnet.model.model import Model
 from abnet.predictors.compact import Compact
 from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
@@ -13,6 +16,7 @@ from abnet.preparation.table_map import TableMap
 from abnet.report.moves import direction_text
 from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
+from export.models import model as exported
 
 BASE = TableMap((
     NumericColumn("age", 50.0, 50.0, 10.0, True),
@@ -31,30 +35,90 @@ def explained(rng: np.random.Generator, n: int = 30):  # type: ignore[no-untyped
     return explain_model(MODEL, rows, background={name: cells[:4] for name, cells in rows.items()})
 
 
+def plan_of(model: Model, X: np.ndarray) -> ExplanationPlan:
+    """As `explain_model` has it."""
+    return ExplanationPlan.of(model, X[:5], pairs=2).thinned(ROW_EVALUATIONS)
+
+
+def dots_by_line(picture: str) -> dict[str, np.ndarray]:
+    """Where the dots of each column stand, read back with the scale of the picture: contributions."""
+    axis = re.findall(r'<text x="([\d.]+)%" y="18".*?>(.*?)<', picture)
+    places = np.array([float(place) for place, _ in axis])
+    ticks = np.array([float(text.replace("−", "-").strip("%")) for _, text in axis])
+    assert len(ticks) > 1
+    lines = re.findall(r"<li><p><span>(.*?)</span></p>(.*?)</li>", picture, re.DOTALL)
+    slope = (ticks[-1] - ticks[0]) / (places[-1] - places[0]) / 100
+    return {
+        name: ticks[0] / 100 + slope * (np.array(re.findall(r'<circle cx="(.*?)%"', line), float) - places[0])
+        for name, line in lines
+    }
+
+
 def test_every_row_is_a_dot_at_its_contribution(rng: np.random.Generator) -> None:
     found = explained(rng)
-    made = swarms(MODEL, found)
+    made = swarms(found)
     assert made is not None
-    lines = re.findall(r"<li><p>.*?</li>", str(made["picture"]), re.DOTALL)
-    assert len(lines) == 3
-    ends = [float(text.strip("%")) / 100 for text in re.findall(r'class="tick.*?">(.*?)<', str(made["picture"]))]
-    for line, one in zip(lines, found.ranked(), strict=True):
-        place = found.importance.index(one)
-        dots = np.sort([float(x) for x in re.findall(r'<circle cx="(.*?)%"', line)])
-        expected = (found.contributions[:, place, 0] - ends[0]) / (ends[-1] - ends[0]) * 100
-        np.testing.assert_allclose(dots, np.sort(expected), atol=0.06)
-    assert 'class="v"' in lines[[one.column for one in found.ranked()].index("city")]
-    assert 'class="v4"' in lines[[one.column for one in found.ranked()].index("age")]
+    (panel,) = made["panels"]
+    lines = dots_by_line(str(panel["picture"]))
+    assert list(lines) == [one.column for one in found.ranked()]
+    for place, one in enumerate(found.importance):
+        expected = np.sort(found.contributions[:, place, 0])
+        np.testing.assert_allclose(np.sort(lines[one.column]), expected, atol=0.002 * np.ptp(found.contributions))
+    parts = re.findall(r"<li><p>.*?</li>", str(panel["picture"]), re.DOTALL)
+    assert 'class="v"' in parts[list(lines).index("city")]
+    assert 'class="v4"' in parts[list(lines).index("age")]
+
+
+def test_several_classes_have_a_beeswarm_each_of_their_own_shapley_values(rng: np.random.Generator) -> None:
+    """Panels in natural order, each with the columns that move its class most, all on one scale."""
+    labels = Labels(np.array(["c1", "c10", "c2", "c3", "c4"]))
+    model = exported("classes", 6, labels=labels, feature_names=tuple("abcdef"))
+    X = rng.normal(size=(40, 6))
+    found = explain_model(model, X, background=X[:5])
+    values = np.stack([row.contributions for row in explain(model, X, plan=plan_of(model, X))])
+    np.testing.assert_allclose(found.contributions, values)
+    made = swarms(found)
+    assert made is not None
+    assert [panel["title"] for panel in made["panels"]] == ["c1", "c2", "c3", "c4", "c10"]
+    scales = {tuple(re.findall(r'<text x="([\d.]+)%" y="18".*?>(.*?)<', str(p["picture"]))) for p in made["panels"]}
+    assert len(scales) == 1
+    for panel in made["panels"]:
+        of_class = values[:, :, list(labels.names).index(panel["title"])]
+        most = np.argsort(-np.abs(of_class).mean(axis=0))[:4]
+        lines = dots_by_line(str(panel["picture"]))
+        assert list(lines) == ["abcdef"[j] for j in most]
+        for j, dots in zip(most, lines.values(), strict=True):
+            np.testing.assert_allclose(np.sort(dots), np.sort(of_class[:, j]), atol=0.002 * np.ptp(values))
+
+
+def test_of_many_classes_those_that_are_moved_most_have_panels(rng: np.random.Generator) -> None:
+    found = explained(rng)
+    names = tuple(f"k{i}" for i in range(15))
+    contributions = rng.normal(size=(30, 3, 15)) * np.arange(1, 16)
+    many = replace(found, classes=names, contributions=contributions)
+    made = swarms(many)
+    assert made is not None
+    assert [panel["title"] for panel in made["panels"]] == [f"k{i}" for i in range(3, 15)]
+    assert "12 classes" in made["words"]
+
+
+def test_dependence_of_several_classes_is_that_of_the_class_moved_most(rng: np.random.Generator) -> None:
+    found = explained(rng)
+    contributions = rng.normal(size=(30, 3, 4)) * np.array([1.0, 1.0, 9.0, 1.0])
+    many = replace(found, classes=("p", "q", "r", "s"), contributions=contributions)
+    assert all("P(r)" in str(picture) for picture in dependences(many))
 
 
 def test_dependence_has_the_numbers_dates_and_categories_of_the_table(rng: np.random.Generator) -> None:
     found = explained(rng)
-    by_name = dict(zip([one.column for one in found.ranked()], map(str, dependences(MODEL, found)), strict=True))
+    by_name = dict(zip([one.column for one in found.ranked()], map(str, dependences(found)), strict=True))
     ticks = re.findall(r'class="tick middle">(.*?)<', by_name["age"])
     assert 0 <= float(ticks[0]) <= 20
     assert 80 <= float(ticks[-1]) <= 100
     assert by_name["age"].count("<circle") == 29  # the missing one has no place
-    assert all(re.fullmatch(r"202[0-4]-\d\d-\d\d", day) for day in re.findall(r'tick middle">(.*?)<', by_name["when"]))
+    days = re.findall(r'tick middle">(.*?)<', by_name["when"])
+    assert len(days) > 1
+    assert all(re.fullmatch(r"202[0-4](-\d\d)?", day) for day in days)
     assert by_name["city"].index("Rome") < by_name["city"].index("Oslo")  # the highest contribution first
 
 

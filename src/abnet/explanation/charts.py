@@ -9,8 +9,8 @@ import numpy as np
 
 from abnet.explanation.direction import levels
 from abnet.explanation.model_explanation import ModelExplanation
-from abnet.explanation.row_explanation import RowExplanation, amount
-from abnet.plots import LOWERS, OKABE_ITO, RAISES, diverging, drawable, label_panel, save, styled
+from abnet.explanation.row_explanation import RowExplanation, amount, points
+from abnet.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save, styled
 from abnet.words import number_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ __all__ = [
 ]
 
 _UP, _DOWN = RAISES, LOWERS
+MOST_PANELS, PANEL_COLUMNS = 12, 5
+"""Classes that a beeswarm has panels for, and columns in each of them."""
 DEPENDENCES = 3
 """Columns whose dependence is drawn by `save_model_figures`: the most important ones."""
 _BAR: dict[str, Any] = {"height": 0.62, "linewidth": 0}
@@ -173,7 +175,7 @@ def _mass_bars(
     from matplotlib.colors import Normalize
 
     scale = Normalize(-1 if scores == 1 else 0, 1)
-    colours = diverging()
+    colours = _lowers_to_raises()
     fills = [colours(0.5 + 0.5 * value) for value in outputs]
     axes.barh(
         range(len(names)), masses, color=[*fills, *[OKABE_ITO["grey"]] * (len(names) - len(fills))],
@@ -184,6 +186,13 @@ def _mass_bars(
     bar = figure.colorbar(ScalarMappable(scale, shown), ax=axes, fraction=0.045, pad=0.02)
     bar.set_label("expected output H" if scores == 1 else "share of the class")
     bar.outline.set_linewidth(0.6)
+
+
+def _lowers_to_raises() -> Any:
+    """The colours of what lowers and raises a prediction, through white."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("lowers to raises", [LOWERS, "#FFFFFF", RAISES])
 
 
 def _upper_half(colours: Any) -> Any:
@@ -214,6 +223,13 @@ def importance_figure(found: ModelExplanation, *, most: int = 15) -> "Figure":
             panels[1].axvline(0, color="#AAAAAA", linewidth=0.8)
             _whiskers(panels[1], grown, [100 * (one.error_growth_error or 0.0) for one in ranked])
             _named(panels[1], [""] * len(ranked))
+            for place, one in enumerate(ranked):
+                growth, spread = one.error_growth or 0.0, one.error_growth_error or 0.0
+                at = (100 * (max(growth, 0.0) + spread), place)
+                panels[1].annotate(
+                    points(growth), at, xytext=(3, 0), textcoords="offset points", va="center", fontsize=8
+                )
+            panels[1].margins(x=0.18)
             panels[1].set_xlabel(f"percentage points ({found.n_shuffled:,} rows)")
             label_panel(panels[0], "a", "moves the answer by")
             label_panel(panels[1], "b", "shuffled, error grows by")
@@ -227,29 +243,48 @@ def _whiskers(axes: "Axes", values: list[float], errors: list[float]) -> None:
     )  # fmt: skip
 
 
-def beeswarm_figure(found: ModelExplanation, *, output: int | None = None, most: int = 12) -> "Figure":
+def beeswarm_figure(found: ModelExplanation, *, output: int | None = None, most: int | None = None) -> "Figure":
     """Each explained row's contribution of each column, coloured by the column's value, as in SHAP.
 
     Parameters
     ----------
     found : ModelExplanation
     output : int, optional
-        The class, where there are several; by default the first.
-    most : int
-        Columns shown, the most important first.
+        The class, where there are several. By default a panel for each class, on one scale; of more than 12 classes,
+        those that are moved most.
+    most : int, optional
+        Columns shown, those that move the class most first; by default 12, and 5 in each of several panels.
     """
-    c = output or 0
-    ranked = sorted(range(len(found.importance)), key=lambda j: -found.importance[j].contribution)[:most]
+    shown = found.outputs(MOST_PANELS) if output is None else [output]
+    lines = most or (12 if len(shown) == 1 else PANEL_COLUMNS)
+    ranked = [found.ranked_for(c)[:lines] for c in shown]
+    across = 1 if len(shown) == 1 else 2 if len(shown) <= 4 else 3
+    down = -(-len(shown) // across)
     with styled():
-        figure = _figure(len(ranked) + 1, 6.4)
-        axes = figure.subplots()
-        axes.axvline(0, color="#AAAAAA", linewidth=0.8)
-        for place, j in enumerate(ranked):
-            x = found.contributions[:, j, c]
-            axes.scatter(x, place + _swarm(x), s=9, linewidths=0, **_coloured(found.cells[j].numbers))
-        _named(axes, [drawable(found.importance[j].column, 30) for j in ranked])
-        _contribution_axis(axes.xaxis, found, c)
-        _value_bar(figure, axes)
+        from matplotlib.figure import Figure
+
+        bars = max(map(len, ranked))
+        height = 0.9 + 0.24 * (bars + 1) if across == 1 else 0.5 + down * (0.62 + 0.2 * bars)
+        figure = Figure(figsize=(6.4 if across == 1 else 3.0 * across + 0.6, height), layout="constrained")
+        panels = figure.subplots(down, across, sharex=True, squeeze=False).ravel()
+        for axes, c, places in zip(panels, shown, ranked, strict=False):
+            axes.axvline(0, color="#AAAAAA", linewidth=0.8)
+            for place, j in enumerate(places):
+                x = found.contributions[:, j, c]
+                shades = _coloured(found.cells[j].numbers)
+                axes.scatter(x, place + _swarm(x), s=9 if across == 1 else 5, linewidths=0, **shades)
+            _named(axes, [drawable(found.importance[j].column, 30 if across == 1 else 16) for j in places])
+            if across > 1:
+                axes.set_title(drawable(found.class_of(c), 24), loc="left", parse_math=False)
+                axes.xaxis.set_tick_params(labelbottom=True)
+        for axes in panels[len(shown) :]:
+            axes.set_axis_off()
+        _contribution_axis(panels[0].xaxis, found, shown[0])
+        if across > 1:
+            what = "the probability" if found.unit == "probability" else "the score"
+            panels[0].xaxis.set_label_text("")
+            figure.supxlabel(f"contribution to {what} of each class", fontsize=9)
+        _value_bar(figure, panels.tolist())
     return figure
 
 
@@ -282,7 +317,7 @@ def _low_to_high() -> Any:
     return colours.with_extremes(bad=OKABE_ITO["grey"])
 
 
-def _value_bar(figure: "Figure", axes: "Axes") -> None:
+def _value_bar(figure: "Figure", axes: "list[Axes]") -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
@@ -293,7 +328,7 @@ def _value_bar(figure: "Figure", axes: "Axes") -> None:
 
 
 def _contribution_axis(axis: Any, found: ModelExplanation, c: int) -> None:
-    name = drawable(found.classes[1 if found.contributions.shape[-1] == 1 else c], 16)
+    name = drawable(found.class_of(c), 16)
     what = f"P({name})" if found.unit == "probability" else f"the score for {name}"
     axis.set_label_text(f"contribution to {what}", parse_math=False)
     if found.unit == "probability":
@@ -305,12 +340,21 @@ def dependence_figure(found: ModelExplanation, column: int, *, output: int | Non
 
     Categories stand side by side, those with the highest contribution first.
 
+    Parameters
+    ----------
+    found : ModelExplanation
+    column : int
+        Its place among the columns.
+    output : int, optional
+        The class, where there are several; by default the one that the column moves most.
+
     Raises
     ------
     ValueError
         If the column is free text, which has neither numbers nor categories.
     """
-    c, cells, name = output or 0, found.cells[column], found.importance[column].column
+    c = found.most_moved(column) if output is None else output
+    cells, name = found.cells[column], found.importance[column].column
     y = found.contributions[:, column, c]
     if cells.numbers is None and cells.categories is None:
         raise ValueError(f"the column {name!r} is free text: it has no values to draw its contributions by.")
@@ -326,9 +370,11 @@ def dependence_figure(found: ModelExplanation, column: int, *, output: int | Non
             ranked = [level.name for level in levels(cells, y)]
             places = np.array([ranked.index(category) for category in cells.categories or ()])
             axes.scatter(places, y, s=12, color=LOWERS, linewidths=0)
-            axes.set_xticks(range(len(ranked)), [drawable(category, 14) for category in ranked])
+            names = [drawable(category, 18) for category in ranked]
+            axes.set_xticks(range(len(names)), names)
+            crowded = sum(map(len, names)) > 40  # side by side they would run into each other
             for label in axes.get_xticklabels():
-                label.set_parse_math(False)
+                label.set(parse_math=False, **({"rotation": 40, "ha": "right"} if crowded else {}))
         unit = f" ({drawable(cells.unit, 12)})" if cells.unit else ""
         axes.set_xlabel(f"{drawable(name, 40)}{unit}", parse_math=False)
         _contribution_axis(axes.yaxis, found, c)

@@ -11,11 +11,12 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.explanation.direction import CLEAR, Level, levels, rank_correlation
 from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import Unit, amount, as_read, bare, shown, unit_of
+from abnet.explanation.row_explanation import Unit, amount, as_read, bare, points, shown, unit_of
 from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.spectrum import WalshSpectrum, spectra
 from abnet.labels import winners
 from abnet.model.model import FittedClassifier, Model, model_of
+from abnet.natural_order import natural_order
 from abnet.threads import one_blas_thread
 from abnet.words import aligned, number_of, paragraphs, percent
 
@@ -119,6 +120,29 @@ class ModelExplanation:
             return "the score"
         return f"P({shown(self.classes[1])})" if len(self.classes) == 2 else "the probabilities"
 
+    @property
+    def sizes(self) -> Floats:
+        """Mean size of the contributions of each column to each output, (columns, C)."""
+        return np.asarray(np.abs(self.contributions).mean(axis=0))
+
+    def ranked_for(self, output: int) -> list[int]:
+        """Places of the columns that move one output, those that move it most first."""
+        sizes = self.sizes[:, output]
+        return [j for j in np.argsort(-sizes, kind="stable").tolist() if sizes[j] > 0]
+
+    def outputs(self, most: int) -> list[int]:
+        """The outputs in the natural order of their classes; of more than `most`, those that are moved most."""
+        moved = np.argsort(-self.sizes.sum(axis=0), kind="stable")[:most].tolist()
+        return [moved[place] for place in natural_order([self.class_of(c) for c in moved])]
+
+    def most_moved(self, column: int) -> int:
+        """The output that a column moves most: the class to draw its contributions for."""
+        return int(np.argmax(self.sizes[column]))
+
+    def class_of(self, output: int) -> str:
+        """The class that an output is about: of two classes the second."""
+        return self.classes[1 if self.contributions.shape[-1] == 1 else output]
+
     def _repr_html_(self) -> str:
         from abnet.explanation.notebook import model_html
 
@@ -152,13 +176,14 @@ class ModelExplanation:
         if self.error is not None:
             head += f", and by how much the error of {percent(self.error)} grows when a column is shuffled "
             head += f"({number_of(self.n_shuffled, 'row')}; ± one standard error)"
-        two = len(self.classes) == 2
-        lines = [["column", "moves by", "", *["effect"] * two, *["error grows by", ""] * judged]]
-        for one in self.ranked()[:most]:
+        known = [self.effect(one) for one in self.ranked()[:most]]
+        told = any(known)
+        lines = [["column", "moves by", "", *["effect"] * told, *["error grows by", ""] * judged]]
+        for one, effect in zip(self.ranked(), known, strict=False):
             moved_by = [amount(one.contribution, self.unit), f"± {bare(one.contribution_error, self.unit)}"]
-            cells = [shown(one.column), *moved_by, *([self.effect(one)] if two else [])]
+            cells = [shown(one.column), *moved_by, *[effect] * told]
             if one.error_growth is not None and one.error_growth_error is not None:
-                cells += [f"{100 * one.error_growth:+.1f} points", f"± {100 * one.error_growth_error:.1f}"]
+                cells += [f"{points(one.error_growth)} points", f"± {100 * one.error_growth_error:.1f}"]
             lines.append(cells)
         rest = len(self.importance) - most
         more = f"\n… and {rest} more" if rest > 0 else ""
@@ -170,14 +195,40 @@ class ModelExplanation:
         found = levels(self.cells[place], self.contributions[:, place, output])
         return [level for level in found if level.n_rows > 1] or found
 
+    def towards(self, one: ColumnImportance) -> tuple[str | None, str | None]:
+        """The classes towards which, and away from which, higher values of a numeric column move the answers.
+
+        Of several classes, those that the column moves most among the ones with a clear direction; None where no class
+        has one.
+        """
+        place = [other.column for other in self.importance].index(one.column)
+        found = self.contributions[:, place]
+        if found.shape[-1] == 1:
+            r = one.direction or 0.0
+            sides = (1, 0) if r >= CLEAR else (0, 1) if r <= -CLEAR else ()
+            return (self.classes[sides[0]], self.classes[sides[1]]) if sides else (None, None)
+        ranked = [(rank_correlation(self.cells[place], found[:, c]) or 0.0, c) for c in self._moved_by(place)]
+        up, down = (next((self.classes[c] for r, c in ranked if side * r >= CLEAR), None) for side in (1, -1))
+        return up, down
+
+    def _moved_by(self, column: int) -> list[int]:
+        return np.argsort(-self.sizes[column], kind="stable").tolist()
+
     def effect(self, one: ColumnImportance) -> str:
-        """Which way higher values of a column, or its categories, move the probability of the second class."""
-        found = self.levels(one)
+        """Which way a column moves the answers, in a few words; "" where that is not known.
+
+        Of two classes: how higher values, or categories, move the probability of the second. Of several: towards which
+        class higher values move the answers, and away from which.
+        """
+        if one.contribution == 0:
+            return ""
+        if self.contributions.shape[-1] > 1:
+            up, down = self.towards(one)
+            return ", ".join(filter(None, (up and f"towards {shown(up, 12)}", down and f"away from {shown(down, 12)}")))
         if one.direction is not None:
             return "varies" if abs(one.direction) < CLEAR else "rising" if one.direction > 0 else "falling"
-        if len(found) < 2 or one.contribution == 0:
-            return ""
-        return f"{shown(found[0].name, 16)} up, {shown(found[-1].name, 16)} down"
+        found = self.levels(one)
+        return f"{shown(found[0].name, 10)} up, {shown(found[-1].name, 10)} down" if len(found) > 1 else ""
 
     def _region_text(self, regions: RowRegions) -> str:
         lines = [["network", "neurons", "holds", "expected output"]]

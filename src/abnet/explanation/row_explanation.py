@@ -33,6 +33,7 @@ __all__ = [
     "bare",
     "explain",
     "explain_inputs",
+    "points",
     "row_cells",
     "shown",
     "unit_of",
@@ -62,8 +63,20 @@ def amount(value: float, unit: Unit, *, sign: bool = False) -> str:
     >>> amount(0.978, "probability"), amount(-0.0312, "probability", sign=True), amount(0.5, "score", sign=True)
     ('97.8%', '-3.1%', '+0.500')
     """
-    plus = "+" if sign else ""
-    return f"{100 * value:{plus}.1f}%" if unit == "probability" else f"{value:{plus}.3f}"
+    if unit == "probability":
+        return f"{points(value)}%" if sign else f"{100 * value:.1f}%"
+    return f"{round(value, 3) + 0.0:{'+' * sign}.3f}"
+
+
+def points(value: float) -> str:
+    """A change of a rate in percentage points, with its sign; nearly nothing is +0.0.
+
+    Examples
+    --------
+    >>> points(0.0271), points(-0.0001)
+    ('+2.7', '+0.0')
+    """
+    return f"{round(100 * value, 1) + 0.0:+.1f}"
 
 
 def shown(text: str, most: int = 40) -> str:

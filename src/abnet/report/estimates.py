@@ -9,9 +9,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
+from abnet.natural_order import natural_order
 from abnet.report.markup import drawn, rendered, short, table
 from abnet.report.measures import RowMeasures
-from abnet.report.order import natural_order
 from abnet.report.svg import Series, chart
 from abnet.words import number_of, percent
 
@@ -25,16 +25,20 @@ def estimates_section(model: Model, m: RowMeasures | None) -> Markup:
     """What the given rows say: error, probabilities and confusion."""
     if m is None:
         return rendered("estimates.html", measured=False)
-    figures = [["error rate", f"{percent(m.error)} ({percent(m.low)} to {percent(m.high)})"], ["rows", f"{m.n_rows:,}"]]
-    if model.decision.kind == "abstain":
-        figures[0][0] = "error rate among answered rows"
-        figures.append(["answered", f"{m.n_answered:,} ({percent(m.n_answered / m.n_rows)})"])
-    figures += [] if m.log_loss is None else [["log loss", f"{m.log_loss:.3f}"]]
-    figures += [] if m.calibration_error is None else [["calibration error", percent(m.calibration_error)]]
+    answered = model.decision.kind == "abstain"
+    figures = {"error rate" + " among answered rows" * answered: percent(m.error)}
+    figures["95% limits"] = f"{percent(m.low)} to {percent(m.high)}"
+    figures["rows"] = f"{m.n_rows:,}"
+    if answered:
+        figures["answered"] = f"{m.n_answered:,} ({percent(m.n_answered / m.n_rows)})"
+    if m.log_loss is not None:
+        figures["log loss"] = f"{m.log_loss:.3f}"
+    if m.calibration_error is not None:
+        figures["calibration error"] = percent(m.calibration_error)
     return rendered(
         "estimates.html", measured=True, warning=fitted_warning(m), remarks=" ".join(_remarks(model, m)),
-        figures=table(["", ""], figures, caption="On the rows given", left=1), reliability=_reliability(model, m),
-        risk=_risk(m), confusion=_confusion(model, m),
+        figures=table(list(figures), [list(figures.values())], caption="On the rows given", left=0),
+        reliability=_reliability(model, m), risk=_risk(m), confusion=_confusion(model, m),
     )  # fmt: skip
 
 

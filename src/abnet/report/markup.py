@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from abnet.templates import templates
 
-__all__ = ["drawn", "rendered", "short", "table", "with_code"]
+__all__ = ["drawn", "rendered", "short", "table", "typeset", "with_code"]
 
 
 def rendered(template: str, **context: Any) -> Markup:
@@ -63,3 +63,14 @@ def short(text: str, most: int = 24) -> str:
     'abc…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def typeset(number: str) -> str:
+    """A number with a minus sign, where it has a hyphen.
+
+    Examples
+    --------
+    >>> typeset("-3.1%")
+    '−3.1%'
+    """
+    return number.replace("-", "−")

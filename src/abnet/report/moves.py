@@ -8,11 +8,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.explanation.background import ExplanationPlan, column_layout
-from abnet.explanation.direction import CLEAR, Level, rank_correlation
+from abnet.explanation.direction import Level
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model_inputs
-from abnet.explanation.row_explanation import amount, bare
+from abnet.explanation.row_explanation import amount, bare, points
 from abnet.model.model import Model
-from abnet.report.markup import rendered, short, table
+from abnet.report.markup import rendered, short, table, typeset
 from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
@@ -68,24 +68,13 @@ def _spaced(n: int, most: int) -> NDArray[np.intp]:
 
 def direction_text(model: Model, one: ColumnImportance, found: ModelExplanation) -> str:
     """Which way a column moves the answers, in a few words; empty where that is not known."""
-    names, place = model.labels.names, [other.column for other in found.importance].index(one.column)
-    contributions = found.contributions[:, place]
     if one.contribution == 0:
         return ""
-    if found.cells[place].numbers is None:
+    if found.cells[[other.column for other in found.importance].index(one.column)].numbers is None:
         return _categories_text(model, one, found)
-    if model.n_classes == 2:
-        direction = one.direction or 0.0
-        return _towards(short(names[int(direction > 0)], 40) if abs(direction) >= CLEAR else "", "")
-    sizes = np.abs(contributions).mean(axis=0)
-    ranked = [(rank_correlation(found.cells[place], contributions[:, c]) or 0.0, c) for c in np.argsort(-sizes)]
-    up, down = (next((names[c] for r, c in ranked if side * r >= CLEAR), "") for side in (1, -1))
-    return _towards(short(up, 40), short(down, 40))
-
-
-def _towards(up: str, down: str) -> str:
-    """Examples: ``higher values: towards a, away from b``."""
-    parts = filter(None, (up and f"towards {up}", down and f"away from {down}"))
+    up, down = found.towards(one)
+    away = None if model.n_classes == 2 else down  # of two classes, away from one is towards the other
+    parts = filter(None, (up and f"towards {short(up, 40)}", away and f"away from {short(away, 40)}"))
     return f"higher values: {listed}" if (listed := ", ".join(parts)) else "no single direction"
 
 
@@ -124,7 +113,7 @@ def moves_section(model: Model, found: ModelExplanation | None, *, given: bool) 
     )
     return rendered(
         "moves.html", bars=bar_chart(bars, "Importance of the columns", found.unit == "probability"), words=words,
-        growth=_growth(found, ranked), swarms=swarms(model, found), dependences=dependences(model, found),
+        growth=_growth(found, ranked), swarms=swarms(found), dependences=dependences(found),
         regions=_regions(model, found, given=given),
     )  # fmt: skip
 
@@ -136,7 +125,7 @@ def _growth(found: ModelExplanation, ranked: list[ColumnImportance]) -> Markup |
     lines = [
         [
             short(one.column, 60),
-            f"{100 * one.error_growth:+.1f} points",
+            f"{typeset(points(one.error_growth))} points",
             f"± {100 * (one.error_growth_error or 0.0):.1f}",
         ]
         for one in ranked[:MOST_BARS]

@@ -22,6 +22,7 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.labels import Labels
 from abnet.model.model import FittedClassifier, Model, model_of
+from abnet.natural_order import natural_order
 from abnet.progress import tell
 from abnet.report.columns import columns_section, form_fields, medoid
 from abnet.report.estimates import estimates_section
@@ -29,7 +30,6 @@ from abnet.report.learning import learning_section
 from abnet.report.markup import rendered, short
 from abnet.report.measures import GivenRows, measure_rows
 from abnet.report.moves import moves_of, moves_section, page_plan
-from abnet.report.order import natural_order
 from abnet.report.promise import Peer, peers_of, promise_section
 from abnet.report.repeat import repeat_section
 from abnet.report.summary import About, about_rows, summary_section

@@ -11,8 +11,8 @@ from abnet.certificates.certificate import Certificate, ClassBounds
 from abnet.certificates.sentences import said
 from abnet.certificates.sentences import table as certificate_table
 from abnet.model.model import Model
+from abnet.natural_order import natural_order
 from abnet.report.markup import rendered, table, with_code
-from abnet.report.order import natural_order
 
 __all__ = ["Peer", "better_peers", "peers_of", "promise_section", "weak_classes"]
 
@@ -27,12 +27,15 @@ class Peer:
     bound : float or None
         Certified limit of its error.
     seen : float or None
-        Its error on the rows that it was judged on.
+        Its error on the rows that the bound counts.
+    tested : float or None
+        Its error on other rows, set aside for a test.
     """
 
     name: str
     bound: float | None
-    seen: float | None
+    seen: float | None = None
+    tested: float | None = None
 
 
 def peers_of(records: Any) -> tuple[Peer, ...]:
@@ -41,18 +44,17 @@ def peers_of(records: Any) -> tuple[Peer, ...]:
     Examples
     --------
     >>> peers_of([{"name": "forest", "bound": 0.1, "test_error": 0.05}, {"name": "abnet fit", "is_fit": True}, 3])
-    (Peer(name='forest', bound=0.1, seen=0.05),)
+    (Peer(name='forest', bound=0.1, seen=None, tested=0.05),)
     """
     found = []
     for record in records if isinstance(records, list | tuple) else []:
         if not isinstance(record, Mapping) or not isinstance(record.get("name"), str) or record.get("is_fit"):
             continue
-        seen, errors, n = _rate(record.get("test_error")), record.get("errors"), record.get("n_examples")
-        if seen is None and isinstance(errors, int) and isinstance(n, int) and n > 0:
-            seen = _rate(errors / n)
-        bound = _rate(record.get("bound"))
-        if bound is not None or seen is not None:
-            found.append(Peer(record["name"], bound, seen))
+        errors, n = record.get("errors"), record.get("n_examples")
+        seen = _rate(errors / n) if isinstance(errors, int) and isinstance(n, int) and n > 0 else None
+        bound, tested = _rate(record.get("bound")), _rate(record.get("test_error"))
+        if bound is not None or seen is not None or tested is not None:
+            found.append(Peer(record["name"], bound, seen, tested))
     return tuple(found)
 
 

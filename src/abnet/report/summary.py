@@ -1,6 +1,7 @@
 """The first page: the promise as one number, the decision rule, what to watch out for, and what moves the answers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.sentences import assumptions, sentence
+from abnet.certificates.statement import Statement
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import amount
 from abnet.model.model import Model
@@ -18,7 +20,7 @@ from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
-from abnet.words import confidence, number_of, percent, percent_up
+from abnet.words import confidence, figure_up, number_of, percent, percent_down, percent_up, stated
 
 __all__ = ["About", "about_rows", "summary_section"]
 
@@ -85,6 +87,9 @@ def _headline(model: Model) -> dict[str, Any]:
         return {"number": None, "verdict": "No certificate for its answers.", "verdict_words": words}
     grouped = c.facts.n_groups is not None
     where = "a new group, averaged over its rows," if grouped else "new data"
+    goal = _goal(model)
+    if goal is not None:
+        return _goal_headline(goal, c, where)
     plain = _plain_vote(model)
     majority = c.majority_class_error
     beside = (
@@ -97,6 +102,36 @@ def _headline(model: Model) -> dict[str, Any]:
         f"confidence; {percent(c.empirical_error)} of {number_of(c.facts.n_rows, 'counted row')} were wrong.{beside}"
     )
     return {"number": percent_up(bound), "number_words": words}
+
+
+def _goal(model: Model) -> Statement | None:
+    """What is promised of a decision that is not the plain vote; None where nothing is."""
+    c = model.certificate_
+    if c is None or model.decision.kind == "argmax":
+        return None
+    return next((s for s in c.statements if "threshold" in s.rule and s.value is not None), None)
+
+
+def _goal_headline(goal: Statement, c: Certificate, where: str) -> dict[str, Any]:
+    """The promise of the decision as one number, and what the plain vote would reach."""
+    value, name = goal.value or 0.0, short(goal.name or "", 60)
+    what = {
+        "recall": f"recall of {name} (lower bound): the share of {name} rows that the decision rule finds",
+        "precision": f"precision for {name} (lower bound): the share of rows called {name} that are {name}",
+        "error": "error rate among answered rows (upper bound)",
+        "cost": "expected cost of a row under the decision rule (upper bound)",
+    }.get(goal.quantity, f"{goal.quantity} of the decision rule ({goal.side})")
+    counted = goal.counted
+    seen = f"; {counted['failures']:,} of {counted['trials']:,} counted rows failed" if "failures" in counted else ""
+    covered = next((s for s in c.statements if s.quantity == "coverage" and s.value is not None), None)
+    answered = "" if covered is None else f" At least {percent_down(covered.value or 0.0)} of the rows are answered."
+    plain = "" if c.vote_error_bound is None else (
+        f" Without the rule, the plain vote errs on at most {percent_up(c.vote_error_bound)}."
+    )  # fmt: skip
+    apart = " Each of these statements holds with its own confidence." if answered or plain else ""
+    promised = f"{what}, on {where} from the same source, with {confidence(goal.delta)} confidence{seen}."
+    words = f"{promised}{answered}{plain}{apart}"
+    return {"number": figure_up(value) if goal.quantity == "cost" else stated(value), "number_words": words}
 
 
 def _plain_vote(model: Model) -> str:
@@ -131,6 +166,8 @@ def _rule(model: Model) -> str:
             f"The model answers {short(names[positive], 60)} if the score for {short(names[positive], 60)} is above "
             f"{threshold!r}{share}, and {short(names[1 - positive], 60)} otherwise."
         )
+    if threshold < 0.0:  # below every sureness
+        return "The model answers every row: the goal is met without leaving any to a person."
     if model.n_classes == 2:
         what = f"the absolute value of its score is above {threshold!r}{_probability(model, threshold, 1)}"
     else:
@@ -149,11 +186,36 @@ def _probability(model: Model, score: float, code: int) -> str:
 
 
 def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:
-    c = model.certificate_
-    made = [*_useless(c), *_better(c, peers), *_weak(c, _plain_vote(model))]
+    c, plain = model.certificate_, _plain_vote(model)
+    # Of a decision with a cut, the bounds of the plain vote by class say nothing about the answers.
+    weak = _one_sided(model, measures) if model.decision.kind == "cut" else _weak(c, plain)
+    made = [*_not_met(model), *_useless(c), *_better(c, peers, plain), *weak]
     if measures is not None and measures.were_fitted:
         made.append(fitted_warning(measures))
     return made
+
+
+def _not_met(model: Model) -> list[str]:
+    """Goals that could not be certified: the model then answers by its plain vote."""
+    c = model.certificate_
+    missed = [] if c is None else [s for s in c.statements if s.value is None and "threshold" in s.rule]
+    return [f"{sentence(s, c.facts)} The model answers by its plain vote." for s in missed if c is not None]
+
+
+def _one_sided(model: Model, measures: RowMeasures | None) -> list[str]:
+    """What a certified recall or precision leaves open, with an estimate where rows were given."""
+    goal, names = _goal(model), model.labels.names
+    if goal is None or goal.quantity not in ("recall", "precision"):
+        return []
+    positive = int(model.decision.positive or 0)
+    name, other = short(names[positive], 60), short(names[1 - positive], 60)
+    truth, answer = (1 - positive, positive) if goal.quantity == "recall" else (positive, 1 - positive)
+    what = f"{other} rows are called {name}" if goal.quantity == "recall" else f"{name} rows are missed"
+    seen = ""
+    if measures is not None and measures.confusion[truth].sum():
+        wrong, total = int(measures.confusion[truth, answer]), int(measures.confusion[truth].sum())
+        seen = f" On the rows given it was {wrong:,} of {total:,} ({percent(wrong / total)}; an estimate)."
+    return [f"Nothing is certified about how many {what}.{seen}"]
 
 
 def _useless(c: Certificate | None) -> list[str]:
@@ -167,7 +229,7 @@ def _useless(c: Certificate | None) -> list[str]:
     ]
 
 
-def _better(c: Certificate | None, peers: tuple[Peer, ...]) -> list[str]:
+def _better(c: Certificate | None, peers: tuple[Peer, ...], plain: str) -> list[str]:
     found = better_peers(c, peers)
     if not found or c is None or c.vote_error_bound is None:
         return []
@@ -175,7 +237,7 @@ def _better(c: Certificate | None, peers: tuple[Peer, ...]) -> list[str]:
     verb = "is better here: its" if len(found) == 1 else "are better here: their"
     bounds = "bound is" if len(found) == 1 else "bounds are"
     own = percent_up(c.vote_error_bound)
-    return [f"{_and(listed, len(found))} {verb} certified {bounds} lower than this model’s {own}."]
+    return [f"{_and(listed, len(found))} {verb} certified {bounds} lower than the {own}{plain} of this model."]
 
 
 def _weak(c: Certificate | None, plain: str) -> list[str]:
@@ -237,9 +299,12 @@ def _limit(name: str, bound: float, seen: float | None, style: str) -> Bar:
 
 
 def _peer(peer: Peer) -> Bar:
+    name = short(peer.name, 120)
     if peer.bound is None:
-        return Bar(peer.name, f"{percent(peer.seen or 0.0)} (estimate)", peer.seen or 0.0, "other")
-    return _limit(peer.name, peer.bound, peer.seen, "other")
+        rate = peer.tested or peer.seen or 0.0
+        return Bar(name, f"{percent(rate)} (estimate)", rate, "other")
+    bar = _limit(name, peer.bound, peer.seen, "other")
+    return bar if peer.tested is None else replace(bar, text=f"{bar.text} (test rows: {percent(peer.tested)})")
 
 
 def _bars_words(bars: Sequence[Bar], peers: tuple[Peer, ...]) -> Markup:

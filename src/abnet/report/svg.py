@@ -1,13 +1,13 @@
 """Charts for a page: numbers become places in a picture; the templates draw it, and the style sheet colours it."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from abnet.report.markup import drawn
+from abnet.report.markup import drawn, typeset
 
 __all__ = ["Bar", "Series", "bar_chart", "chart", "nice_ticks"]
 
@@ -125,7 +125,7 @@ def chart(
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
     percent: tuple[bool, bool] = (False, False),
-    x_text: Callable[[float], str] | None = None,
+    x_ticks: Sequence[tuple[float, str]] | None = None,
 ) -> Markup:
     """Lines and dots in a frame of axes.
 
@@ -141,8 +141,8 @@ def chart(
         What the axes span; by default what the points do.
     percent : pair of bool
         Whether the axes' numbers are percentages.
-    x_text : callable, optional
-        How a number of the first axis is written; there are few of them then.
+    x_ticks : sequence of (float, str), optional
+        Ticks of the first axis, which they span, and their texts; by default round numbers.
 
     Examples
     --------
@@ -152,13 +152,13 @@ def chart(
     """
     xs = [value for one in series for value in one.x]
     ys = [value for one in series for value in (*one.y, *one.low, *one.high)]
-    x_ticks = nice_ticks(*(x_range or (min(xs), max(xs))), *([] if x_text is None else [4]))
+    marked = x_ticks or [(tick, _number(tick, percent[0])) for tick in nice_ticks(*(x_range or (min(xs), max(xs))))]
     y_ticks = nice_ticks(*(y_range or (min(ys), max(ys))))
-    frame = _Frame(x_ticks[0], x_ticks[-1], y_ticks[0], y_ticks[-1])
+    frame = _Frame(marked[0][0], marked[-1][0], y_ticks[0], y_ticks[-1])
     picture = {
         "ident": ident, "title": title, "description": description, "x_label": x_label, "y_label": y_label,
         "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM,
-        "x_ticks": [(frame.x(tick), x_text(tick) if x_text else _number(tick, percent[0])) for tick in x_ticks],
+        "x_ticks": [(frame.x(tick), text) for tick, text in marked],
         "y_ticks": [(frame.y(tick), _number(tick, percent[1])) for tick in y_ticks],
         "lines": [_drawn(one, frame) for one in series],
     }  # fmt: skip
@@ -192,4 +192,4 @@ def _drawn(one: Series, frame: _Frame) -> dict[str, Any]:
 
 
 def _number(value: float, percent: bool) -> str:
-    return f"{100 * value:g}%" if percent else f"{value:g}"
+    return typeset(f"{100 * value:g}%" if percent else f"{value:g}")
