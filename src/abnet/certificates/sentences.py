@@ -10,6 +10,7 @@ from html import escape
 from abnet.certificates.certificate import Certificate, Facts
 from abnet.certificates.decision import Decision
 from abnet.certificates.statement import Statement
+from abnet.natural_order import natural_order
 from abnet.words import aligned, confidence, figure_up, number_of, paragraphs, percent, percent_down, percent_up, stated
 
 __all__ = [
@@ -258,7 +259,7 @@ def assumptions(certificate: Certificate) -> str:
 
 
 def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]:
-    """The main numbers as cells: a line for all rows, then one for each class.
+    """The main numbers as cells: a line for all rows, then one for each class in natural order.
 
     Of a network trained through the bound on its Gibbs risk, that bound comes first.
     """
@@ -268,7 +269,9 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
     majority = c.majority_class_error
     rows = [["all classes" if f.n_groups is None else "a new group", _cell(c.vote_error_bound), _errors(
         sum(f.class_errors), f.n_rows), "" if majority is None else percent(majority)]]  # fmt: skip
-    for part in c.per_class:
+    parts = c.per_class
+    parts = tuple(parts[place] for place in natural_order([part.label for part in parts]))
+    for part in parts:
         rows.append(
             [
                 f"class {_short(part.label)}",
@@ -280,7 +283,7 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
     if details or _gibbs_first(c):
         place = 1 if _gibbs_first(c) else len(head)
         head.insert(place, "Gibbs risk (upper bound)")
-        for row, bound in zip(rows, [c.gibbs_risk_bound, *(p.gibbs_risk_bound for p in c.per_class)], strict=True):
+        for row, bound in zip(rows, [c.gibbs_risk_bound, *(p.gibbs_risk_bound for p in parts)], strict=True):
             row.insert(place, _cell(bound))
     return [head, *rows]
 

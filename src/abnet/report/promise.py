@@ -110,7 +110,7 @@ def _by_class(c: Certificate) -> tuple[Markup, list[int]]:
     order = natural_order([part.label for part in c.per_class]) if lines else []
     some = len(weak) < len(c.per_class)  # where all are, none stands out
     marked = [1 + line for line, place in enumerate(order) if some and c.per_class[place].label in weak]
-    rows = [overall, *(lines[place] for place in order)]
+    rows = [overall, *lines]
     for line in marked:
         rows[line] = [rows[line][0], f"{rows[line][1]} (much higher)", *rows[line][2:]]
     return table(header, rows, caption="The certificate by class", marked=marked), marked
