@@ -42,7 +42,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     drawn : {"network", "tree"}
         What a draw from the posterior is.
     delta : float
-        Probability with which each statement, or each family of joint statements, may be false.
+        Maximum probability that a statement, or a family of joint statements, is false.
     n_candidates : int
         Models among which one is chosen by means of the counted rows.
     """

@@ -42,7 +42,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     value : float or None
         None if nothing could be certified.
     delta : float
-        Probability with which this statement may be false.
+        Maximum probability that this statement is false.
     method : str
         The bound it rests on, a key of `abnet.bounds.methods.METHODS`.
     counted : dict

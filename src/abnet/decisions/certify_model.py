@@ -44,7 +44,7 @@ def certify(
     y : array-like (n,)
         Labels.
     delta : float
-        Probability with which the certificate may be false.
+        Maximum probability that the certificate is false.
     n_candidates : int
         Number K of models among which you choose by means of these rows.
     groups : array-like (n,) or str, optional

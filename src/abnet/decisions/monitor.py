@@ -47,7 +47,7 @@ class Monitor:
     error : float
         The promised error ε₀ in (0, 1).
     alpha : float
-        Probability with which an alarm may ever be false.
+        Maximum probability of ever raising a false alarm.
     watched : str, optional
         A name of the model that is watched, such as the digest of its file: a new model needs a new monitor.
 
@@ -83,7 +83,7 @@ class Monitor:
 
     @property
     def alpha(self) -> float:
-        """Probability with which an alarm may ever be false."""
+        """Maximum probability of ever raising a false alarm."""
         return self._alpha
 
     @property
@@ -203,7 +203,7 @@ class Monitor:
         Parameters
         ----------
         alpha : float, optional
-            Probability with which it may ever fail; by default the monitor's.
+            Maximum probability that it ever fails; by default the monitor's.
 
         Examples
         --------

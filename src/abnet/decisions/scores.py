@@ -50,7 +50,7 @@ def certify_scores(
     positive : label, optional
         The class that the scores speak for, for `Costs`.
     delta : float
-        Probability with which the promise may fail.
+        Maximum probability that the promise fails.
     n_candidates : int
         Number of models among which you choose by means of these rows.
     aside : float
