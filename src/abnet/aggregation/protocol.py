@@ -156,4 +156,4 @@ def check_hidden_layer(layers: Matrices) -> None:
 def refuse_table(table: Table, name: str) -> None:
     """Raise a ValueError if an aggregation for two classes is given a table for several."""
     if table is not None:
-        raise ValueError(f"{name} supports two classes only. For several classes use Exact or Ancestral.")
+        raise ValueError(f"{name} takes no table: it supports two classes only. Use Exact or Ancestral.")

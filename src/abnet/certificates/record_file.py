@@ -37,11 +37,11 @@ def read_record(path: str | os.PathLike[str], kind: Kind) -> Any:
     """Read the record in a file; raises a ValueError if the file has no record of this kind."""
     file = Path(path)
     if file.stat().st_size > _MOST_BYTES:
-        raise ValueError(f"{path} is too large to be a file with the {kind} of a model.")
+        raise ValueError(f"{path} contains no {kind}: it is too large.")
     try:
         content = msgspec.json.decode(file.read_bytes())
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"{path} does not contain the {kind} of a model: it is not JSON.") from error
+        raise ValueError(f"{path} contains no {kind}: it is not JSON.") from error
     if not isinstance(content, dict) or content.get("format") != f"abnet {kind}, {_VERSION}":
         raise ValueError(f"{path} contains no {kind} that this version of abnet can read.")
     return content.get(kind)
