@@ -1,6 +1,6 @@
-"""The bound by hand: a training loop of one's own, with JAX and Optax, and the certificate at its end.
+"""Minimise the bound by hand: your own training loop with JAX and Optax, and the bound of the trained network.
 
-Nothing here but a network, its expected output, its divergence and Catoni's bound (Eq. 6 of the paper).
+The script uses only a network, its expected output, its divergence and Catoni's bound (Eq. 6 of the paper).
 """
 
 import jax
@@ -44,7 +44,7 @@ def step(learned, state):
 for _ in range(500):
     learned, state = step(learned, state)
 
-net = learned[0].astype(np.float64)  # NumPy arrays compute in float64, which a certificate needs
+net = learned[0].astype(np.float64) # with NumPy arrays, outputs are computed in float64, which a certificate needs
 F = aggregation.expected_output(net, X)
 r, kl = float(np.mean((1 - y * F) / 2)), float(aggregation.kl(net, prior.astype(np.float64)))
 print(f"Gibbs risk {r:.3f} on {n} rows, KL {kl:.1f}, ln C {float(learned[1]):.2f}")

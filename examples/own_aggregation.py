@@ -1,6 +1,6 @@
-"""An aggregation of one's own: it goes into the training loop, the bounds and the classifier as it is.
+"""Your own aggregation: the training loop, the bounds and the classifier accept it without changes.
 
-This one lets every drawn network answer by a fair coin with probability q, so that its Gibbs risk is (1 - q) r + q/2.
+With probability q, this one replaces the output of a drawn network by a fair coin. Its Gibbs risk is (1 - q) r + q/2.
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ from abnet.aggregation.protocol import linear_loss
 
 @dataclass(frozen=True)
 class Noisy(Aggregation):
-    """ABNet whose answers pass a channel that replaces them by a fair coin with probability q."""
+    """ABNet whose output is replaced by a fair coin with probability q."""
 
     q: float = 0.1
-    certified: ClassVar[bool] = True  # the coin belongs to the hypothesis: posterior and prior have the same one
+    certified: ClassVar[bool] = True  # the coin is part of the hypothesis, with one distribution under Q and P
 
     def output(self, layers: tuple[Any, ...], lifted: Any, key: Any = None, table: Any = None) -> Any:
         """``(1 - q) F_A(x)``."""
         return (1 - self.q) * exact.output(layers, lifted, table)
 
     def losses(self, layers: tuple[Any, ...], lifted: Any, targets: Any, key: Any = None, table: Any = None) -> Any:
-        """The linear loss of this output, exactly: so certificates can rest on it."""
+        """The linear loss of this output. It is exact, so certificates can use it."""
         return linear_loss(self.output(layers, lifted), targets)
 
     def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
-        """That of the Gaussians: the coins cancel."""
+        """The divergence of the Gaussians; the coins cancel."""
         return gaussian_kl(layers, prior, log_sigma)
 
 

@@ -1,7 +1,7 @@
-"""A prior of one's own: any network that was fixed before the bound rows were seen, learned by whatever method.
+"""Your own prior: any network that is fixed before the bound rows are seen, trained by any method.
 
-Here the digits of scikit-learn are split by hand. Three linear rules are fitted to the first part and put into a
-network; the second part trains the posterior around it and certifies it.
+The digits of scikit-learn are split by hand. Three linear classifiers are fitted on the first part and become the
+hidden units of the prior network. The second part trains the posterior, starting from that prior, and certifies it.
 """
 
 import numpy as np

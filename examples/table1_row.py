@@ -1,6 +1,6 @@
-"""One row of Table 1: ABNet with two hidden units, two learning rates, two splits, the best one kept.
+"""One row of Table 1: ABNet with two hidden units; the better of two learning rates by the mean bound over two splits.
 
-On the embedded circles, which need no files. With the data of the paper at hand (`abnet data`), write "mnist17".
+It uses the circles data set, which needs no files. If you have the data of the paper (`abnet data`), write "mnist17".
 """
 
 from abnet import paper

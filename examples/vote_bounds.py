@@ -1,7 +1,8 @@
-"""Five bounds on one vote: which one wins depends on how the voters err.
+"""Five bounds on the same vote: which one is the tightest depends on how the voters err.
 
-A confident network errs on few rows, and then nearly all of it does: twice Gibbs. A diverse one errs a little
-everywhere, and its vote hardly ever does: the mu-tandem bound. Of voters that are all weak the C-bound knows most.
+- Confident: on a few rows nearly all voters err, elsewhere hardly any. Twice the Gibbs risk is the tightest.
+- Diverse: a few voters err on every row, but their majority rarely does. The mu-tandem bound is the tightest.
+- Weak: every voter is barely better than chance. The C-bound is the tightest.
 """
 
 import numpy as np
@@ -26,6 +27,6 @@ for name, p in shares.items():
         bounds.c_bound(r, 2 * (r - e), kl, n, delta),
     ]
     errors = int((p >= 0.5).sum())
-    # With 1,000 rows that trained nothing, counting is better still: say the vote errs at the same rate there.
+    # The test-set bound on 1,000 held-out rows is tighter still, assuming that the vote has the same error rate there.
     held_out = bounds.clopper_pearson_bound(round(errors / 100), n // 100, delta)
     print(f"{name:10} {errors / n:6.3f} " + " ".join(f"{b:8.3f}" for b in found) + f" {held_out:9.3f}")

@@ -1,6 +1,6 @@
-"""Binary activated neural networks whose error on new data is certified.
+"""Binary activated neural networks with certified error rates on new data.
 
-Names are loaded when they are first used: prediction with a saved model never imports JAX.
+Names are loaded on first use: prediction with a saved model never imports JAX.
 """
 
 import os
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from abnet.lazy import lazy_names
 
-# XLA writes to the terminal, past sys.stderr. It reads this when JAX is first imported; a setting of the user stays.
+# XLA logs to the terminal, bypassing sys.stderr. It reads this variable when JAX is first imported; a value set by
+# the user is kept.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing of files: a file appears complete or not at all."""
 
 import errno
 import os
@@ -13,9 +13,9 @@ __all__ = ["atomic_path", "check_writable", "discard_unfinished", "temporary_fol
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Where a file of that name would be written, links followed; an OSError says why it could not be.
+    """The path where a file of that name would be written, with links resolved; raises an OSError if it cannot be.
 
-    Worth calling before a long job whose last act is to write.
+    Call it before a long job that ends with writing a file.
 
     Examples
     --------
@@ -37,10 +37,10 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside `path` to write to; it takes the final name when the block ends well, else it is removed.
+    """A temporary file beside `path`; it is renamed to `path` if the block succeeds, and removed otherwise.
 
-    The content is on the disk before the name is: a reader, or a machine that loses power, has the old file or the new
-    one.
+    The content is flushed to disk before the file is renamed, so even after a power failure there is either the old
+    file or the new one.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 _UNFINISHED: set[Path] = set()
-"""Temporary files and folders that blocks of this module have made and not yet removed."""
+"""Temporary files and folders of this module that are not yet removed."""
 
 
 def discard_unfinished() -> None:

@@ -27,7 +27,7 @@ def sgn(t: Float[Any, "*shape"]) -> Float[Any, "*shape"]:
 class BAM(NamedTuple):
     """A network whose neurons output ±1: ``F_B(x) = sgn(W_L sgn(… sgn(W_1 x + b_1) …) + b_L)``.
 
-    A named tuple, and so a JAX pytree: gradients, `jax.vmap` and optimisers apply to it as it is.
+    It is a named tuple, and so a JAX pytree: gradients, `jax.vmap` and optimisers work on it directly.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class BAM(NamedTuple):
     array([-1.,  1.,  1., -1.])
     """
 
-    # No shapes here: JAX rebuilds a network with whatever a transformation puts in the place of its arrays.
+    # No shapes here: JAX transformations rebuild a network with other objects in place of its arrays.
     weights: tuple[Any, ...]
     biases: tuple[Any, ...]
 
@@ -57,7 +57,7 @@ class BAM(NamedTuple):
         Parameters
         ----------
         key : JAX PRNG key or numpy.random.Generator
-            A key gives JAX arrays; a generator NumPy arrays, with nothing to compile.
+            With a key the arrays are JAX arrays; with a generator they are NumPy arrays, and nothing is compiled.
         sizes : tuple of int
             ``(d_0, d_1, …, d_L)``.
         """
@@ -109,13 +109,13 @@ class BAM(NamedTuple):
 
 
 def check_sizes(sizes: tuple[Any, ...]) -> None:
-    """Refuse sizes that are not at least an input and an output of one unit or more."""
+    """Raise a ValueError unless there are at least an input and an output size, each of 1 or more."""
     if len(sizes) < 2 or any(int(d) != d or d < 1 for d in sizes):
         raise ValueError(f"sizes must be at least (inputs, outputs), each a whole number of 1 or more; got {sizes}.")
 
 
 def check_layers(network: BAM) -> None:
-    """Refuse layers that do not fit on top of each other, and weights that are no numbers."""
+    """Raise a ValueError for layers whose shapes do not match, and for weights that are not finite floats."""
     if not 0 < len(network.weights) == len(network.biases):
         raise ValueError(f"the network has {len(network.weights)} weight matrices and {len(network.biases)} biases.")
     below = None
@@ -131,17 +131,15 @@ def check_layers(network: BAM) -> None:
 
 
 def check_inputs(network: BAM, X: Any) -> None:
-    """Refuse a network whose layers do not fit, and inputs that it cannot read."""
+    """Raise a ValueError for a network whose layers do not match, and for inputs of a wrong shape or type."""
     check_layers(network)
     d = network.sizes[0]
     if X.ndim != 2 or X.shape[1] != d:
-        raise ValueError(f"the network reads rows of {d} numbers, an array (n, {d}); got {X.shape}.")
+        raise ValueError(f"X must have rows of {d} numbers, an array (n, {d}); got {X.shape}.")
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"the network reads numbers; got an array of {X.dtype}.")
+        raise ValueError(f"X must be an array of numbers; got {X.dtype}.")
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not np.isfinite(X).all():
-        raise ValueError(
-            f"the network reads finite numbers; row {int(np.isfinite(X).all(axis=1).argmin())} has others."
-        )
+        raise ValueError(f"X must be finite; row {int(np.isfinite(X).all(axis=1).argmin())} has values that are not.")
 
 
 def _normals(key: Key, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
@@ -154,6 +152,6 @@ def _normals(key: Key, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
 
 
 def contiguous(network: BAM) -> BAM:
-    """The network in float64, its arrays as a file gives them back, so that products agree to the last bit."""
+    """The network in float64, with contiguous arrays as read from a file, so that products agree to the last bit."""
     exact = network.astype(np.float64)
     return BAM(tuple(map(np.ascontiguousarray, exact.weights)), tuple(map(np.ascontiguousarray, exact.biases)))

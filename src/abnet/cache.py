@@ -1,4 +1,4 @@
-"""The folder in which compiled programs are kept: where it is, what it holds, and how to empty it."""
+"""The cache folder of compiled programs: its location, its contents, and how to clear it."""
 
 import os
 from contextlib import suppress
@@ -11,7 +11,7 @@ __all__ = ["CacheContent", "cache_folder", "clear_cache", "show_cache"]
 
 @dataclass(frozen=True)
 class CacheContent:
-    """What the cache holds, or held: folder (None: no cache), number of files, bytes."""
+    """Contents of the cache: folder (None: no cache), number of files, bytes."""
 
     folder: Path | None
     n_files: int
@@ -25,7 +25,7 @@ class CacheContent:
 
 
 def cache_folder() -> Path | None:
-    """The folder, whether it exists or not: ``ABNET_CACHE``, or the user's; None if that is an empty text."""
+    """The folder, existing or not: ``ABNET_CACHE``, or that of the user; None if ``ABNET_CACHE`` is empty."""
     named = os.environ.get("ABNET_CACHE")
     if named == "":
         return None
@@ -37,13 +37,13 @@ def cache_folder() -> Path | None:
 
 
 def show_cache() -> CacheContent:
-    """What the cache holds."""
+    """Show the contents of the cache."""
     folder, files = cache_folder(), _files()
     return CacheContent(folder, len(files), sum(size for _, size in files))
 
 
 def clear_cache() -> CacheContent:
-    """Delete the files in the cache; a process that uses one meanwhile compiles it again."""
+    """Delete the files in the cache; running processes compile again what they need."""
     folder, files = cache_folder(), _files()
     for path, _ in files:
         with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Calibration: a map of two numbers from shares of the vote to probabilities that leaves every vote as it is."""
+"""Calibration: a map with two parameters from shares of the vote to probabilities, which never changes a vote."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,20 +11,20 @@ __all__ = ["Calibration"]
 MOST_POWER, MOST_FLOOR = 20.0, 1.0
 LEAST_POWER, LEAST_FLOOR = 0.05, 1e-5
 PENALTY = 2.0
-"""Nats that a power of e (or 1/e) costs, over all rows."""
+"""Penalty in nats, over all rows, for a power of e (or 1/e)."""
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Probabilities ``p_j ∝ (P_j + floor)^power`` from shares of the vote P_j.
 
-    Rising in P_j, so that the class with the largest share keeps the largest probability, and with two classes a share
-    of one half stays one half: `predict` and its certificate do not notice.
+    The map increases with P_j, so the class with the largest share keeps the largest probability, and with two classes
+    a share of one half stays one half. Therefore `predict` and its certificate do not change.
 
     Parameters
     ----------
     power : float
-        Above 1 for a vote that is too timid, below for one that is too sure: the inverse of a temperature.
+        Inverse of a temperature: above 1 for an underconfident vote, below 1 for an overconfident one.
     floor : float
         Keeps probabilities off 0 and 1.
 
@@ -54,13 +54,13 @@ class Calibration:
 
     @staticmethod
     def fitted(shares: NDArray[np.float64], targets: NDArray[np.float64]) -> "Calibration":
-        """The map of least log loss on rows that the network did not learn from.
+        """Fit the map by minimising the log loss on rows that were not used to train the network.
 
         Parameters
         ----------
         shares : array (n, K)
         targets : array (n, K)
-            A distribution over the classes for each row: its label, or what a teacher says.
+            A distribution over the classes for each row: its label, or the soft target of a teacher.
 
         Examples
         --------
@@ -79,7 +79,7 @@ class Calibration:
             top = logits.max(axis=1, keepdims=True)
             normalised = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
             slopes = mass * np.exp(normalised) - targets  # by each logit
-            # A power far from 1 has to earn it: on few rows the least loss would follow chance.
+            # The penalty keeps the power near 1 on few rows, where the minimum would fit noise.
             value = PENALTY * logs[0] ** 2 - np.sum(targets * normalised)
             by_power = 2 * PENALTY * logs[0] + np.sum(slopes * logits)
             by_floor = np.sum(slopes * (power * floor / (shares + floor)))
@@ -98,7 +98,7 @@ class Calibration:
 
     @staticmethod
     def from_dict(record: Any) -> "Calibration":
-        """The map stored in a record; ValueError for anything that `to_dict` would not have written."""
+        """Read the result of `to_dict`; raises a ValueError for anything else."""
         if not isinstance(record, dict) or set(record) != {"power", "floor"}:
             raise ValueError("a calibration must have the keys 'power' and 'floor'.")
         if not all(type(value) in (int, float) for value in record.values()):

@@ -1,4 +1,4 @@
-"""Checks of single values: each returns the value in its type, or says what is wrong with it."""
+"""Checks of single values: each returns the converted value, or raises a ValueError that says what is wrong."""
 
 import math
 import operator
@@ -110,7 +110,7 @@ def between(low: float, high: float) -> Check:
 
 
 def level(name: str, value: Any) -> float:
-    """A number in (0, 1): a probability of failure that one may ask for, or a share of the rows."""
+    """A number in (0, 1), such as a probability of failure or a fraction of the rows."""
     return float(between(0.0, 1.0)(name, value))
 
 

@@ -1,8 +1,8 @@
-"""Code words: corners of the cube that stand for classes.
+"""Code words: corners of the cube that represent classes.
 
-A network with c output neurons answers with one of 2^c sign vectors, and every one of
-them is decoded to the class of the nearest code word. So a drawn network predicts one class, and its error is a 0-1
-loss. The words depend on the numbers of classes and of neurons alone: they are fixed before any data is seen.
+A network with c output neurons outputs one of 2^c sign vectors, and each of them is decoded to the class of the nearest
+code word. So a drawn network predicts one class, and its error is a 0-1 loss. The words depend only on the numbers of
+classes and neurons, so they are fixed before any data are seen.
 """
 
 import random
@@ -27,19 +27,18 @@ __all__ = [
 ]
 
 MOST_NEURONS = 16
-"""Longest code: every output is decoded by a table of 2^c rows."""
+"""Maximum code length, because outputs are decoded with a table of 2^c rows."""
 
 MANY_CLASSES = 40
-"""More classes are decoded by sums: products take as long up to about here, and need no copy of the corners."""
+"""More classes are decoded by sums: up to about here, products are as fast and need no copy of the corners."""
 
 _TRIES = 20
 
 
 def code_length(n_classes: int) -> int:
-    """The number of output neurons that "auto" stands for: 1 for two classes, else ``2 ⌈log2 K⌉ + 4``, at most 12.
+    """The code length of "auto": 1 for two classes, otherwise ``2 ⌈log2 K⌉ + 4``, at most 12.
 
-    Twice the shortest code and some more: enough for a minimum distance of 3 and above, so that the error of a single
-    neuron is corrected.
+    This is long enough for a minimum distance of at least 3, so that the error of a single neuron is corrected.
 
     Examples
     --------
@@ -47,17 +46,17 @@ def code_length(n_classes: int) -> int:
     [1, 8, 8, 10, 12, 12, 12]
     """
     if n_classes < 2:
-        raise ValueError(f"a code tells at least two classes apart; got {n_classes}.")
+        raise ValueError(f"a code needs at least two classes; got {n_classes}.")
     shortest = (n_classes - 1).bit_length()
     return 1 if n_classes == 2 else max(min(2 * shortest + 4, 12), shortest)
 
 
 @cache
 def _words(n_classes: int, length: int) -> tuple[int, ...]:
-    """Words as whole numbers, the best of several searches by (minimum distance, mean distance).
+    """Words as integers, the best of several searches by (minimum distance, mean distance).
 
-    A search takes words in a random order and keeps each that is at least d away from those kept, for the largest d
-    that leaves enough of them.
+    A search goes through all words in a random order and keeps each word with distance at least d from the kept ones,
+    for the largest d that gives enough words.
     """
     generator = random.Random(f"abnet code book {n_classes} {length}")
     everything = list(range(2**length))
@@ -93,9 +92,9 @@ def _spread(order: list[int], count: int, least: int) -> list[int] | None:
 
 
 def code_words(n_classes: int, length: int) -> NDArray[np.int8]:
-    """The code book of K classes: one word in {-1,+1}^c for each, all different, far apart.
+    """The code book of K classes: one word in {-1,+1}^c per class, all different and far apart.
 
-    The same for the same K and c, whatever the data. Two classes and one neuron: -1 and +1, in this order.
+    It depends only on K and c. For two classes and one neuron the words are -1 and +1, in this order.
 
     Parameters
     ----------
@@ -129,8 +128,8 @@ def code_words(n_classes: int, length: int) -> NDArray[np.int8]:
 
 
 def nearest_word(words: NDArray[np.int8], outputs: NDArray[np.floating]) -> NDArray[np.intp]:
-    """Class of the code word nearest to each output (n, c); of several at the same distance the lowest."""
-    # Squared distances to words of one length differ by the product alone.
+    """Class of the code word nearest to each output (n, c); ties go to the lowest class."""
+    # All words have the same norm, so the nearest word has the largest inner product.
     return np.argmax(outputs @ words.astype(outputs.dtype).T, axis=1)
 
 
@@ -157,7 +156,7 @@ def decode_table(words: NDArray[np.int8]) -> NDArray[np.float64]:
 
 
 def class_table(n_classes: int, length: int) -> NDArray[np.float64] | None:
-    """What the 2^c outputs of a network stand for; None for two classes, whose one output is a sign."""
+    """The `decode_table` of a network; None for two classes, where the sign of the output is the class."""
     return None if n_classes == 2 else decode_table(code_words(n_classes, length))
 
 

@@ -1,7 +1,7 @@
-"""Prepared rows whose thermometer codes are kept as counts, and a layer that looks up what they add.
+"""Prepared rows with thermometer codes stored as counts, and a layer that looks up their contributions.
 
-A code of n signs has n + 1 values, so what it adds to a neuron's sum is one of n + 1 numbers. Written out, the signs
-would take ten times the memory.
+A code of n signs has n + 1 values, so its contribution to a neuron's sum is one of n + 1 numbers. Written out, the
+signs would take ten times the memory.
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 __all__ = ["CodedLayer", "CodedRows", "Inputs", "MANY_CODED", "dense", "over_norms"]
 
 BLOCK = 512
-"""Rows whose signs are written at a time: they should stay in the cache."""
+"""Number of rows whose signs are written at a time, so that they stay in the cache."""
 
 
 MANY_CODED = 512
-"""Rows from which on to look sums up pays: of fewer the signs are written out."""
+"""From this many rows on, looking up sums is faster; for fewer rows the signs are written out."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Features side by side with their thermometer codes, as an array that is written out only when asked for.
+    """Features with their thermometer codes, stored as counts; `toarray` writes the signs out.
 
     Attributes
     ----------

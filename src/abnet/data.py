@@ -1,4 +1,4 @@
-"""A second name for the data sets of `abnet.paper`: ``abnet.data.load("mnist17")``."""
+"""An alias for the data sets of `abnet.paper`: ``abnet.data.load("mnist17")``."""
 
 from abnet.paper.datasets import Dataset, load, names
 

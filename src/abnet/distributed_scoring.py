@@ -1,7 +1,6 @@
-"""A partitioned table scored and certified on many machines, by the model in NumPy.
+"""Score and certify a partitioned table on many machines, with the NumPy model.
 
-What a partition shows of the model is a few sums, which add up: the certificate of all rows needs no machine that
-holds them all.
+The evidence of a partition is a few sums, which can be added, so no machine needs all rows for the certificate.
 """
 
 import operator
@@ -21,12 +20,12 @@ __all__ = ["certify_frame", "certify_parts", "partition_evidence", "score_frame"
 
 
 def partition_evidence(model: Model, X: Any, y: Any) -> Evidence:
-    """What the rows of one partition show.
+    """The evidence from the rows of one partition.
 
     Parameters
     ----------
     model : Model
-        The losses of one draw are counted too where its scores are their expectation.
+        If its scores are the expected output, the Gibbs losses are included.
     X : frame or array
     y : labels, one for each row; one that the model does not know is an error
 
@@ -50,10 +49,10 @@ def partition_evidence(model: Model, X: Any, y: Any) -> Evidence:
 
 
 def certify_parts(parts: Iterable[Evidence], *, delta: float = 0.05, n_candidates: int = 1) -> Certificate:
-    """Certify a finished model by what all partitions of a test set show; each row must be in one of them only.
+    """Certify a fitted model from the evidence of all partitions of a test set; each row must be in only one of them.
 
-    The certificate is that of all rows at once, but that the Gibbs risk is bounded by its mean alone.
-    The rows must have had no part in learning, and be independent of each other.
+    The certificate equals that of all rows together, except that the Gibbs risk is bounded from its mean, not by
+    betting. The rows must be held out from training, and be independent of each other.
     """
     found = list(parts)
     if not found:
@@ -63,18 +62,18 @@ def certify_parts(parts: Iterable[Evidence], *, delta: float = 0.05, n_candidate
 
 
 def certify_frame(model: Model, frame: Any, target: str, *, delta: float = 0.05, n_candidates: int = 1) -> Certificate:
-    """Certify a finished model on a Dask data frame, where its partitions are; a lost worker's are computed again.
+    """Certify a fitted model on a Dask data frame; each partition is processed on its worker.
 
     Parameters
     ----------
     model : Model
     frame : dask.dataframe.DataFrame
     target : str
-        Column of the labels.
+        Column with the labels.
     delta : float
-        Probability with which a bound may fail.
+        Maximum probability that a bound is false.
     n_candidates : int
-        Number of models judged on these rows.
+        Number of models compared on these rows.
     """
     try:
         import dask
@@ -95,17 +94,17 @@ def _evidence(model: Model, part: Any, target: str) -> Evidence:
 
 
 def score_frame(model: Model, frame: Any, *, on_error: Literal["stop", "skip"] = "stop") -> Any:
-    """Labels, and probabilities if there are any, of a Dask data frame, as a lazy frame with the same partitions.
+    """Predict a Dask data frame: labels, and probabilities if available, as a lazy frame with the same partitions.
 
-    Labels are the model's decisions: None where it abstains.
+    The labels follow the model's decision: None where it abstains.
 
     Parameters
     ----------
     model : Model
     frame : dask.dataframe.DataFrame
     on_error : {"stop", "skip"}
-        What to do about a row that the model refuses: raise its error, or leave it without label and probabilities,
-        with the reason in a further column ``refused`` (empty for other rows).
+        What to do with a row that the model rejects: raise the error, or leave label and probabilities empty and give
+        the reason in a further column ``refused`` (empty for other rows).
     """
     if on_error not in ("stop", "skip"):
         raise ValueError(f"on_error must be 'stop' or 'skip'; got {on_error!r}.")
@@ -126,7 +125,7 @@ def _scored(part: Any, model: Model) -> Any:
 
 
 def _scored_or_refused(part: Any, model: Model) -> Any:
-    """`_scored` with a column of reasons; rows that are refused are found by halving the part."""
+    """`_scored` with a column of reasons; rejected rows are found by halving the partition."""
     import pandas as pd
 
     try:

@@ -1,7 +1,7 @@
-"""Errors and warnings that know which parameters they name, so that the command line can name its options instead.
+"""Errors and warnings that record which parameters they mention, so that the command line can name its options instead.
 
-A message is a template with ``{}`` for every part that is filled in. A `Parameter` among the parts is spelled as in
-Python by ``str()``, and in any other way by `NamesParameters.worded`.
+A message is a template with ``{}`` for every part. ``str()`` writes a `Parameter` as in Python, and
+`NamesParameters.worded` in any other way.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter in a message: alone, or with a value to give it.
+    """A parameter in a message, alone or with a value.
 
     Examples
     --------
@@ -42,9 +42,9 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
     Parameters
     ----------
     template : str
-        The message, with ``{}`` for every part; what a user wrote belongs in a part, since it may hold braces.
+        The message, with ``{}`` for every part. User input must be a part, because it may contain braces.
     *parts
-        Parameters, and anything else that is to be shown.
+        Parameters, and other values to show.
     """
 
     def __init__(self, template: str, *parts: Any) -> None:
@@ -52,7 +52,7 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
         super().__init__(template.format(*parts))
 
     def worded(self, spell: Callable[[Parameter], str]) -> str:
-        """The message with every parameter spelled by a function.
+        """The message, with a function that writes each parameter.
 
         Examples
         --------
@@ -67,20 +67,20 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
 
 
 class ParameterError(NamesParameters, ValueError):
-    """A parameter that makes no sense, alone or together with others."""
+    """A parameter is invalid, alone or in combination with others."""
 
 
 class ParameterWarning(NamesParameters, UserWarning):
-    """A warning that advises a parameter."""
+    """A warning that recommends a parameter."""
 
 
 class RepeatedRowsError(NamesParameters, ValueError):
-    """Rows that are to be counted were counted before."""
+    """The rows were already counted."""
 
 
 class TrainingRowsError(NamesParameters, ValueError):
-    """Rows that are to certify a model are rows that it was fitted on."""
+    """The rows for a certificate are training rows of the model."""
 
 
 class MissingDataError(NamesParameters, FileNotFoundError):
-    """Files of a data set are nowhere to be found; the message says how to name their folder or to fetch them."""
+    """Files of a data set were not found; the message says how to set their folder or download them."""

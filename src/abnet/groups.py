@@ -1,4 +1,4 @@
-"""Rows that belong together, such as those of one patient: numbered, and held back whole."""
+"""Groups of rows, such as those of one patient: numbering, and holding out whole groups."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["held_rows", "number_groups"]
 
 
 def number_groups(groups: ArrayLike, n: int) -> NDArray[np.int64]:
-    """Each row's group as a number: 0 for the group that appears first, and so on.
+    """The group of each row as an integer: 0 for the group that appears first, and so on.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def number_groups(groups: ArrayLike, n: int) -> NDArray[np.int64]:
 
 
 def _is_none(name: Any) -> bool:
-    """Whether a cell names nothing: None, NaN, a missing value of pandas, which is not even comparable, or blank."""
+    """Whether a cell is missing: None, NaN, a missing value of pandas (which cannot be compared), or blank."""
     if isinstance(name, str):
         return not name.strip()
     try:
@@ -45,7 +45,7 @@ def _is_none(name: Any) -> bool:
 
 
 def held_rows(groups: NDArray[Any], fraction: float) -> int:
-    """How many rows the last groups have, a `fraction` of all groups; rows of a group lie together.
+    """Number of rows in the last groups, a `fraction` of all groups; rows of a group must be neighbours.
 
     Examples
     --------

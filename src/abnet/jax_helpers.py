@@ -1,4 +1,4 @@
-"""What all JAX code here shares: random numbers that compile fast, and Adam."""
+"""Shared JAX code: random numbers that compile fast, and Adam."""
 
 from math import prod
 from typing import Any
@@ -7,9 +7,9 @@ __all__ = ["ADAM", "uniform"]
 
 
 def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """`jax.random.uniform` on [0, 1): the same numbers, drawn in one row and put into shape.
+    """`jax.random.uniform` on [0, 1): the same numbers, drawn as a vector and reshaped.
 
-    XLA takes seconds to compile random numbers of several dimensions on a CPU, half a second for those of one.
+    On a CPU, XLA takes seconds to compile random arrays with several axes, and half a second for a vector.
 
     Examples
     --------
@@ -26,8 +26,8 @@ def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 ADAM: Any
 """Directions of Adam with decay rates .9 and .999 and ε = 1e-8 (Kingma and Ba 2015); the caller scales them.
 
-The moments are one raveled vector: a program of few operations, which is what narrow networks pay for (784-4-4-1, batch
-100, four settings side by side: a step takes 0.17 ms rather than the 0.26 ms of a tree of moments).
+The moments are one flat vector, because the cost of narrow networks is the number of operations (784-4-4-1, batch 100,
+four settings side by side: a step takes 0.17 ms instead of 0.26 ms with a tree of moments).
 """
 
 

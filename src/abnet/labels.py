@@ -1,4 +1,4 @@
-"""`Labels`: the user's class labels, their codes 0 … K-1, the label that a score stands for and its loss."""
+"""`Labels`: the class labels, their codes 0 … K-1, and functions from scores to labels and losses."""
 
 import math
 import re
@@ -16,17 +16,17 @@ _TYPES = {"b": (bool,), "i": (int,), "u": (int,), "f": (float,), "U": (str,), "O
 _DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9][0-9]{0,4}|\|O")
 
 MOST_BYTES = 2**24
-"""Memory of stored labels, at the most: a small file should not make its reader allocate much more than it holds."""
+"""Maximum memory of stored labels: reading a small file should not allocate much more memory than its size."""
 
 
 def winners(scores: ArrayLike) -> NDArray[np.intp]:
-    """The code of the class that each row's scores speak for.
+    """The predicted class code of each row, from its scores.
 
     Parameters
     ----------
     scores : array (n,) or (n, K)
-        One score a row stands for two classes: the second (code 1) where it is at least 0. Of K scores the largest
-        wins, the first of them where several are equal.
+        With one score per row there are two classes: code 1 if the score is at least 0, otherwise 0. With K scores the
+        largest wins; ties go to the first.
 
     Examples
     --------
@@ -85,9 +85,10 @@ LOOK, FEW = 1000, 8
 
 
 def counted(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The different labels of y, sorted, and how often each occurs, as `np.unique` tells.
+    """The distinct labels of y, sorted, and how often each occurs, as in `np.unique`.
 
-    A text takes longer to sort than to compare with the few that the first rows hold: only others are sorted.
+    Sorting text is slow, so labels are first compared with the few that occur in the first rows; only others are
+    sorted.
 
     Examples
     --------
@@ -138,17 +139,17 @@ class Labels:
 
     @staticmethod
     def of(y: ArrayLike) -> "Labels":
-        """The labels that occur in y, sorted; ValueError if they are fewer than two, or of types that do not sort."""
+        """The labels that occur in y, sorted; raises a ValueError for fewer than two, or for types that do not sort."""
         labels = np.asarray(y)
         try:
             classes = counted(labels)[0]
         except TypeError as error:
             raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
         if classes.dtype.kind == "f" and not np.isfinite(classes).all():
-            raise ValueError("y holds NaN or infinity, which are no labels: remove those rows, or give them a label.")
+            raise ValueError("y has NaN or infinity, which are not labels: remove those rows, or give them a label.")
         if len(classes) < 2:
             held = f"one class ({classes[0]})" if len(classes) else "no label"
-            raise ValueError(f"y holds {held}: at least two classes are needed to tell them apart.")
+            raise ValueError(f"y has {held}: at least two classes are needed.")
         return Labels(classes)
 
     @property
@@ -162,7 +163,7 @@ class Labels:
         return tuple(map(str, self.classes.tolist()))
 
     def encode(self, y: ArrayLike) -> NDArray[np.intp]:
-        """The code of each label, -1 where it is none of these."""
+        """The code of each label; -1 for any other label."""
         given = np.asarray(y)
         codes = np.full(given.shape, -1, np.intp)
         for code, label in enumerate(self.classes):
@@ -170,16 +171,16 @@ class Labels:
         return codes
 
     def signs(self, y: ArrayLike) -> NDArray[np.float64]:
-        """-1 for the first of two labels, +1 for the second; ValueError for any other, or if there are more labels."""
+        """-1 for the first of two labels, +1 for the second; raises a ValueError for others, or for more classes."""
         self.check_two()
         codes = self.encode(y)
         if (codes < 0).any():
             unknown = np.asarray(y)[codes < 0][0]
-            raise ValueError(f"y holds the label {unknown!r}, which the model does not know; it knows {self.classes}.")
+            raise ValueError(f"y has the label {unknown!r}, which the model does not know; it knows {self.classes}.")
         return np.where(codes == 1, 1.0, -1.0)
 
     def check_two(self) -> None:
-        """Refuse more than two labels, for what can only tell two classes apart."""
+        """Raise a ValueError for more than two classes."""
         if self.n_classes > 2:
             named = ", ".join(self.names[:5]) + (", …" if self.n_classes > 5 else "")
             raise ValueError(
@@ -195,7 +196,7 @@ class Labels:
         return self.classes[positions]
 
     def from_scores(self, scores: ArrayLike) -> NDArray[Any]:
-        """The label that each row's scores speak for (`winners`): the one place where a score becomes a label."""
+        """The predicted label of each row, from its scores (`winners`); only this function maps scores to labels."""
         array = np.asarray(scores)
         columns = 2 if array.ndim == 1 else array.shape[-1]
         if columns != self.n_classes:
@@ -203,7 +204,7 @@ class Labels:
         return self.decode(winners(array))
 
     def to_dict(self) -> dict[str, Any]:
-        """Type and values, ready for JSON; ValueError for labels that are neither numbers, booleans nor text.
+        """Type and values for JSON; raises a ValueError for labels that are not numbers, booleans or text.
 
         Examples
         --------
@@ -217,7 +218,7 @@ class Labels:
 
     @staticmethod
     def from_dict(record: Any) -> "Labels":
-        """The labels that `to_dict` was called on; ValueError for anything that it would not have written.
+        """Read the result of `to_dict`; raises a ValueError for anything else.
 
         Examples
         --------
@@ -265,7 +266,7 @@ def _finite(value: Any) -> bool:
 
 
 def _exactly(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The values in their type, none of them changed by it."""
+    """The values converted to the type; raises a ValueError if the conversion changes a value."""
     if len(values) * dtype.itemsize > MOST_BYTES:
         raise ValueError(f"{len(values)} class labels of type {dtype.str} take more memory than is given to labels.")
     try:
@@ -279,7 +280,7 @@ def _exactly(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def check_labelled(y: Any) -> None:
-    """Refuse rows whose label is missing.
+    """Raise a ValueError for missing labels.
 
     Examples
     --------

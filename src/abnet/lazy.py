@@ -1,4 +1,4 @@
-"""When the modules of a package are imported: at the first use of a name, or all at once so that they register."""
+"""Import the modules of a package lazily, at the first use of a name, or all at once, so that they register."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -6,10 +6,10 @@ __all__ = ["return_memory"]
 
 
 def return_memory() -> None:
-    """Let the system have what was freed: the C library of Linux keeps what threads had, for others like them."""
+    """Return freed memory to the operating system: the C library of Linux keeps the memory of threads for reuse."""
     import ctypes
     import gc
 
-    gc.collect()  # arrays that JAX was given may be in a circle with what it made of them
+    gc.collect()  # arrays passed to JAX may be part of reference cycles
     with suppress(AttributeError, OSError, TypeError):  # other systems have no such function, or no such library
         ctypes.CDLL(None).malloc_trim(0)

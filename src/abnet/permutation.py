@@ -1,4 +1,4 @@
-"""Rows in another order, and where each row went."""
+"""Permutations of rows."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["ordered", "places_in"]
 
 
 def places_in(order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Where each row stands in an order of all of them.
+    """Position of each row in a permutation: the inverse permutation.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def places_in(order: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def ordered(rows: NDArray[Any], order: NDArray[np.intp] | None) -> NDArray[Any]:
-    """Rows in an order; as they are without one.
+    """Rows in the given order; unchanged if there is none.
 
     Examples
     --------

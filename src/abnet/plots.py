@@ -1,4 +1,4 @@
-"""What all figures share: colours that colour-blind readers can tell apart, fonts, text, reproducible files."""
+"""Shared settings of all figures: a colour-blind safe palette, fonts, text, reproducible files."""
 
 import os
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ _SETTINGS: dict[str, object] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw with the settings of this module, whatever the user's own are; they are restored afterwards."""
+    """Draw with the settings of this module; the user's settings are restored afterwards."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -89,9 +89,9 @@ def save(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def drawable(text: str, most: int = 40) -> str:
-    """A user's text as a figure can show it: not too long, and a mark for each letter that the font does not have.
+    """User text for a figure: shortened, with a replacement mark for characters that the font does not have.
 
-    Set it with ``parse_math=False``, since dollars around it are no formula.
+    Draw it with ``parse_math=False``, so that dollar signs do not start a formula.
 
     Examples
     --------

@@ -1,10 +1,11 @@
-"""The posterior: Gaussians around M networks, their prior, and the aggregation that reads them. M = 1 is the paper's.
+"""The posterior: Gaussians centred at M networks, their prior, and the aggregation. The paper has M = 1.
 
-A hypothesis is a pair of a member's number m, drawn uniformly, and a network drawn around that member. So the output is
-the mean of the members' outputs, and the divergence the mean of theirs (docs/theory.md).
+A hypothesis is a pair of a member index m, drawn uniformly, and a network drawn around that member. So the output is
+the mean of the members' outputs, and the divergence is the mean of the members' divergences (docs/theory.md, section
+10).
 
-NumPy arrays compute in NumPy, without JAX; JAX arrays in JAX, where `jax.jit`, `jax.vmap` and `jax.grad` apply to a
-posterior once `register_with_jax` was called (training does).
+With NumPy arrays a posterior computes in NumPy, without JAX; with JAX arrays in JAX. `jax.jit`, `jax.vmap` and
+`jax.grad` work on a posterior after `register_with_jax` has been called (training does this).
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ __all__ = ["Posterior", "register_with_jax"]
 class Posterior:
     """``Q = 1/M Σ_m N(w_m, σ² I)`` with the prior ``P = 1/M Σ_m N(v_m, I)``, one σ for each layer.
 
-    A sign neuron is scale free, so the output is that of the paper at ``w_k / σ_k``.
+    A sign neuron does not depend on scale, so the output is that of the paper at ``w_k / σ_k``.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class Posterior:
     (2, (2, 2, 1), 1.0)
     """
 
-    # No shapes here: JAX rebuilds a posterior with whatever a transformation puts in the place of its arrays.
+    # No shapes here: JAX transformations rebuild a posterior with other objects in place of its arrays.
     layers: tuple[Any, ...]
     prior: tuple[Any, ...]
     log_sigma: tuple[Any, ...]
@@ -62,16 +63,16 @@ class Posterior:
         aggregation: Aggregation,
         log_sigma: Sequence[float] | None = None,
     ) -> "Posterior":
-        """The posterior around some networks, each with its own prior; ``σ = 1`` unless told otherwise."""
+        """The posterior centred at some networks, each with its own prior; ``σ = 1`` by default."""
         if len(networks) != len(priors) or not networks:
-            raise ValueError(f"{len(networks)} networks need as many priors, and one at least; got {len(priors)}.")
+            raise ValueError(f"each network needs one prior; got {len(networks)} networks, {len(priors)} priors.")
         shapes = {network.sizes for network in (*networks, *priors)}
         if len(shapes) > 1:
             raise ValueError(f"all networks and priors must have the same sizes; got {sorted(shapes)}.")
         layers, prior = _stacked(networks), _stacked(priors)
         logs = (0.0,) * len(layers) if log_sigma is None else tuple(log_sigma)
         if len(logs) != len(layers):
-            raise ValueError(f"there are {len(layers)} layers, and log_sigma has {len(logs)} numbers.")
+            raise ValueError(f"log_sigma must have one number for each of the {len(layers)} layers; got {len(logs)}.")
         logs = tuple(finite(f"log_sigma[{k}]", t) for k, t in enumerate(logs))
         xp = namespace(layers[0])
         return Posterior(layers, prior, tuple(xp.asarray(t, layers[0].dtype) for t in logs), aggregation)
@@ -87,7 +88,8 @@ class Posterior:
         return (int(self.layers[0].shape[2]) - 1, *(int(w.shape[1]) for w in self.layers))
 
     def kl(self) -> Float[Any, ""]:
-        """Mean divergence of the members from their priors, in nats. For a certificate take ``astype(float64)``."""
+        """Mean divergence of the members from their priors, in nats. For a certificate use ``astype(float64)``
+        first."""
         self._check_prior()
 
         def one(layers: Matrices, prior: Matrices) -> Any:
@@ -104,7 +106,7 @@ class Posterior:
         """Output of every member on lifted rows, shape (M, rows), or (M, rows, K) with a table."""
         scaled, keys = self._scaled(), _keys(key, self.n_members)
         if self.n_members == 1 or namespace(scaled[0]) is np:
-            # One member has no axis of its own in the compiled program: batched products of one are slower.
+            # With one member, drop the member axis in the compiled program: batched products of one are slower.
             each = [tuple(w[m] for w in scaled) for m in range(self.n_members)]
             outputs = [self.aggregation.output(layers, lifted, k, table) for layers, k in zip(each, keys, strict=True)]
             return namespace(outputs[0]).stack(outputs)
@@ -116,11 +118,11 @@ class Posterior:
         return jax.vmap(one, in_axes=(0, None if key is None else 0))(scaled, None if key is None else keys)
 
     def output(self, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None) -> Float[Any, "rows *K"]:
-        """Mean output of the members: the expectation over the posterior where the aggregation is exact."""
+        """Mean output of the members; the expectation over the posterior if the aggregation is exact."""
         return mean_of_members(self.outputs(lifted, key, table))
 
     def member(self, m: int) -> BAM:
-        """Member m in units of the deviations, ``w/σ``: the network that predictors, tables and exporters read."""
+        """Member m in units of the deviations, ``w/σ``: the network that predictors, tables and exporters use."""
         if not 0 <= m < self.n_members:  # JAX would take the last one instead
             raise IndexError(f"the members are numbered from 0 to {self.n_members - 1}; got {m}.")
         return BAM.from_layers(tuple(w[m] for w in self._scaled()))
@@ -132,21 +134,21 @@ class Posterior:
 
     @property
     def map_network(self) -> BAM:
-        """The most probable network, the centre w of a posterior of one member."""
+        """The MAP network: the centre w of a posterior with one member."""
         if self.n_members > 1:
-            raise ValueError(f"{self.n_members} members have no single most probable network: use member(m).")
+            raise ValueError(f"a mixture of {self.n_members} members has no single MAP network: use member(m).")
         return BAM.from_layers(tuple(w[0] for w in self.layers))
 
     def draw(self, key: Key) -> tuple[BAM, Float[Any, ""]]:
-        """A network ``h = w + σε`` of a member drawn at random, and ``ln dQ/dP`` there, that of the member.
+        """Draw a network ``h = w + σε`` of a random member, and return it with ``ln dQ/dP`` at h.
 
-        ``Σ_k ‖d‖²/2 + σ d·ε + (σ² - 1)‖ε‖²/2 - D ln σ`` with ``d = w - v``: the logarithms of the densities,
-        expanded, so that nothing large cancels.
+        The log-density ratio is ``Σ_k ‖d‖²/2 + σ d·ε + (σ² - 1)‖ε‖²/2 - D ln σ`` with ``d = w - v``. This expanded form
+        avoids the cancellation of large terms.
 
         Parameters
         ----------
         key : numpy.random.Generator or JAX PRNG key
-            A generator computes in float64.
+            With a generator it computes in float64.
         """
         if isinstance(key, np.random.Generator):
             return self.astype(np.float64)._at(_drawn_number(key, self.n_members), key)
@@ -170,7 +172,7 @@ class Posterior:
         return BAM(tuple(drawn[:depth]), tuple(drawn[depth:])), ratio
 
     def as_prior(self) -> "Posterior":
-        """The posterior of the same output that has not moved: centres w/σ, as prior too, and ``σ = 1``."""
+        """The frozen posterior with the same output: centres w/σ for posterior and prior, and ``σ = 1``."""
         scaled = self._scaled()
         return replace(self, layers=scaled, prior=scaled, log_sigma=tuple(0 * t for t in self.log_sigma))
 
@@ -181,7 +183,7 @@ class Posterior:
         return Posterior(layers, prior, log_sigma, self.aggregation)
 
     def _check_prior(self) -> None:
-        """Refuse a prior of other shapes: it would be broadcast, and the divergence be that of something else."""
+        """Raise a ValueError for a prior of other shapes: it would be broadcast, and the divergence would be wrong."""
         ours, theirs = ([tuple(V.shape) for V in some] for some in (self.layers, self.prior))
         if ours != theirs or len(self.log_sigma) != len(ours):
             raise ValueError(
@@ -194,7 +196,7 @@ class Posterior:
 
 
 def mean_of_members(outputs: Float[Any, "M *rest"]) -> Float[Any, "*rest"]:
-    """The mean over the leading axis; of one member itself."""
+    """The mean over the leading axis; for one member, the member itself."""
     return outputs[0] if len(outputs) == 1 else outputs.mean(axis=0)
 
 
@@ -213,7 +215,7 @@ def _stacked(networks: Sequence[BAM]) -> tuple[Any, ...]:
 
 
 def _keys(key: Any, count: int) -> Any:
-    """A key for each member: one member has the key itself, and a generator goes on."""
+    """A key for each member: with one member the key itself; a generator is used for all."""
     if key is None or count == 1 or isinstance(key, np.random.Generator):
         return [key] * count
     import jax

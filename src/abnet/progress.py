@@ -1,4 +1,4 @@
-"""Stages of long work in words, told to whoever watches: a bar of the command line, or a function of yours."""
+"""Progress reports: long functions report their stage to a callback, such as the progress bar of the command line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,14 +7,14 @@ from contextvars import ContextVar
 __all__ = ["Watcher", "is_watched", "tell", "watched"]
 
 Watcher = Callable[[str, float | None], None]
-"""Takes the stage in words, and the share of it that is done (None while it is not known)."""
+"""Callback with the name of the stage and the fraction that is done (None if unknown)."""
 
 _WATCHER: ContextVar[Watcher | None] = ContextVar("abnet_watcher", default=None)
 
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Tell a function about the stages of what is done in a block.
+    """Register a callback for the progress reports of a block.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
     ...     tell("Reading the table", 0.5)
     Reading the table None
     Reading the table 0.5
-    >>> tell("Nobody hears this")
+    >>> tell("Without a callback, nothing happens")
     """
     token = _WATCHER.set(watcher)
     try:
@@ -33,12 +33,12 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 def tell(stage: str, share: float | None = None) -> None:
-    """Say which stage the work is in, and how much of that stage is done."""
+    """Report the current stage, and the fraction of it that is done."""
     watcher = _WATCHER.get()
     if watcher is not None:
         watcher(stage, share)
 
 
 def is_watched() -> bool:
-    """Whether anybody watches."""
+    """Whether a callback is registered."""
     return _WATCHER.get() is not None

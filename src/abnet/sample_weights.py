@@ -9,9 +9,9 @@ __all__ = ["scaled", "scaled_weights"]
 
 
 def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | None:
-    """Sample weights scaled to mean 1 in either part, so that only their proportions count.
+    """Sample weights scaled to mean 1 in each of the two parts, so that only their proportions matter.
 
-    Each part by itself: the weights of the bound rows must not reach what is learned from the first `first` rows.
+    The parts are scaled separately, because weights of the bound rows must not influence training on the first part.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def scaled_weights(weights: NDArray[Any] | None, first: int) -> NDArray[Any] | N
 
 
 def scaled(weights: NDArray[Any]) -> NDArray[np.float64]:
-    """Weights with mean 1 over the rows that have any, the rows that are `counted`.
+    """Scale weights to mean 1 over the rows with a nonzero weight.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Shapes in annotations: ``Float[Any, "rows d"]`` is an array of floats with these axes, of NumPy or of JAX.
 
-They are there to be read. The tests import jaxtyping first, and beartype then checks every call; without it an
-annotation means nothing and costs nothing.
+They serve as documentation. The tests import jaxtyping, and beartype then checks every call; otherwise annotations are
+not evaluated and cost nothing.
 """
 
 import sys
@@ -14,7 +14,7 @@ if TYPE_CHECKING or "jaxtyping" in sys.modules:
 else:
 
     class Float:
-        """Stands in for `jaxtyping.Float`."""
+        """Placeholder for `jaxtyping.Float`."""
 
         def __class_getitem__(cls, axes: Any) -> Any:
             return Any

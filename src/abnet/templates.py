@@ -1,4 +1,4 @@
-"""Jinja2 templates of a package's folder `templates`: everything that is put into them is escaped."""
+"""Jinja2 templates from the folder `templates` of a package; all inserted values are escaped."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ __all__ = ["templates"]
 
 @cache
 def templates(package: str) -> Environment:
-    """The templates of a package; a name that a template does not find is an error.
+    """The templates of a package; undefined names in a template raise an error.
 
     Examples
     --------

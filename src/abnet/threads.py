@@ -1,4 +1,4 @@
-"""Work shared among cores: how many there are, and a map over blocks of rows."""
+"""Parallel work: the number of cores, and a parallel map."""
 
 import os
 import threading
@@ -9,11 +9,11 @@ from typing import Any
 __all__ = ["cores", "mapped", "one_blas_thread", "threads_for"]
 
 MOST = 8
-"""Threads at the most: beyond, the memory is what limits."""
+"""Maximum number of threads: with more, memory bandwidth is the limit."""
 
 
 MANY = 10_000
-"""Rows from which on a column is worth a thread."""
+"""Number of rows from which on columns are processed in parallel."""
 
 
 def cores() -> int:
@@ -30,7 +30,7 @@ def cores() -> int:
 
 
 def threads_for(rows: int) -> int:
-    """Threads for what is done to a column of so many rows.
+    """Number of threads for processing columns with this many rows.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def threads_for(rows: int) -> int:
 
 
 def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -> list[Any]:
-    """``function`` of every item, in their order, as is the error that comes first.
+    """Map a function over items in parallel; results and errors are in the order of the items.
 
     Examples
     --------
@@ -65,17 +65,17 @@ _guard = threading.Lock()
 
 
 _limited: list[Any] = []
-"""The limit in force, once for each call that is under it."""
+"""The limit in force, and the number of calls that use it."""
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Give the library of matrix products one thread; as a decorator, ``@one_blas_thread()``.
+    """Limit the BLAS library to one thread; as a decorator, ``@one_blas_thread()``.
 
-    Beside threads of ours, all would wait for each other. Alone, in blocks of rows that stay in the cache, waking a
-    second thread for each takes longer than the product, on a busy machine twenty times as long.
+    Together with our own threads, BLAS threads would wait for each other. Without them, products of blocks that fit
+    into the cache take less time than waking a second thread, on a busy machine a twentieth of it.
 
-    It is told so once, and gets its threads back when the last call is done; without threadpoolctl it is left alone.
+    The limit is set once and removed after the last call. Without threadpoolctl nothing is limited.
     """
     with _guard:
         if not _limited:

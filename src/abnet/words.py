@@ -1,4 +1,4 @@
-"""Numbers as people write them: percentages that never flatter, plurals, aligned tables and wrapped paragraphs."""
+"""Text output: percentages rounded to the safe side, plurals, aligned tables and wrapped paragraphs."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ __all__ = [
 ]
 
 _PAGE: ContextVar[int] = ContextVar("abnet_page", default=80)
-"""Columns of a page: those of most terminals, unless somebody says otherwise."""
+"""Default width of the output in characters: that of most terminals."""
 
 
 @contextmanager
 def page(columns: int) -> Iterator[None]:
-    """Fit paragraphs and tables that are made in a block to a width.
+    """Set the width of paragraphs and tables made in a block.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def number_of(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def percent(rate: float) -> str:
-    """A rate that was observed, to the nearest tenth of a percent.
+    """An observed rate, rounded to the nearest tenth of a percent.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def whole_percents(shares: Sequence[float]) -> list[int]:
 
 
 def stated(rate: float) -> str:
-    """A rate that somebody asked for, with the decimals that were asked for.
+    """A rate given by the user, with the same decimals.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def stated(rate: float) -> str:
 
 
 def confidence(delta: float) -> str:
-    """``1 - δ`` as a percentage, never more than it is.
+    """``1 - δ`` as a percentage, rounded down.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def confidence(delta: float) -> str:
 
 
 def figure_up(bound: float, digits: int = 4) -> str:
-    """An upper bound that is no rate, such as a cost, with a few digits, rounded up.
+    """An upper bound that is not a rate, such as a cost, with a few digits, rounded up.
 
     Examples
     --------
@@ -166,8 +166,8 @@ def paragraphs(*sections: str) -> str:
 def aligned(rows: Sequence[Sequence[str]], *, left: int = 1, least: int | None = None, breaks: bool = True) -> str:
     """A table as text: the first `left` columns flush left, the others flush right.
 
-    Where the page is too narrow, the header is broken into two lines, long names in the first column are cut, and
-    columns are left out from the right.
+    If the page is too narrow, the header is broken into two lines, long names in the first column are cut, and
+    columns are dropped from the right.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def aligned(rows: Sequence[Sequence[str]], *, left: int = 1, least: int | None =
         The header, if any, comes first.
     left : int
     least : int, optional
-        Columns that always stay; by default all do.
+        Number of columns that are never dropped; by default all.
     breaks : bool
         Whether the first row is a header that may be broken.
 

@@ -86,14 +86,14 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str], monkeypatch
         (
             Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25, "", 3.5, 0.125, 0.875, 0.333, 0.051, is_fit=True),
             Contender("tree", 0.0701, "test set", None, 3, 30, 20_000, 0.5),
-            Contender("moon", note="moon could not be learned: it is full"),
+            Contender("moon", note="moon could not be trained: it is full"),
         )
     )
     text = capsys.readouterr().out
     assert re.search(r"net \(abnet fit\) +25% +10% +12.5% +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s +tandem", text)
     assert re.search(r"tree +7.1% +10% +- +- +- +- +20.0 kB +0.5 s +- +test set", text)
     assert re.search(r"moon( +-){10}\n", text)
-    assert "moon could not be learned: it is full" in text
+    assert "moon could not be trained: it is full" in text
     assert "Lowest bound: tree. Fewest test errors: a tie between net and tree." in text
     assert "--save" in text
     assert "test error above its bound (tree)" in text
@@ -122,7 +122,7 @@ def test_what_cannot_be_learned_is_said(run: Run, table: Path, monkeypatch: pyte
 
     monkeypatch.setattr(compare_models, "certified", impossible)
     text = run("compare", table, "--target", "mood today", *SMALL).stdout
-    assert text.count("could not be learned: the moon is full") == 1
+    assert text.count("could not be trained: the moon is full") == 1
     assert "logistic regression" in text
 
 

@@ -157,7 +157,7 @@ def test_a_model_of_no_use_is_named_first(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("x,y\n" + rows)
     options = ["--target", "y", "--output", tmp_path / "m.abnet", "--max-iter", "10", "--teacher", "none", "--quiet"]
     first = run("fit", tmp_path / "t.csv", *options).stdout.splitlines()[0]
-    assert first == "This model is of no use: it predicts False on every held-out row (120)."
+    assert first == "This model is useless: it predicts False on all 120 held-out rows."
     record = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)
     assert record["headline"] == first
 

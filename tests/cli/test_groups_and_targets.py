@@ -115,7 +115,7 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
     [
         (["--group", "doctor"], "--group: the table has no column 'doctor'"),
         (["--group", "patient", "--max-learn-rows", "20"], "--group needs all rows in memory"),
-        (["--group", "patient", "--target-error", "0.1"], "counts rows, and cannot be had with groups"),
+        (["--group", "patient", "--target-error", "0.1"], "counts single rows and cannot be combined with groups"),
         (["--target-recall", "0.9"], "--target-recall needs --positive-class"),
         (["--costs", "ill"], "--costs takes TRUTH:ANSWER=COST"),
         (["--costs", "ill:well=much"], "--costs takes a number"),

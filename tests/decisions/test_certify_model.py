@@ -80,7 +80,7 @@ def test_a_model_that_answers_nothing_is_refused() -> None:
 
 
 def test_a_model_that_looks_at_other_rows_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not work row by row: row 0 comes out otherwise"):
+    with pytest.raises(ValueError, match="does not work row by row: row 0 has another result alone"):
         abnet.certify(lambda rows: np.where(rows[:, 0] > rows[:, 0].mean(), "yes", "no"), 5.0 + np.abs(X), Y)
 
 

@@ -128,7 +128,7 @@ def test_a_label_that_the_costs_do_not_name_costs_the_most(rng: np.random.Genera
         ({("ill", "well"): 10, ("well", "sick"): 1}, "they name ill, sick, well"),
         ({("sick", "well"): 10, ("well", "sick"): 1}, "they name sick, well"),
         ({("ill", "ill"): 1}, "they name ill"),
-        ({("ill", "well"): 10}, "must say what the answer ill costs where well is true"),
+        ({("ill", "well"): 10}, "the cost of answering ill when well is true is needed"),
     ],
 )
 def test_costs_of_labels_that_make_no_sense(costs: Any, message: str, rng: np.random.Generator) -> None:

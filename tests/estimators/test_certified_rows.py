@@ -40,10 +40,10 @@ class Stubborn(TransformerMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("preprocessor", "reason"),
     [
-        (FunctionTransformer(scale), "row 0 comes out otherwise by itself"),
-        (FrozenEstimator(StandardScaler().fit(X)), "keeps what it learned before"),
-        (make_pipeline(FrozenEstimator(StandardScaler().fit(X)), FunctionTransformer()), "keeps what it learned"),
-        (Stubborn(), "Stubborn keeps what it learned before"),
+        (FunctionTransformer(scale), "row 0 has another result alone"),
+        (FrozenEstimator(StandardScaler().fit(X)), "FrozenEstimator was fitted before"),
+        (make_pipeline(FrozenEstimator(StandardScaler().fit(X)), FunctionTransformer()), "was fitted before"),
+        (Stubborn(), "Stubborn was fitted before"),
     ],
 )
 def test_there_is_an_estimate_instead_of_a_certificate(preprocessor: Any, reason: str) -> None:
@@ -83,7 +83,7 @@ def test_our_own_maps_are_not_checked_again_but_what_is_made_of_them_is() -> Non
     assert allows_certificate(StandardScaler(), transform, X)
     assert asked
     fitted = Together().fit(X)
-    with pytest.warns(UserWarning, match="row 0 comes out otherwise by itself"):
+    with pytest.warns(UserWarning, match="row 0 has another result alone"):
         assert not allows_certificate(fitted, fitted.transform, X)
 
 

@@ -119,10 +119,10 @@ def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
     counts = {(s.name, s.rule["answer"]): s.counted["errors"] for s in matrix.statements if s.side == "at most"}
     assert counts == {(a, b): int(np.sum(said[y[bound] == a] == b)) for b in "abcd" for a in "abcd"}
     assert matrix.facts.class_errors == certificate.facts.class_errors
-    with pytest.raises(ValueError, match="asks for the 160 rows given to fit"):
+    with pytest.raises(ValueError, match="needs the 160 rows passed to fit"):
         clf.confusion(rows[:10], y[:10], fitted=True)
     turned = np.arange(len(y))[::-1]
-    with pytest.raises(ValueError, match="in their order"):
+    with pytest.raises(ValueError, match="in the same order"):
         clf.confusion(rows[turned], y[turned], fitted=True)
     with pytest.raises(TrainingRowsError):
         clf.confusion(rows, y)

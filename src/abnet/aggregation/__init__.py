@@ -1,4 +1,4 @@
-"""The expected output of an aggregation of binary activated networks, one file per way to compute it."""
+"""The expected output of an aggregation of binary activated networks; one file per method to compute it."""
 
 from abnet.aggregation.ancestral import Ancestral
 from abnet.aggregation.exact import Exact, expected_output, kl, region_probabilities, region_values

@@ -1,10 +1,10 @@
 """Ancestral sampling: unbiased outputs of an aggregation of any width, along paths drawn layer by layer.
 
-A path draws every hidden layer but the last, given the one below. What is done with the last one, and what the
-gradient is, distinguishes the estimators of this file; all draw the layers below it straight-through (`s` forwards,
-`m` backwards).
+A path draws every hidden layer but the last, each given the one below. The estimators of this file differ in how they
+treat the last hidden layer and in their gradients. All use straight-through gradients for the layers below it (`s` in
+the forward pass, `m` in the backward pass).
 
-Neurons that read signs: the layers above the first, without lifting their inputs.
+The layers above the first read signs, so their inputs need not be lifted.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ __all__ = [
 def sign_scores(V: Float[Any, "d_k _"], s: Float[Any, "*rows d"]) -> Float[Any, "*rows d_k"]:
     """``z(s) = (W s + b)/sqrt(d + 1)`` for inputs ±1: a neuron with Gaussian weights outputs ``sgn(z + ε)``.
 
-    ``ε ~ N(0, 1)``. All vectors of d signs and a constant 1 have the same length, so lifting them is a division by a
+    with ``ε ~ N(0, 1)``. All vectors of d signs and a constant 1 have the same norm, so lifting them is a division by a
     constant.
 
     Parameters
@@ -73,7 +73,7 @@ def sign_means(V: Float[Any, "d_k _"], s: Float[Any, "*rows d"]) -> Float[Any, "
 
 
 TRAINING_PATHS = 1
-"""Paths of each row in a training step: a minibatch of fresh rows tells more than further paths of the same rows."""
+"""Paths per row in a training step: a minibatch of new rows is worth more than further paths of the same rows."""
 
 
 def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int) -> Float[Any, "rows"]:
@@ -101,10 +101,10 @@ def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: 
 
 
 def normal_output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int) -> Float[Any, "rows"]:
-    """Mean over paths of `normal_mean` of the last hidden layer: a surrogate to train with, never to certify with.
+    """Mean over paths of `normal_mean` of the last hidden layer: a surrogate for training, not for certificates.
 
-    The last hidden layer is not drawn, so that with one hidden layer there is no randomness at all. Parameters and
-    result are those of `output`.
+    The last hidden layer is not drawn, so with one hidden layer there is no randomness. Parameters and result are those
+    of `output`.
     """
     check_outputs(layers, None)
     if len(layers) == 2:
@@ -113,7 +113,7 @@ def normal_output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_sa
 
 
 def straight_through(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) -> Float[Any, "rows"]:
-    """One path per row, shape (rows,), with the biased gradient that takes ``∂s/∂m = 1`` in every hidden layer."""
+    """One path per row, shape (rows,), with the biased gradient that sets ``∂s/∂m = 1`` in every hidden layer."""
     check_outputs(layers, None)
     m, key = last_means(layers, lifted, key)
     return sign_means(layers[-1], draw_signs(m, key))[:, 0]
@@ -122,9 +122,9 @@ def straight_through(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) -
 def local_expectation(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) -> Float[Any, "rows"]:
     """One path per row, shape (rows,); the gradient with respect to the last hidden layer's means is unbiased.
 
-    ``∂F/∂m_i = E[(f(s: s_i = +1) - f(s: s_i = -1))/2]`` with ``f(s) = m_L(s)``: since f looks at s through one
-    number, ``W_L s``, all d differences of a drawn s cost one evaluation of f each. (Titsias and Lázaro-Gredilla
-    2015, Local expectation gradients.)
+    ``∂F/∂m_i = E[(f(s: s_i = +1) - f(s: s_i = -1))/2]`` with ``f(s) = m_L(s)``. f depends on s only through the number
+    ``W_L s``, so each of the d differences needs only scalar evaluations of f. (Titsias and Lázaro-Gredilla 2015, Local
+    expectation gradients.)
     """
     import jax
 
@@ -136,10 +136,10 @@ def local_expectation(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) 
 
 
 def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "rows"]:
-    """Mean of the output neuron above independent signs of means m, the sum ``W s`` taken as normal.
+    """Mean of the output neuron above independent signs with means m, with ``W s`` approximated as normal.
 
-    ``erf((W m + b)/sqrt(2(d + 1 + v)))``, where ``v = Σ_i W_i² (1 - m_i²)`` is exact; normality is not, and one
-    dominant weight breaks it.
+    ``erf((W m + b)/sqrt(2(d + 1 + v)))`` with the exact variance ``v = Σ_i W_i² (1 - m_i²)``. The normal approximation
+    is poor if one weight dominates.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "ro
     array (rows,)
     """
     if V.shape != (1, m.shape[1] + 1):
-        raise ValueError(f"one neuron above {m.shape[1]} signs has the shape (1, {m.shape[1] + 1}); got {V.shape}.")
+        raise ValueError(f"V must have the shape (1, {m.shape[1] + 1}) for {m.shape[1]} signs; got {V.shape}.")
     W, b = V[0, :-1], V[0, -1]
     v = (1 - m**2) @ W**2
     return erf((m @ W + b) * (2 * (V.shape[1] + v)) ** -0.5)
@@ -160,7 +160,7 @@ def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "ro
 def mean_of_paths(
     path: Callable[[Matrices, Any, Key], Any], layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int
 ) -> Float[Any, "rows *K"]:
-    """The mean of `n_samples` paths of each row; the first layer's means, which all share, are computed once."""
+    """The mean of `n_samples` paths of each row; the first layer's means are shared and computed once."""
     import jax
 
     if n_samples == 1:
@@ -186,7 +186,7 @@ def last_means(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) -> tupl
 
 
 def draw_signs(m: Float[Any, "*shape"], key: Key) -> Float[Any, "*shape"]:
-    """Independent signs of means m, straight-through."""
+    """Independent signs with means m, with straight-through gradients."""
     import jax
     import jax.numpy as jnp
 
@@ -205,7 +205,7 @@ def _half_differences(V: Any, s: Any) -> Any:
 def path_losses(
     layers: Matrices, lifted: Float[Any, "rows _"], targets: Float[Any, "rows *K"], key: Key, table: Table = None
 ) -> Float[Any, "rows"]:
-    """Linear loss of each row along one path of its own: its mean is the Gibbs risk, for every depth and width."""
+    """Linear loss of each row along a path of its own; its expectation is the Gibbs risk, for every depth and width."""
     from abnet.aggregation.classes import path_probabilities
 
     if table is None:
@@ -215,25 +215,25 @@ def path_losses(
 
 @dataclass(frozen=True)
 class Ancestral(Aggregation):
-    """ABNet along paths, for any width: trained by a surrogate of the last hidden layer, certified by fresh paths.
+    """ABNet with sampled paths, for any width: trained with a closed-form surrogate, certified with fresh paths.
 
     Parameters
     ----------
     n_samples : int
-        Paths that a deployed predictor keeps. A training step has `TRAINING_PATHS` for each row.
+        Number of paths that a deployed predictor keeps. A training step uses `TRAINING_PATHS` per row.
     """
 
     n_samples: int = 100
     certified: ClassVar[bool] = True
     sampled: ClassVar[bool] = True
     by_library: ClassVar[bool] = True
-    """Paths need no table: the library is faster, and `results/certificates.csv` was learned with its rounding."""
+    """Paths need no table, so XLA's kernel library is faster; `results/certificates.csv` was computed with it."""
 
     def __post_init__(self) -> None:
         count("n_samples", self.n_samples)
 
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
-        """`normal_output`, or its probabilities of several classes."""
+        """`normal_output`, or `normal_probabilities` for several classes."""
         from abnet.aggregation.classes import normal_probabilities
 
         if table is None:
@@ -252,7 +252,7 @@ class Ancestral(Aggregation):
         return gaussian_kl(layers, prior, log_sigma)
 
     def __call__(self, bam: BAM, X: ArrayLike, key: Key = None, table: Table = None) -> Float[Any, "n *K"]:
-        """Mean of `n_samples` paths of each row, which is unbiased; `output` is a surrogate to train with."""
+        """Mean of `n_samples` paths of each row, which is unbiased; `output` is a surrogate for training."""
         require_key(key, "Ancestral")
         check_outputs(bam.layers, table)
         layers, lifted = bam.layers, lifted_inputs(bam, X)

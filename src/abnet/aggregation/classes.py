@@ -1,8 +1,8 @@
-"""Probabilities of several classes along ancestral paths; exactly they are `exact.output` with a table.
+"""Probabilities of several classes along ancestral paths; `exact.output` with a table computes them exactly.
 
-The last layer has c neurons, and a table of 2^c rows says which class each of their outputs stands for
-(`abnet.codebook`). Given the last hidden layer the output neurons are independent, so that the probability of every
-class is one multilinear evaluation of the table.
+The last layer has c neurons, and a table with 2^c rows maps each of their outputs to a class (`abnet.codebook`). Given
+the last hidden layer the output neurons are independent, so one multilinear evaluation of the table gives the
+probability of every class.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ def path_probabilities(
     Returns
     -------
     array (rows, K)
-        Rows sum to 1 where those of the table do.
+        Rows sum to 1 if those of the table do.
     """
 
     def path(layers: Any, lifted: Any, key: Key) -> Any:
@@ -46,17 +46,18 @@ def path_probabilities(
 def normal_probabilities(
     layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int, table: Float[Any, "_ K"]
 ) -> Float[Any, "rows K"]:
-    """A surrogate to train with, never to certify with: the last hidden layer is not drawn.
+    """Class probabilities without drawing the last hidden layer: a surrogate for training, not for certificates.
 
-    Each output neuron has its `normal_means`, and the table is evaluated as if the outputs were independent. They are
-    not, since they read the same signs. Parameters and result are those of `path_probabilities`.
+    The means of the output neurons come from `normal_means`, and the table is evaluated as if the outputs were
+    independent. They are not, because they read the same signs. Parameters and result are those of
+    `path_probabilities`.
     """
 
     def path(layers: Any, lifted: Any, key: Key) -> Any:
         m, _ = last_means(layers, lifted, key)
         return decoded(table, normal_means(layers[-1], m))
 
-    # With one hidden layer nothing is drawn, and one path is as good as many.
+    # With one hidden layer nothing is drawn, so one path suffices.
     return mean_of_paths(path, layers, lifted, key, 1 if len(layers) == 2 else n_samples)
 
 

@@ -1,8 +1,8 @@
 """ABNet: the exact expected output of an aggregation, by dynamic programming over binary representations.
 
-Every function takes a network either as a `BAM` or, where it is called in a training step, as its layers
-``V_k = (W_k, b_k)`` with the bias as last column. Inputs and signs are lifted to unit vectors, so that all layers obey
-one formula.
+Every function takes a network either as a `BAM` or, if it is called in a training step, as its layers
+``V_k = (W_k, b_k)`` with the bias as last column. Inputs and signs are lifted to unit vectors, so that all layers have
+the same formula.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def lift(x: Float[Any, "rows d"]) -> Float[Any, "rows d+1"]:
            [0.66666667, 0.66666667, 0.33333333]])
     """
     if x.ndim != 2:
-        raise ValueError(f"only rows are lifted, an array (rows, d); got the shape {x.shape}.")
+        raise ValueError(f"x must be an array of rows, (rows, d); got the shape {x.shape}.")
     if isinstance(x, np.ndarray):
         return lift_into(np.empty((len(x), x.shape[1] + 1), x.dtype), x)
     xp = namespace(x)
@@ -71,9 +71,9 @@ _LIFTED_ROWS = 64
 
 
 def lift_into(out: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """`lift` written to an array of NumPy (rows, d + 1), block by block.
+    """`lift` written to a NumPy array (rows, d + 1), block by block.
 
-    What comes between stays in the cache: the memory of large temporaries takes longer than the sums.
+    Blocks keep intermediate results in the cache: allocating large temporaries takes longer than the arithmetic.
     """
     buffer = np.empty((_LIFTED_ROWS, x.shape[1] + 1), x.dtype)
     for first in range(0, len(x), _LIFTED_ROWS):
@@ -87,7 +87,7 @@ def lift_into(out: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
 
 
 def lifted_inputs(bam: BAM, X: ArrayLike) -> Float[Any, "n _"]:
-    """Plain inputs of a network, lifted, in its array library and precision; wrong shapes are refused.
+    """Lift plain inputs of a network, in its array library and precision; wrong shapes raise a ValueError.
 
     Parameters
     ----------
@@ -115,17 +115,17 @@ def mean_activation(V: Float[Any, "d_k d"], lifted: Float[Any, "rows d"]) -> Flo
     array (rows, d_k)
     """
     if not V.ndim == lifted.ndim == 2 or V.shape[1] != lifted.shape[1]:
-        raise ValueError(f"a layer of the shape {V.shape} cannot read lifted rows of the shape {lifted.shape}.")
+        raise ValueError(f"a layer of shape {V.shape} does not match lifted rows of shape {lifted.shape}.")
     return erf((lifted @ V.T) * V.dtype.type(0.5**0.5))
 
 
 def check_width(sizes: tuple[int, ...]) -> None:
-    """Refuse a network whose exact computation would never end."""
+    """Raise a ValueError for a network that is too wide for exact computation."""
     for layer, d in enumerate(sizes[1:-1], start=1):
         if d > MAX_WIDTH:
             raise ValueError(
                 f"Hidden layer {layer} has {d} units: the exact output needs a table of 2^{d} representations "
-                f"(at most 2^{MAX_WIDTH} are taken). Use narrower layers, or sampling: aggregation='ancestral' "
+                f"(at most 2^{MAX_WIDTH} are allowed). Use narrower layers, or sampling: aggregation='ancestral' "
                 "(certified) or 'uniform' (the paper's, an estimate)."
             )
 
@@ -168,7 +168,7 @@ def region_values(bam: BAM, table: Table = None) -> Float[Any, "_ *K"]:
     bam : BAM
         JAX arrays give a JAX table; NumPy arrays (see `BAM.astype`) a NumPy table, in float64 when the weights are.
     table : array (2**d_L, K), optional
-        Values to put on the outputs instead of their signs, for instance class probabilities of each code word.
+        Values of the outputs instead of their signs, for instance the class probabilities of each output.
 
     Returns
     -------
@@ -185,7 +185,8 @@ def expected_output(bam: BAM, X: ArrayLike, table: Table = None) -> Float[Any, "
     Parameters
     ----------
     bam : BAM
-        The centre of the aggregation. JAX arrays compute in JAX (jit, grad and vmap apply); NumPy arrays in NumPy.
+        The centre of the aggregation. With JAX arrays it computes in JAX (jit, grad and vmap work), with NumPy arrays
+        in NumPy.
     X : array (n, d_0)
     table : array (2**d_L, K), optional
         Values of the outputs, as for `region_values`; with `abnet.codebook.decode_table` the result is the probability

@@ -12,15 +12,15 @@ from abnet.shapes import Float
 __all__ = ["psi", "representation_probabilities"]
 
 LARGEST = 2**26
-"""Entries of a transition matrix that is written out: 512 MB in float64."""
+"""Largest number of entries of a transition matrix that `psi` returns: 512 MB in float64."""
 
 
 def representation_probabilities(bam: BAM, X: ArrayLike, layer: int) -> Float[Any, "n _"]:
     """``P_k(x)``: probabilities of the representations of layer k, over the networks of the aggregation.
 
-    ``P_1(x)[s] = Π_i (1/2 + s_i/2 · m_1(x)_i)``, then ``P_k = Ψ_k P_{k-1}``, with the columns of ``Ψ_k`` computed in
-    blocks and never kept. The last layer has ``F_A(x) = P_L[+1] - P_L[-1]``, which `expected_output` computes
-    backwards, and faster.
+    ``P_1(x)[s] = Π_i (1/2 + s_i/2 · m_1(x)_i)``, then ``P_k = Ψ_k P_{k-1}``. The columns of ``Ψ_k`` are computed in
+    blocks and not kept. For the last layer, ``F_A(x) = P_L[+1] - P_L[-1]``; `expected_output` computes it faster, by
+    the backward recursion.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def psi(bam: BAM, k: int) -> Float[Any, "above below"]:
     d, below = bam.sizes[k], bam.sizes[k - 1]
     if 2 ** (d + below) > LARGEST:
         raise ValueError(
-            f"psi of layer {k} has 2^{d} x 2^{below} entries, too many to write out: representation_probabilities and "
-            "expected_output do without."
+            f"psi of layer {k} has 2^{d} x 2^{below} entries, too many for memory: use representation_probabilities "
+            "or expected_output, which do not need it."
         )
     return _columns(bam.layers[k - 1], 0, 2**below).T
 
@@ -100,4 +100,4 @@ def _columns(V: Any, start: Any, count: int) -> Any:
 
 def _check_layer(bam: BAM, k: int, *, first: int) -> None:
     if not first <= k <= len(bam.weights):
-        raise ValueError(f"layers are numbered from {first} to {len(bam.weights)} here; got {k}.")
+        raise ValueError(f"the layer must be from {first} to {len(bam.weights)}; got {k}.")

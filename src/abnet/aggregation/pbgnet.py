@@ -40,7 +40,7 @@ def output(layers: Matrices, lifted: Float[Any, "rows _"]) -> Float[Any, "rows"]
 def expected_output(bam: BAM, X: ArrayLike) -> Float[Any, "n"]:
     """PBGNet's output: ``F^1 = m_1(x)``, ``F^k = Σ_s̄ m_k(s̄) Π_i (1/2 + s̄_i/2 · F^{k-1}_i)``.
 
-    Equal to ABNet's with one hidden layer, different with more: the neurons of a layer no longer share one draw.
+    Equal to ABNet's output with one hidden layer, different with more: the neurons of a layer do not share one draw.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def expected_output(bam: BAM, X: ArrayLike) -> Float[Any, "n"]:
 
 
 def layer_counts(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """How often each layer is counted in PBGNet's KL, once per path to the output: ``Π_{j>k} d_j`` for layer k.
+    """Number of paths from each layer to the output, ``Π_{j>k} d_j``: the layer's factor in PBGNet's KL.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def kl(bam: BAM, prior: BAM) -> Float[Any, ""]:
 
 
 def path_kl(layers: Matrices, prior: Matrices, log_sigma: Sequence[Any] | None = None) -> Float[Any, ""]:
-    """`gaussian_kl`, each layer counted once per path to the output: a draw is a tree with copies of the layer."""
+    """`gaussian_kl` with each layer counted once per path to the output: a draw is a tree with copies of the layers."""
     sizes = (layers[0].shape[1] - 1, *(V.shape[0] for V in layers))
     return gaussian_kl(layers, prior, log_sigma, layer_counts(sizes))
 

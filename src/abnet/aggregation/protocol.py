@@ -12,17 +12,17 @@ from abnet.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 __all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_hidden_layer", "check_outputs", "linear_loss"]
 
 WIDEST_IN_SEQUENCE = 10
-"""Exact layers up to this width are trained by one kernel after the other: at 12 units a second core pays."""
+"""Exact layers up to this width are trained with kernels in sequence; from 12 units on a second core is worth it."""
 
 
 @runtime_checkable
 class Aggregation(Protocol):
-    """How a Gaussian around one network becomes an output and a divergence.
+    """Base class of aggregations: the output and the divergence of Gaussians centred at a network.
 
-    A value: frozen, hashable, and so a static argument of compiled programs. `Exact`, `PBGNet`, `Uniform`,
-    `SampledPBGNet` and `Ancestral` are five. For another one, inherit from this class and write `output` and
-    `kl`; the rest has defaults that promise nothing. It goes into `abnet.posterior.Posterior`, the training loop and
-    the classifiers as it is.
+    An aggregation is frozen and hashable, so it can be a static argument of compiled programs. The five built-in ones
+    are `Exact`, `PBGNet`, `Uniform`, `SampledPBGNet` and `Ancestral`. To define another one, inherit from this class
+    and implement `output` and `kl`; by default it gives estimates, not certificates. `abnet.posterior.Posterior`, the
+    training loop and the classifiers accept it without changes.
 
     Examples
     --------
@@ -47,21 +47,21 @@ class Aggregation(Protocol):
     """
 
     certified: ClassVar[bool] = False
-    """Whether a theorem covers the risk of what the aggregation stands for."""
+    """Whether `output` is the expected output of a draw from the posterior of `kl`, so that PAC-Bayes bounds hold."""
 
     sampled: ClassVar[bool] = False
-    """Whether `losses` draws: the expectation cannot be computed, and fresh draws estimate it without bias."""
+    """Whether `losses` samples: the expectation cannot be computed, and fresh draws estimate it without bias."""
 
     by_library: ClassVar[bool] = False
-    """Compiler hint: whether XLA may use its library of kernels, which is slow in sums over tables."""
+    """Compiler hint: whether XLA may use its kernel library, which is slow for sums over tables."""
 
     def in_sequence(self, sizes: tuple[int, ...]) -> bool:
-        """Compiler hint: whether steps at these sizes are so short that one kernel after the other is fastest."""
+        """Compiler hint: whether steps at these sizes are so short that kernels run fastest in sequence."""
         return False
 
     @abstractmethod
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
-        """The output that training sees; it may be a surrogate.
+        """The output that training uses; it may be a surrogate.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class Aggregation(Protocol):
         lifted : array (rows, d_0 + 1)
             Inputs as unit vectors (`abnet.aggregation.exact.lift`).
         key : JAX PRNG key
-            Of no use where nothing is drawn.
+            Ignored if nothing is drawn.
         table : array (2**d_L, K), optional
             Class probabilities of each output (`abnet.codebook.decode_table`).
 
@@ -86,9 +86,9 @@ class Aggregation(Protocol):
     def losses(
         self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None
     ) -> Losses | None:
-        """Linear loss of each row, computed or of one fresh draw; None where only estimates can be had.
+        """Linear loss of each row, exact or of one fresh draw; None if no unbiased loss is available.
 
-        The mean over keys is the Gibbs risk. Parameters are those of `output`; `targets` those of `linear_loss`.
+        The mean over keys is the Gibbs risk. Parameters are those of `output`, and `targets` as in `linear_loss`.
         """
         return None
 
@@ -101,7 +101,7 @@ class Aggregation(Protocol):
             The centre of the aggregation, ``σ = 1``.
         X : array (n, d_0)
         key : JAX PRNG key
-            Where something is drawn.
+            Required if something is drawn.
         table : array (2**d_L, K), optional
             As for `output`.
 
@@ -115,9 +115,9 @@ class Aggregation(Protocol):
 
 
 def linear_loss(outputs: Float[Any, "rows *classes"], targets: Float[Any, "rows *classes"]) -> Float[Any, "rows"]:
-    """Probability that a drawn network errs: ``(1 - yF)/2`` for labels ±1, ``1 - Σ_c y_c P_c`` for distributions.
+    """Probability that a drawn network errs: ``(1 - yF)/2`` for labels ±1, ``1 - Σ_c y_c P_c`` for several classes.
 
-    Soft targets are expected labels, in [-1, 1], or distributions over the classes.
+    Targets may be soft: expected labels in [-1, 1], or distributions over the classes.
 
     Examples
     --------
@@ -126,34 +126,34 @@ def linear_loss(outputs: Float[Any, "rows *classes"], targets: Float[Any, "rows 
     array([0.25, 1.  ])
     """
     if outputs.shape != targets.shape:
-        raise ValueError(f"outputs of the shape {outputs.shape} need as many targets; got {targets.shape}.")
+        raise ValueError(f"outputs and targets must have the same shape; got {outputs.shape} and {targets.shape}.")
     if outputs.ndim == 1:
         return 0.5 - 0.5 * targets * outputs
     return 1 - (targets * outputs).sum(axis=-1)
 
 
 def check_outputs(layers: Matrices, table: Table) -> None:
-    """Refuse several output neurons without a table, and a table for another number of them."""
+    """Raise a ValueError for several output neurons without a table, and for a table of another size."""
     d = layers[-1].shape[0]
     if table is None and d != 1:
-        raise ValueError(f"the network has {d} output neurons, whose signs mean nothing without a table: pass one.")
+        raise ValueError(f"the network has {d} output neurons: pass a table that maps their signs to classes.")
     if table is not None and (table.ndim != 2 or table.shape[0] != 2**d):
-        raise ValueError(f"a table for {d} output neurons has the shape ({2**d}, classes); got {table.shape}.")
+        raise ValueError(f"the table for {d} output neurons must have {2**d} rows; got the shape {table.shape}.")
 
 
 def require_key(key: Key, name: str) -> None:
-    """Refuse to draw without a key."""
+    """Raise a ValueError if a sampled aggregation has no key."""
     if key is None:
-        raise ValueError(f"{name} draws: pass a key, for instance jax.random.key(0).")
+        raise ValueError(f"{name} samples: pass a key, for instance jax.random.key(0).")
 
 
 def check_hidden_layer(layers: Matrices) -> None:
-    """Refuse a network whose representations cannot be drawn, because it has none."""
+    """Raise a ValueError for a network without a hidden layer, which has no representations to draw."""
     if len(layers) < 2:
-        raise ValueError("sampling draws the signs of hidden layers, and this network has no hidden layer: use Exact.")
+        raise ValueError("sampling needs a hidden layer, and this network has none: use Exact.")
 
 
 def refuse_table(table: Table, name: str) -> None:
-    """Refuse several classes where an aggregation has two."""
+    """Raise a ValueError if an aggregation for two classes is given a table for several."""
     if table is not None:
-        raise ValueError(f"{name} tells two classes apart: it has no table. Use Exact or Ancestral for several.")
+        raise ValueError(f"{name} takes no table: it supports two classes only. Use Exact or Ancestral.")

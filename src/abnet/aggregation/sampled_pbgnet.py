@@ -1,4 +1,4 @@
-"""Sampled PBGNet: the sums of `pbgnet` replaced by means over sampled representations. An estimate."""
+"""Sampled PBGNet: means over sampled representations replace the sums of `pbgnet`. It is an estimate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from abnet.shapes import Answers, Float, Key, Lifted, Matrices, Table
 __all__ = ["SampledPBGNet", "output"]
 
 ROWS = 64
-"""Rows worked on at a time: their draws, T for each, should not leave the cache by much."""
+"""Rows processed at a time, so that their draws (T per row) nearly fit into the cache."""
 
 
 def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: int) -> Float[Any, "rows"]:
@@ -60,9 +60,9 @@ def draw(key: Key, F: Float[Any, "rows d"], n_samples: int) -> Float[Any, "rows 
     """T representations of every row, ``s_i = +1`` with probability ``1/2 + F_i/2``, shape (rows, T, d).
 
     ``s^t_i = +1`` where ``frac(u^t_i + v_i) < 1/2 + F_i/2``, with u drawn for every t and v for every row. The draws of
-    a row are independent, and a draw of one row is independent of a draw of another; so the outputs of two rows are
-    uncorrelated, and their mean, the linear loss, varies as with new numbers throughout, which would take most of the
-    time.
+    one row are independent, and a draw of one row is independent of a draw of another. So the outputs of two rows are
+    uncorrelated, and the mean loss has the same variance as with new random numbers for every row and draw, which would
+    take most of the time.
     """
     import jax
     import jax.numpy as jnp
@@ -83,10 +83,9 @@ def _sampled_layer(V: Any, F: Any, key: Key, n_samples: int) -> Any:
 
 @cache
 def _layer_with_gradient() -> Any:
-    """``mean_t m(s^t)`` of given draws s, as a function of V, F and s that knows its gradient.
+    """``mean_t m(s^t)`` for given draws s, as a function of V, F and s with a custom gradient.
 
-    Written as a rule, so that a pass without gradient does not pay for the likelihood ratio. First order only: the rule
-    of the rule is not the second derivative.
+    A custom rule lets a pass without gradients skip the likelihood ratio. It is correct for first derivatives only.
     """
     import jax
 
@@ -106,9 +105,9 @@ def _layer_with_gradient() -> Any:
 def _log_ratio(s: Any, F: Any, dF: Any) -> Any:
     """``d log p(s) = Σ_i dF_i s_i/(1 + s_i F_i)``, shape (rows, T).
 
-    The factor has two values, ``1/(1 + F)`` and ``-1/(1 - F)``, so it is affine in s: one product. It is counted from
-    the likelier sign, whose factor is at most 1: near saturation the other one is huge, and would cancel. Rounding lets
-    a sign of probability zero be drawn where F saturates; its factor is 0, not infinite.
+    The factor has two values, ``1/(1 + F)`` and ``-1/(1 - F)``, so it is affine in s and needs one product. It is
+    written relative to the likelier sign, whose factor is at most 1: near saturation the other factor is huge and would
+    cancel. Where F saturates, rounding may draw a sign of probability zero; its factor is set to 0 instead of infinity.
     """
     import jax.numpy as jnp
 
@@ -120,12 +119,12 @@ def _log_ratio(s: Any, F: Any, dF: Any) -> Any:
 
 @dataclass(frozen=True)
 class SampledPBGNet(Aggregation):
-    """Stochastic PBGNet, an estimate; means of draws, fed into the next layer, are no draw, so there are no `losses`.
+    """Stochastic PBGNet, an estimate. It feeds means of draws into the next layer, so it has no unbiased `losses`.
 
     Parameters
     ----------
     n_samples : int
-        Draws of each layer for every row.
+        Number of draws per layer and row.
     """
 
     n_samples: int = 100

@@ -1,8 +1,8 @@
-"""Stochastic ABNet (the paper's): uniformly drawn representations in place of all of them. An estimate, biased.
+"""The paper's stochastic ABNet: uniformly drawn representations instead of all of them. A biased estimate.
 
-The paper's forward pass divides each layer's probabilities by their sum. Carried out backwards it needs two vectors
-over the draws of each layer, one step of which costs n² whatever the batch, and all logarithms stay in range at any
-width. NumPy and JAX arrays alike.
+The paper's forward pass divides each layer's probabilities by their sum. The backward form of it used here needs two
+vectors over the draws of each layer. A step costs n² for any batch size, and works in log space at any width. It
+accepts NumPy and JAX arrays.
 """
 
 from collections.abc import Sequence
@@ -107,7 +107,7 @@ def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: 
     lifted : array (rows, d_0 + 1)
     key : JAX PRNG key or numpy.random.Generator
     n_samples : int
-        Draws of each hidden layer, shared by all rows; from ``2^d`` on the result is exact.
+        Draws per hidden layer, shared by all rows; from ``2^d`` draws on the result is exact.
 
     Returns
     -------
@@ -166,7 +166,7 @@ class Uniform(Aggregation):
     def losses(
         self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None
     ) -> Losses:
-        """Those of ancestral paths: the posterior is ABNet's, however its output is estimated."""
+        """Losses of ancestral paths: the posterior is that of ABNet, only its output is estimated differently."""
         return path_losses(layers, lifted, targets, key, table)
 
     def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:

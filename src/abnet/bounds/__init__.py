@@ -1,8 +1,8 @@
 """PAC-Bayes and test-set bounds.
 
-One function per bound, plain float64 numbers in and out, rounded outward; ``catoni_objective`` alone is JAX. Bounds on
-the Gibbs risk and on the vote take arrays too, which broadcast. Names are loaded when they are first used, so that
-importing this package is cheap.
+There is one function per bound. Each takes and returns plain float64 numbers and rounds outward; only
+``catoni_objective`` uses JAX. Bounds on the Gibbs risk and on the vote also accept arrays and broadcast them. Names are
+loaded on first use, so importing this package is cheap.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-r"""Statements about a stream of errors that hold at all times at once, however often one looks.
+r"""Anytime-valid statements about a stream of errors: they hold at all times at once, no matter how often one looks.
 
 ``Z_t`` is 1 if labelled row t was misclassified; k is the number of errors among the first t rows. A mixture of
-likelihood ratios against one error rate is a non-negative (super)martingale of mean 1 at this rate, so that it ever
-reaches 1/α with probability at most α (Ville).
+likelihood ratios against one error rate is a non-negative (super)martingale with mean at most 1 at this rate, so the
+probability that it ever reaches 1/α is at most α (Ville's inequality).
 """
 
 import math
@@ -18,19 +18,19 @@ __all__ = ["anytime_upper_limit", "log_evidence"]
 
 Array = NDArray[np.float64]
 
-# The mixtures: Beta(1, 5) cut to [ε₀, 1] against an error that is too large, Beta(1, 20) cut to [0, p] for the limit.
+# The mixtures: Beta(1, 5) truncated to [ε₀, 1] to detect a larger error, Beta(1, 20) truncated to [0, p] for the limit.
 _LARGE, _SMALL = 5.0, 20.0
 
-# Incomplete beta functions err by less than this share of their value; smaller ones than this may have underflowed.
+# The relative error of incomplete beta functions is below _MARGIN; values below _TINY may have underflowed.
 _MARGIN, _TINY = 1e-9, 1e-290
 _ROUNDING = 2.0**-50
 
 
 def log_evidence(errors: ArrayLike, n: ArrayLike, error: float) -> Array:
-    r"""Logarithm of the evidence that an error rate exceeds what was promised, rounded down.
+    r"""Logarithm of the evidence that an error rate exceeds the promised one, rounded down.
 
     .. math:: E_t = \int_{ε_0}^1 \Big(\frac{q}{ε_0}\Big)^k \Big(\frac{1-q}{1-ε_0}\Big)^{t-k} dπ(q),\qquad
-              π = \mathrm{Beta}(1, 5) \text{ cut to } [ε_0, 1]
+              π = \mathrm{Beta}(1, 5) \text{ truncated to } [ε_0, 1]
 
     In closed form :math:`5\, ε_0^{-k} (1-ε_0)^{-(t-k+5)} \int_{ε_0}^1 q^k (1-q)^{t-k+4} dq`, an incomplete beta
     function.
@@ -76,7 +76,7 @@ def log_evidence(errors: ArrayLike, n: ArrayLike, error: float) -> Array:
 def _series(a: float, b: float, eps: float) -> float:
     """Return ``b ε^-a (1-ε)^-b ∫_ε^1 q^(a-1) (1-q)^(b-1) dq`` from below, for an error far below ε.
 
-    It is ``Σ_j Π_{i<j} (1-ε)(a+b+i)/(b+1+i)``: positive terms, each at most so much smaller than the one before.
+    It is ``Σ_j Π_{i<j} (1-ε)(a+b+i)/(b+1+i)``, a sum of positive terms; leaving out the last ones gives a lower bound.
     """
     ratio = (1.0 - eps) * (a + b) / (b + 1.0)
     terms = np.arange(min(50 + int(40.0 / (1.0 - ratio)), 10**6))
@@ -84,20 +84,20 @@ def _series(a: float, b: float, eps: float) -> float:
 
 
 def anytime_upper_limit(errors: int, n: int, alpha: float = 0.05) -> float:
-    r"""Upper limit of a constant error rate that may be computed after every row.
+    r"""Upper limit of a constant error rate that stays valid if it is recomputed after every row.
 
     .. math:: \max\Big\{p : \frac{\int_0^p q^k (1-q)^{t-k} dπ_p(q)}{p^k (1-p)^{t-k}} < \frac1α\Big\},\qquad
-              π_p = \mathrm{Beta}(1, 20) \text{ cut to } [0, p]
+              π_p = \mathrm{Beta}(1, 20) \text{ truncated to } [0, p]
 
-    If every row is wrong with the same probability given those before it, then with probability at least 1-α the
-    limit lies above it at all times.
+    If every row is misclassified with the same probability given the rows before it, then with probability at least 1-α
+    the limit is above this probability at all times.
 
     Parameters
     ----------
     errors, n : int
-        Number k of errors among the t rows seen so far; none are allowed.
+        Number k of errors, and number t of rows seen so far; both may be 0.
     alpha : float
-        Probability with which the limit may ever fail.
+        Maximum probability that the limit ever fails.
 
     Returns
     -------

@@ -1,19 +1,20 @@
-r"""Bounds on a mean by betting: tighter than Chernoff's where the losses vary little.
+r"""Bounds on a mean by betting: tighter than Chernoff's bound if the losses vary little.
 
-A gambler who doubts that the mean is m starts with one unit and stakes ``λ_i >= 0`` on every loss being smaller:
+A gambler bets against the hypothesis that the mean is m. The initial wealth is 1, and ``λ_i >= 0`` is staked on the
+i-th loss being below m:
 
 .. math:: W_t(m) = \prod_{i \le t} \big(1 - λ_i(m)(p_i - m)\big), \qquad λ_i(m) = \min\Big(b_i, \frac{c}{1 - m}\Big)
 
-If m is the mean and ``b_i`` looks at the losses before i alone, W is a non-negative martingale, so that it ever reaches
-``K/δ`` with probability at most ``δ/K`` (Ville). A mean m is rejected where it does; the bound is the largest m that is
-not.
+If m is the mean and ``b_i`` depends only on the losses before i, then W is a non-negative martingale, so the
+probability that it ever reaches ``K/δ`` is at most ``δ/K`` (Ville's inequality). A mean m is rejected if W reaches
+``K/δ``; the bound is the largest m that is not rejected.
 
-**Rejection is monotone in m**, so that bisection finds the largest one. Each factor grows with m: where ``b_i`` is
-the smaller stake, ``1 - b_i (p_i - m)`` has the slope ``b_i``; where the cap is, ``1 - c (p_i - m)/(1 - m)`` has the
-slope ``c (1 - p_i)/(1 - m)²``; neither is negative, the factors are positive (at least ``1 - c``), and the two pieces
-meet. Hence every product, and their maximum over t, grows with m. The same holds for groups, ``s - m w`` in place of
-``p - m`` with ``0 <= s <= w <= 1``, whose slopes are ``b_i w`` and ``c (w - s)/(1 - m)²``. So the returned m, at which
-rejection was shown with room for all rounding errors, has no m above it that is not rejected.
+**Rejection is monotone in m**, so bisection finds the largest m. Each factor increases with m: where ``b_i`` is
+the smaller stake, ``1 - b_i (p_i - m)`` has the slope ``b_i``; where the cap is smaller, ``1 - c (p_i - m)/(1 - m)``
+has the slope ``c (1 - p_i)/(1 - m)²``. Neither slope is negative, the factors are positive (at least ``1 - c``), and
+the two pieces meet. Hence every product, and their maximum over t, increases with m. The same holds for groups, with
+``s - m w`` in place of ``p - m`` and ``0 <= s <= w <= 1``; the slopes are ``b_i w`` and ``c (w - s)/(1 - m)²``. The
+returned m is rejected with a margin for all rounding errors, so every larger m is rejected too.
 """
 
 import math
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 
-# The largest stake, as a share of the one that could lose everything.
+# The largest stake, as a share of the stake that could lose the whole wealth.
 _CAP = 0.9
 _EPS = 2.0**-52
 # Sixteen units of the last place: a quarter of a bracket that is bisected.
@@ -48,19 +49,19 @@ def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int =
               λ_i(m) = \min\Big(\sqrt{\frac{2 \ln(K/δ)}{n \hatσ²_{i-1}}}, \frac{0.9}{1-m}\Big)
 
     with :math:`\hatσ²_i = (1/4 + \sum_{j \le i} (p_j - \hatμ_j)²)/(i+1)` and :math:`\hatμ_i = (1/2 + \sum_{j \le i}
-    p_j)/(i+1)`, which look at the losses up to i alone.
+    p_j)/(i+1)`, which depend only on the losses up to i.
 
-    With probability at least 1-δ over n independent examples of a predictor that was fixed before they were seen; it
-    suffices that each loss has the same mean given those before it. The order of the losses counts: it must not depend
-    on them (the order of a random split, or `abnet.certificates.row_order`). Choosing between this bound and another
-    after having seen both costs δ/2 each.
+    Holds with probability at least 1-δ over n independent examples if the predictor was fixed before they were seen; it
+    suffices that each loss has the same mean given those before it. The order of the losses must not depend on the
+    losses: use the order of a random split, or `abnet.certificates.split.row_order`. To choose between this bound and
+    another after seeing both, compute each at δ/2.
 
     Parameters
     ----------
     losses : array-like (n,)
         Losses in [0, 1], for instance each example's Gibbs loss, in their order.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
         Number K of predictors judged on the same examples.
 
@@ -83,9 +84,9 @@ def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int =
 
 
 def least_betting_bound(n: int, delta: float = 0.05, n_candidates: int = 1) -> float:
-    """A number that :func:`betting_bound` cannot fall below, whatever n losses it is given.
+    """Smallest value that :func:`betting_bound` can have for any n losses.
 
-    No stake exceeds ``c/(1 - m)`` and no loss is below 0, so the wealth is at most ``(1 + c m/(1 - m))^n``, which has
+    No stake exceeds ``c/(1 - m)`` and no loss is below 0, so the wealth is at most ``(1 + c m/(1 - m))^n``, and it has
     to reach ``K/δ``.
 
     Examples
@@ -106,12 +107,12 @@ def row_weighted_betting_bound(
               \max\Big\{m : \max_t \prod_{g \le t} (1 - λ_g(m) (S_g - m\, n_g)) < \frac{K}{δ}\Big\},\quad
               0 \le λ_g(m) \le \frac{0.9}{(1-m) B}
 
-    Stakes are those of :func:`betting_bound` for ``(S_g - m n_g)/B``, the running variance taken about the running
-    ratio; groups of one row and B = 1 give the same number.
+    The stakes are those of :func:`betting_bound` for ``(S_g - m n_g)/B``, with the running variance around the running
+    ratio. For groups of one row and B = 1 the two bounds are equal.
 
-    With probability at least 1-δ over G independent groups from one source, if the predictor and B were fixed before
-    they were seen. The promise is about rows of new groups. Their order must not depend on the losses, as for
-    :func:`betting_bound`.
+    Holds with probability at least 1-δ over G independent groups from one source, if the predictor and B were fixed
+    before they were seen. The bound is about rows of new groups. The order of the groups must not depend on the losses,
+    as for :func:`betting_bound`.
 
     Parameters
     ----------
@@ -120,9 +121,10 @@ def row_weighted_betting_bound(
     sizes : array-like of int (G,)
         Rows n_g of each group, from 1 to B.
     largest_size : int
-        The largest size B that a group can have, declared in advance; taking it from the data voids the bound.
+        The largest size B that a group can have, declared in advance; a value taken from the data invalidates the
+        bound.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
         Number K of predictors judged on the same groups.
 
@@ -221,7 +223,7 @@ def _narrowed(
 
 
 def _bets(s: Array, w: Array, goal: float) -> Array:
-    """Stakes ``sqrt(2 ln(K/δ) / (n σ̂²_{i-1}))`` before the cap; none looks at its own loss or at a later one."""
+    """Stakes ``sqrt(2 ln(K/δ) / (n σ̂²_{i-1}))`` before the cap; each depends only on earlier losses."""
     seen = np.arange(2.0, len(s) + 2.0)
     ratio = (0.5 + np.cumsum(s)) / (1.0 + np.cumsum(w))
     variance = (0.25 + np.cumsum((s - ratio * w) ** 2)) / seen
@@ -230,7 +232,7 @@ def _bets(s: Array, w: Array, goal: float) -> Array:
 
 
 def _excess(m: float, s: Array, w: Array, bets: Array, goal: float) -> float:
-    """By how much the largest log-wealth exceeds its goal, less all rounding errors: not negative, m is rejected."""
+    """Largest log-wealth minus its goal and minus all rounding errors; m is rejected if this is not negative."""
     stakes = np.minimum(bets, _CAP / (1.0 - m)) if m < 1.0 else bets
     gains = np.log1p(stakes * (m * w - s))
     # A factor's relative error is a few units of its last place, ten times that next to 1 - c, and of m w; a sum of n

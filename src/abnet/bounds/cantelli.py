@@ -1,7 +1,7 @@
 """Bounds on the vote by the Chebyshev-Cantelli inequality: the C-bound and the μ-tandem bound.
 
-Both look at the mean and the variance of the margin ``1 - 2p``, p being the share of the posterior that errs. Twice
-Gibbs and tandem are their simpler relatives (`abnet.bounds.vote`).
+Both use the mean and the variance of the margin ``1 - 2p``, where p is the share of the posterior that errs. Simpler
+bounds on the vote, twice Gibbs and tandem, are in `abnet.bounds.vote`.
 """
 
 import math
@@ -26,14 +26,14 @@ def c_bound(
     *,
     n_candidates: int = 1,
 ) -> float:
-    r"""C-bound on the vote: voters that err often but disagree much make a good majority.
+    r"""C-bound on the vote, from the Gibbs risk and the disagreement of two voters.
 
     .. math:: R(\mathrm{sgn}\,F) \le 1 - \frac{(1 - 2 r)^2}{1 - 2 d}, \quad
         r = k^+\Big(\hat r, \frac{\mathrm{KL} + \ln(2K\xi(n)/\delta)}{n}\Big), \quad
         d = k^-\Big(\hat d, \frac{2\,\mathrm{KL} + \ln(2K\xi(n)/\delta)}{n}\Big)
 
-    if r < 1/2, and 1 otherwise. Valid wherever :func:`abnet.bounds.gibbs_bound` is, for sgn(F) alone; risk and
-    disagreement have δ/2 each.
+    if r < 1/2, and 1 otherwise. It is small if voters err often but disagree a lot. Valid under the assumptions of
+    :func:`abnet.bounds.gibbs_bound`, for sgn(F) only; risk and disagreement get δ/2 each.
 
     Parameters
     ----------
@@ -82,9 +82,10 @@ def mu_tandem_bound(
     .. math:: R(\mathrm{sgn}\,F) \le \frac{e - 2\mu r + \mu^2}{(1/2 - \mu)^2}, \quad
         e = k^+\Big(\hat e, \frac{2\,\mathrm{KL} + \ln(2K\xi(n)/\delta)}{n}\Big)
 
-    with r from below, :math:`k^-(\hat r, (\mathrm{KL} + \ln(2K\xi(n)/\delta))/n)`, where μ > 0, and from above where
-    μ < 0: one event holds both. So the bound holds for every μ < 1/2 at once, and the best one is free. Valid wherever
-    :func:`abnet.bounds.gibbs_bound` is, for sgn(F) alone.
+    with r bounded from below by :math:`k^-(\hat r, (\mathrm{KL} + \ln(2K\xi(n)/\delta))/n)` if μ > 0, and from above by
+    :math:`k^+` of the same arguments if μ < 0. Both limits hold on the same event. So the bound holds for every μ < 1/2
+    at once, and choosing the best μ costs nothing. Valid under the assumptions of :func:`abnet.bounds.gibbs_bound`, for
+    sgn(F) only.
 
     Parameters
     ----------
@@ -122,13 +123,13 @@ def mu_tandem_bound(
 
 
 def _best_mu(e: float, r: float) -> float:
-    """``(r - 2e)/(1 - 2r)``, where the derivative in μ is zero; 0 where there is no minimum below 1/2."""
+    """``(r - 2e)/(1 - 2r)``, where the derivative with respect to μ is zero; 0 if there is no minimum below 1/2."""
     best = (r - 2.0 * e) / (1.0 - 2.0 * r) if r < 0.5 else 0.0
     return best if best < 0.5 else 0.0
 
 
 def _cantelli(e: float, r: float, mu: float) -> float:
-    terms = e + 2.0 * abs(mu) * r + mu * mu  # the slack is that of the terms, which may cancel
+    terms = e + 2.0 * abs(mu) * r + mu * mu  # the terms may cancel, so the slack is relative to their absolute values
     return round_up((e - 2.0 * mu * r + mu * mu + (OUTWARD - 1.0) * terms) / (0.5 - mu) ** 2)
 
 

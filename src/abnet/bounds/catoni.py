@@ -1,7 +1,6 @@
-"""Catoni's bound on the Gibbs risk: at the best C, as an objective of training, and at a C fixed before the data.
+"""Catoni's bound on the Gibbs risk: for all C at once, as a training objective, and at a C fixed before the data.
 
-A C that was not optimised on the bound rows costs nothing. `catoni_objective` alone takes JAX arrays, and alone imports
-JAX.
+A C that was fixed in advance needs no union over C. Only `catoni_objective` takes JAX arrays and imports JAX.
 """
 
 import math
@@ -21,8 +20,8 @@ def catoni_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, 
 
     .. math:: r \le \frac{1 - \exp\big(-C \hat r - \frac1n(\mathrm{KL}(Q\|P) + \ln\frac{2\sqrt n}\delta)\big)}{1-e^{-C}}
 
-    With probability at least 1-δ over n independent examples, if the prior P was fixed before they were seen. The
-    smallest value over C > 0 equals :math:`k^+(\hat r, \frac1n(\mathrm{KL} + \ln\frac{2\sqrt n}{\delta}))`.
+    Holds with probability at least 1-δ over n independent examples, if the prior P was fixed before they were seen. The
+    minimum over C > 0 equals :math:`k^+(\hat r, \frac1n(\mathrm{KL} + \ln\frac{2\sqrt n}{\delta}))`.
 
     Parameters
     ----------
@@ -33,7 +32,7 @@ def catoni_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, 
     n : int
         Number of examples.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     C : float, optional
         Any positive number; by default the best one.
 
@@ -68,13 +67,13 @@ def _at(C: float, empirical_risk: float, complexity: float) -> float:
 
 
 def catoni_objective(risk: Any, kl: Any, n: Any, delta: Any, log_c: Any) -> Any:
-    r"""Catoni's bound at ``C = exp(log_c)``, the function that learning minimises.
+    r"""Catoni's bound at ``C = exp(log_c)``, the training objective.
 
     .. math:: \frac{1 - \exp\big(-C \hat r - \frac1n(\mathrm{KL} + \ln\frac{2\sqrt n}\delta)\big)}{1 - e^{-C}}
 
-    Differentiable in every argument, never clipped: a vacuous bound still shows the way down. All arguments may be
-    traced, so that neither the number of rows nor δ is built into a compiled program. Accurate in float32 for ``log_c``
-    between -20 and 20. To report a bound, use :func:`gibbs_bound`.
+    Differentiable in every argument. It is never clipped at 1, so a vacuous bound still has a gradient. All arguments
+    may be traced, so a compiled program depends neither on the number of rows nor on δ. Accurate in float32 for
+    ``log_c`` between -20 and 20. To report a bound, use :func:`gibbs_bound`.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ def catoni_objective(risk: Any, kl: Any, n: Any, delta: Any, log_c: Any) -> Any:
     n : int
         Number of examples of the bound (not of the batch).
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     log_c : float
         Logarithm of C, learned along with the posterior.
 
@@ -118,9 +117,9 @@ def catoni_fixed_bound(
 
     .. math:: r \le \frac{1 - \exp\big(-C \hat r - \frac1n(\mathrm{KL}(Q\|P) + \ln\frac{K}{δ})\big)}{1-e^{-C}}
 
-    With probability at least 1-δ over n independent examples, if the prior P and C had no part of them. It is smaller
-    than :func:`abnet.bounds.gibbs_bound`, by about ``ln ξ(n)`` nats, where C is near its best value; a C that is
-    chosen by means of the same examples voids it.
+    Holds with probability at least 1-δ over n independent examples, if the prior P and C were fixed before they were
+    seen. If C is near its best value, it is smaller than :func:`abnet.bounds.gibbs_bound`, by about ``ln ξ(n)`` nats. A
+    C chosen with the same examples invalidates it.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def catoni_fixed_bound(
     C : float
         A positive number, from :func:`choose_C` for instance.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
         Number K of priors among which one was chosen by anything computed from these examples.
 
@@ -159,15 +158,16 @@ def catoni_fixed_bound(
 
 
 def choose_C(expected_risk: float, expected_kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""The C at which :func:`catoni_fixed_bound` is smallest if the expected figures come true.
+    r"""The C that minimises :func:`catoni_fixed_bound` for an expected risk and divergence.
 
     .. math:: C = \ln\frac{p}{1-p} - \ln\frac{q}{1-q}, \qquad
               p = k^+\big(q, \tfrac1n(\mathrm{KL} + \ln\tfrac{K}{δ})\big)
 
-    The figures must not come from the n bound examples: use the first part's validation risk, and a divergence that
-    is guessed or was met there. A C wrong by a factor 2 costs part of the gain (r̂ = .03, KL = 2: at n = 100 .117
-    becomes .135, against .146 for all C at once; at n = 1,000 .0503 becomes .0555, against .0581). An expected risk of
-    0 would make C infinite and the bound useless after the first error, so q is kept at half an error from 0 and 1.
+    with q the expected risk. The expected values must not come from the n bound examples: use the risk on validation
+    rows of the first part and a guess of the divergence. A C that is wrong by a factor of 2 loses most of the gain (r̂
+    = .03, KL = 2: at n = 100 the bound is .135 instead of .117, against .146 for all C at once; at n = 1,000 it is
+    .0555 instead of .0503, against .0581). An expected risk of 0 would make C infinite and the bound useless after the
+    first error, so q is kept at least ``1/(2n)`` away from 0 and 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Exact limits of a binomial rate: Clopper and Pearson from above and below, and the tail they invert."""
+"""Exact limits of a binomial rate: Clopper-Pearson upper and lower limits, and the binomial tail that they invert."""
 
 from scipy.special import betainc, betaincc
 
@@ -8,7 +8,7 @@ from abnet.checks import count, level, probability, tally
 
 __all__ = ["binomial_tail", "clopper_pearson_bound", "clopper_pearson_lower"]
 
-# betaincc errs by less than this share of its value; a shorter tail is asked for by as much.
+# The relative error of betaincc is below this; tails are compared with a level that is smaller by as much.
 _MARGIN = 1e-9
 
 
@@ -18,8 +18,8 @@ def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candida
 
     .. math:: R \le \max\{p : \Pr(\mathrm{Bin}(n, p) \le k) \ge \delta / K\} = \mathrm{BetaInv}(1 - \delta/K; k+1, n-k)
 
-    With probability at least 1-δ over n independent examples that had no part in training or selection. It covers
-    whatever code produced the labels. For k = 0 it is :math:`1 - (\delta/K)^{1/n}`, for k = n it is 1.
+    Holds with probability at least 1-δ over n independent examples that were held out from training and selection. It
+    covers any code that predicts labels. For k = 0 it is :math:`1 - (\delta/K)^{1/n}`, for k = n it is 1.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candida
     n : int
         Number of examples.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
-        Number K of models judged on the same examples.
+        Number K of models compared on the same examples.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def _smallest_with_tail(errors: int, n: int, tail: float) -> float:
     return observed if rare(observed) else adjacent_floats(rare, observed, 1.0)[1]
 
 
-# Tails smaller than this may underflow on their way.
+# Tails smaller than this may underflow while they are computed.
 _TINY = 1e-290
 
 
@@ -73,8 +73,8 @@ def binomial_tail(k: int, m: int, rate: float) -> float:
 
     .. math:: \Pr(\mathrm{Bin}(m, ε) \le k) = 1 - I_ε(k+1, m-k)
 
-    It is the p-value of "the rate is at least ε" when k errors were seen: valid, unlike the mid-p, which is smaller
-    than its own probability under the hypothesis. No trials give 1.
+    It is the p-value of the hypothesis "the rate is at least ε" after k errors. It is valid, unlike the mid-p value,
+    which is too small. Without trials it is 1.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def clopper_pearson_lower(successes: int, n: int, delta: float = 0.05, *, n_cand
     n : int
         Number of trials.
     delta : float
-        Probability with which the limit may fail.
+        Maximum probability that the limit fails.
     n_candidates : int
-        Number K of rates among which one is reported after looking.
+        Number K of rates among which one is chosen after seeing them.
 
     Returns
     -------

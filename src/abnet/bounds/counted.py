@@ -1,6 +1,6 @@
-r"""Bounds from counts and values of rows that a finished model never saw, in the form that statements take.
+r"""Bounds from counts and values on rows held out from training, in the form that `Statement` records.
 
-Each is a thin wrapper that names its arguments as a record stores them; the mathematics is in
+Each is a thin wrapper whose arguments have the names under which a statement stores them; the mathematics is in
 `abnet.bounds.clopper_pearson`, `abnet.bounds.gibbs` and `abnet.bounds.betting`.
 """
 
@@ -34,7 +34,8 @@ method(row_weighted_betting_bound)
 
 
 def _betting_range(n: int, mean: float, delta: float, n_candidates: int = 1) -> tuple[float, float]:
-    """What betting on n values with this mean could give: no less than the mean, nor than without any loss."""
+    """Range of `betting_bound` for n values with this mean: not below the mean, nor below the smallest possible
+    bound."""
     return max(mean, least_betting_bound(n, delta, n_candidates)), 1.0
 
 
@@ -58,7 +59,7 @@ def cost_bound(shares: Any, largest: float, delta: float = 0.05, *, n_candidates
     shares : array-like (n,)
         Costs as shares of the largest, in the order of the rows' keys.
     largest : float
-        The largest entry of the table of costs, not the largest that was met.
+        The largest entry of the cost table, not the largest cost that occurred.
     delta, n_candidates
         As for `abnet.bounds.betting.betting_bound`.
 
@@ -75,10 +76,11 @@ def cost_bound(shares: Any, largest: float, delta: float = 0.05, *, n_candidates
 def group_error_bound(
     rows: Sequence[int], errors: Sequence[int], delta: float = 0.05, *, n_candidates: int = 1
 ) -> float:
-    r"""Bound on the error of a new group, averaged over its rows, from G groups that the model never saw.
+    r"""Bound on the error rate of a new group, averaged over its rows, from G groups held out from training.
 
-    By betting on the groups' error rates, in the order of the groups' keys; where every group has one row, the rates
-    are 0 or 1 and their number is binomial: Clopper and Pearson. The group sizes decide which, never the errors.
+    Uses betting on the groups' error rates, in the order of the groups' keys. If every group has one row, the number of
+    errors is binomial, and the bound is Clopper-Pearson. This choice depends on the group sizes only, not on the
+    errors.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def group_error_bound(
 def limit_of_failures(
     failures: int, trials: int, limit: float, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float | None:
-    r"""The limit, if the failures among the trials show that their rate is at most that; None if they do not.
+    r"""Return `limit` if the data show that the failure rate is at most `limit`, and None otherwise.
 
     .. math:: \Pr(\mathrm{Bin}(m, ε) \le k) \le δ/K
 
@@ -110,7 +112,7 @@ def limit_of_failures(
 def rate_of_successes(
     failures: int, trials: int, rate: float, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float | None:
-    """The rate, if the failures among the trials show that at least this share succeeds; None if they do not.
+    """Return `rate` if the data show that the success rate is at least `rate`, and None otherwise.
 
     Examples
     --------
@@ -123,7 +125,7 @@ def rate_of_successes(
 
 @method
 def difference_bound(only_a: int, only_b: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Bound on ``R_A - R_B`` of two models on the same n rows; negative where A is certified to err less often.
+    r"""Bound on ``R_A - R_B`` of two models on the same n rows; negative if A is certified to have a lower error rate.
 
     .. math:: R_A - R_B = π_{10} - π_{01} \le \mathrm{CP}(n_{10}, n, δ/2K) - \mathrm{CP_{low}}(n_{01}, n, δ/2K)
 
@@ -139,7 +141,7 @@ def difference_bound(only_a: int, only_b: int, n: int, delta: float = 0.05, *, n
 
 @method
 def sign_test(only_a: int, only_b: int, delta: float = 0.05, *, n_candidates: int = 1) -> float | None:
-    r"""0 if the exact one-sided sign test shows that A errs less often than B; None if it does not.
+    r"""Return 0 if the exact one-sided sign test shows that A has a lower error rate than B, and None otherwise.
 
     .. math:: \Pr(\mathrm{Bin}(n_{10} + n_{01}, 1/2) \le n_{10}) \le δ/K
 

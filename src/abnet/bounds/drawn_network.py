@@ -1,14 +1,14 @@
 r"""Bounds on the error of one network that was drawn from a posterior: with ξ(n), and with the one-sided ξ⁺(n, p).
 
-Let p be the true error of a network and ``k/n`` its observed one. Only observed errors below p can make an upper bound
-fail, so that the moment to be bounded is that of the one-sided divergence,
+Let p be the true error of a network and ``k/n`` its observed error. Only observed errors below p can make an upper
+bound fail, so it suffices to bound the moment of the one-sided divergence,
 
 .. math:: \mathbf E\, e^{n\,\mathrm{kl}^+(k/n \| p)}
           \le 1 + \sum_{k \le np} \binom nk p^k (1-p)^{n-k} e^{n\,\mathrm{kl}(k/n \| p)}
           = 1 + \sum_{k \le np} \binom nk (k/n)^k (1-k/n)^{n-k} = ξ^+(n, p),
 
-about half of ξ(n) for small p; it never exceeds ξ(n), which bounds the two-sided moment, where the smaller of the two
-is taken.
+which is about half of ξ(n) at p = 1/2 and less for smaller p. ξ(n) bounds the two-sided moment, and so this one too;
+the code uses the smaller of the two.
 """
 
 import math
@@ -34,9 +34,10 @@ def single_network_bound(
 
     .. math:: \mathrm{kl}(\hat R(h) \| R(h)) \le \frac1n \Big(\ln\frac{dQ}{dP}(h) + \ln\frac{K\xi(n)}\delta\Big)_+
 
-    With probability at least 1-δ over the n examples and the draw together. No factor 2 and no sampling at prediction.
-    It does not hold for all posteriors at once: the draw comes last, with a key of its own, once everything else is
-    fixed. For Q = N(w, I), P = N(v, I) and h = w + ε, the log-density ratio is :math:`(\|w + ε - v\|^2 - \|ε\|^2)/2`.
+    Holds with probability at least 1-δ over the n examples and the draw jointly. There is no factor 2 and no sampling
+    at prediction. It does not hold for all posteriors at once: draw the network last, with a key of its own, after
+    everything else is fixed. For Q = N(w, I), P = N(v, I) and h = w + ε, the log-density ratio is :math:`(\|w + ε -
+    v\|^2 - \|ε\|^2)/2`.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def single_network_bound(
     n : int
         Number of examples.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
         Number K of draws, or of settings, among which one was chosen.
 
@@ -73,12 +74,12 @@ def single_network_bound(
     )
     n, delta, n_candidates = count("n", n), level("delta", delta), count("n_candidates", n_candidates)
     price = math.log(n_candidates * xi(n)) - math.log(delta)
-    # The two may cancel, so the slack is taken from the larger one, not from the sum.
+    # The two terms may cancel, so the slack is relative to the larger one, not to the sum.
     nats = ratio + price + (OUTWARD - 1.0) * max(abs(ratio), price)
     return kl_inverse_upper(empirical_error, max(0.0, nats / n))
 
 
-# More terms than this are replaced by an integral that lies above them by about a thousandth of the whole.
+# More terms than this are replaced by an integral, which exceeds their sum by about a thousandth of it.
 _TERMS = 2**20
 
 
@@ -87,7 +88,7 @@ def xi_plus(n: int, p: float) -> float:
 
     .. math:: ξ^+(n, p) = \min\Big(1 + \sum_{k \le np} \binom nk (k/n)^k (1-k/n)^{n-k},\; ξ(n)\Big)
 
-    Where more than a million terms would have to be summed, an integral that lies above them takes their place.
+    Sums of more than a million terms are replaced by an integral that is not smaller.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def xi_plus(n: int, p: float) -> float:
         return (1.0 + _integral(n, last)) * (1.0 + 1e-9)
     sums = _prefix_sums(n, min(n + 1, _block(last)))
     whole = float(sums[-1]) if len(sums) == n + 1 else math.inf
-    # Each logarithm errs by a few units of the last place, and the running sums add them up.
+    # Each logarithm has an error of a few units in the last place, and the running sums accumulate these errors.
     return min(1.0 + float(sums[last]), whole) * (1.0 + 1e-9 + 4e-15 * len(sums))
 
 
@@ -119,8 +120,8 @@ def drawn_network_bound(
     .. math:: R(h) \le \max\Big\{p : n\,\mathrm{kl}(\hat R(h) \| p) \le
               \Big(\ln\frac{dQ}{dP}(h) + \ln\frac{K ξ^+(n, p)}{δ}\Big)_+\Big\}
 
-    With probability at least 1-δ over the n examples and the draw together; never larger than
-    :func:`abnet.bounds.single_network_bound`, whose conditions are the same.
+    Holds with probability at least 1-δ over the n examples and the draw jointly. It has the same conditions as
+    :func:`abnet.bounds.single_network_bound` and is never larger.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def drawn_network_bound(
     log_density_ratio : float
         ``ln dQ/dP`` at the drawn network; may be negative.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
         Number K of draws, or of settings, among which one was chosen.
 
@@ -142,8 +143,8 @@ def drawn_network_bound(
 
     Notes
     -----
-    Start at the root for ξ⁺(n, 1) and put each root into ξ⁺. As ξ⁺ grows with p, every root is an upper bound on
-    the solutions below the one before it: the roots fall to the largest solution, and stopping early is safe.
+    Start with the root for ξ⁺(n, 1), and compute the next root with ξ⁺ at the last one. As ξ⁺ increases with p, every
+    root is an upper bound on the largest solution. The roots decrease to it, so stopping early is safe.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def drawn_network_bound(
     if errors > n:
         raise ValueError(f"errors must not exceed n = {n}; got {errors}.")
     price = math.log(count("n_candidates", n_candidates)) - math.log(level("delta", delta))
-    # Two neighbouring iterates count the same terms at the end, so that the loop is short; any number of turns is
+    # Once two iterates have the same number of terms in ξ⁺ the loop ends, so it is short; any number of iterations is
     # valid.
     bound = 1.0
     for _ in range(200):
@@ -170,13 +171,13 @@ def drawn_network_bound(
 
 
 def _root(errors: int, n: int, ratio: float, price: float) -> float:
-    # The two may cancel, so the slack is taken from the larger one, not from the sum.
+    # The two terms may cancel, so the slack is relative to the larger one, not to the sum.
     nats = ratio + price + (OUTWARD - 1.0) * max(abs(ratio), abs(price))
     return kl_inverse_upper(errors / n, max(0.0, nats / n))
 
 
 def _block(last: int) -> int:
-    """Number of terms to compute for the one asked for: a power of two, so that few blocks are kept."""
+    """Number of terms to compute so that term `last` is among them: a power of two, so that few arrays are cached."""
     return max(1024, 2 ** (last + 1).bit_length())
 
 

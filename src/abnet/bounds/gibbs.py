@@ -1,4 +1,4 @@
-"""Bounds on the Gibbs risk for every posterior at once or a frozen one, and Maurer's constant ξ(n)."""
+"""Bounds on the Gibbs risk, for all posteriors at once or for a frozen one, and Maurer's constant ξ(n)."""
 
 import math
 from functools import lru_cache
@@ -16,19 +16,19 @@ from abnet.checks import count, level, nonnegative, probability
 __all__ = ["gibbs_bound", "gibbs_bound_frozen", "xi"]
 
 
-# So many terms at either end are summed one by one; the sum is exact up to twice this n.
+# Number of terms at either end that are summed one by one; the whole sum is exact for n up to twice this number.
 _TERMS = 2**18
 _SLACK = 1.0 + 1e-9
 
 
 def xi(n: int) -> float:
-    r"""Expected exponential of ``n kl`` between an observed and a true frequency, at its worst.
+    r"""Maurer's constant ξ(n), an upper bound on ``E[exp(n kl(k/n, p))]`` for binomial k and every p.
 
     .. math:: \xi(n) = \sum_{k=0}^n \binom{n}{k} (k/n)^k (1 - k/n)^{n-k} \;\le\; 2 \sqrt n
 
-    Valid for every n: up to 524,288 the sum is taken as it stands; beyond, the middle terms are replaced by an integral
-    that lies above them by about a millionth of the whole. The result is enlarged by 1e-9 of itself, so that
-    rounding errors cannot make it too small.
+    Valid for every n. Up to n = 524,288 all terms are summed; beyond that, the middle terms are replaced by an integral
+    that exceeds them by about a millionth of the sum. The result is multiplied by 1 + 1e-9, so rounding errors cannot
+    make it too small.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *
 
     .. math:: r \le k^+\Big(\hat r, \frac{\mathrm{KL}(Q\|P) + \ln(K \xi(n) / \delta)}{n}\Big)
 
-    With probability at least 1-δ over n independent examples, whatever the posterior Q, if the prior P was fixed before
-    they were seen. It is never larger than :func:`abnet.bounds.catoni_bound` at its best C.
+    Holds with probability at least 1-δ over n independent examples, for every posterior Q, if the prior P was fixed
+    before they were seen. It is never larger than :func:`abnet.bounds.catoni_bound` at its best C.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *
     n : int
         Number of examples.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
         Number K of priors among which one was chosen by anything computed from these examples.
 
@@ -128,12 +128,12 @@ def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *
 
 @over_arrays
 def gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Chernoff bound on the Gibbs risk of a frozen posterior, which never learned from these examples.
+    r"""Chernoff bound on the Gibbs risk of a frozen posterior, which was not trained on these examples.
 
     .. math:: r \le k^+\Big(\hat r, \frac{\ln(K / \delta)}{n}\Big)
 
-    With probability at least 1-δ over n independent examples, for one posterior fixed before they were seen: no
-    divergence and no ξ(n) enter, because there is no union over posteriors. Holds for any loss in [0, 1].
+    Holds with probability at least 1-δ over n independent examples, for one posterior that was fixed before they were
+    seen. There is no union over posteriors, so neither the divergence nor ξ(n) enters. Valid for any loss in [0, 1].
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_
     n : int
         Number of examples.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
-        Number K of posteriors judged on the same examples.
+        Number K of posteriors compared on the same examples.
 
     Returns
     -------

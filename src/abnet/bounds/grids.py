@@ -1,4 +1,4 @@
-"""Bounds over arrays: a function of plain numbers, called for every place of arrays that broadcast."""
+"""Let bounds of plain numbers take arrays: the function is called for every entry of the broadcast arrays."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -13,7 +13,7 @@ P = ParamSpec("P")
 
 
 class OverArrays(Protocol[P]):
-    """A bound of plain numbers that takes arrays too."""
+    """A bound that takes plain numbers or arrays."""
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
@@ -23,9 +23,10 @@ class OverArrays(Protocol[P]):
 
 
 def over_arrays(bound: Callable[P, float]) -> OverArrays[P]:
-    """Let a bound take arrays: arguments that are arrays of one axis or more broadcast, and so is the result.
+    """Let a bound take arrays: array arguments with at least one axis are broadcast, and the result is an array.
 
-    Plain numbers in, a plain number out, by the same code; so every entry is rounded outward like a single bound.
+    With plain numbers the result is a plain number. Every entry is computed by the same code, so it is rounded outward
+    like a single bound.
 
     Examples
     --------

@@ -1,27 +1,27 @@
-r"""Bounds on a vote of T sampled paths that are drawn once and kept, by exact binomial moments.
+r"""Bounds on a vote of T sampled paths that are drawn once and kept, from exact binomial moments.
 
 The argument is that of `abnet.bounds.sampled`: with ``p(x, y)`` the expected loss of a path on one example and
 ``g(p)`` a bound on the probability that T independent paths have a mean loss of 1/2 or more, every τ with
 
-    ``g(τ) <= δ'``  and  ``g(p)/p^j`` growing on (0, τ]
+    ``g(τ) <= δ'``  and  ``g(p)/p^j`` increasing on (0, τ]
 
 bounds the error of the kept vote by ``E[p^j]/τ^j``, with probability 1-δ' over the draw of the paths. There, g is
-Chernoff's; here it is one of two that are smaller.
+Chernoff's bound; this file has two smaller ones.
 
 **Paths that output a sign** (losses 0 or 1): the binomial tail itself,
 ``g(p) = P(Bin(T, p) >= T/2)``. It is the integral of ``f(x) ∝ x^{k-1} (1-x)^{T-k}``, k = ⌈T/2⌉, and ``g/p^j`` grows as
 long as ``f(x)/x^{j-1}`` does, that is up to ``(k-j)/(T-j)``.
 
 **Paths that output a number in [-1, 1]**, such as the conditional mean of the last layer (losses anywhere in [0, 1]):
-the binomial tail is *no* bound for them. One path with the loss 1/2 in four cases of five, and else 0, has p = 0.4, and
-its vote errs with probability 0.8. But a sum of independent losses lies below the binomial in convex order (Hoeffding
-1963), so for every whole a < T/2
+the binomial tail is *not* a bound for them. A single path with loss 1/2 in four of five cases, and loss 0 otherwise,
+has p = 0.4, but its vote errs with probability 0.8. But a sum of independent losses is below the binomial in convex
+order (Hoeffding 1963), so for every integer a < T/2
 
     ``g(p) = E[(Bin(T, p) - a)_+] / (T/2 - a)``,
 
-never worse than Chernoff's for the best a, which depends on T and δ' alone. ``g/p`` grows because the expectation is
-convex in p and 0 at 0; its second derivative is proportional to ``p^{a-1} (1-p)^{T-1-a}``, so that ``g/p²`` grows up to
-``(a-1)/(T-2)``.
+is a bound, and for the best a, which depends only on T and δ', it is never worse than Chernoff's. ``g/p`` increases
+because the expectation is convex in p and 0 at 0; its second derivative is proportional to ``p^{a-1} (1-p)^{T-1-a}``,
+so ``g/p²`` increases up to ``(a-1)/(T-2)``.
 """
 
 import math
@@ -41,14 +41,14 @@ __all__ = [
     "kept_vote_bound",
 ]
 
-# betainc errs by less than this share of its value.
+# The relative error of betainc is below this.
 _MARGIN = 1e-9
-# So many whole numbers a are tried, close together near T/2, where the best one is.
+# Number of integers a that are tried, dense near T/2, where the best one is.
 _CANDIDATES = 256
 
 
 def kept_signs_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_candidates: int = 1) -> float:
-    r"""Share of wrong paths in expectation below which T kept paths *that output signs* seldom outvote it.
+    r"""Threshold τ for a vote of T kept paths *that output signs*: it rarely errs on rows with expected loss below τ.
 
     .. math:: τ = \max\{p : \Pr(\mathrm{Bin}(T, p) \ge T/2) \le δ'/K\}, \qquad τ \le \frac{\lceil T/2 \rceil - j}{T - j}
 
@@ -57,7 +57,7 @@ def kept_signs_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_
     n_paths : int
         Number T of paths that vote. A tie counts as an error.
     delta_prime : float
-        Probability, over the draw of the paths, with which the bounds made of τ may fail.
+        Maximum probability, over the draw of the paths, that a bound computed with τ fails.
     order : {1, 2}
         The power j of the loss whose mean is divided by ``τ^j``.
     n_candidates : int
@@ -78,7 +78,7 @@ def kept_signs_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_
 
 
 def kept_paths_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_candidates: int = 1) -> float:
-    r"""Expected loss below which T kept paths, whatever numbers in [-1, 1] they output, seldom outvote it.
+    r"""Threshold τ for a vote of T kept paths that output numbers in [-1, 1]; see :func:`kept_signs_threshold`.
 
     .. math:: τ = \max\Big\{p : \min_{a < T/2} \frac{\mathbf E[(\mathrm{Bin}(T, p) - a)_+]}{T/2 - a} \le δ'/K\Big\}
 
@@ -109,7 +109,7 @@ def kept_paths_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_
 
 
 def kept_vote_bound(risk: float, threshold: float, *, order: int = 1) -> float:
-    r"""Bound on the vote of T kept paths, from the threshold of what they output.
+    r"""Bound on the error of a vote of T kept paths, from its risk and a threshold τ.
 
     .. math:: R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^j] / τ^j
 
@@ -120,7 +120,8 @@ def kept_vote_bound(risk: float, threshold: float, *, order: int = 1) -> float:
     risk : float
         For j = 1 the Gibbs risk, for j = 2 the mean of the product of two independent paths' losses; or an upper bound.
     threshold : float
-        τ by :func:`kept_paths_threshold`, or :func:`kept_signs_threshold` where the paths output signs, for this order.
+        τ from :func:`kept_paths_threshold` for this order, or from :func:`kept_signs_threshold` if the paths output
+        signs.
     order : {1, 2}
         The power j.
 
@@ -138,12 +139,12 @@ def kept_vote_bound(risk: float, threshold: float, *, order: int = 1) -> float:
 def kept_paths_bounds(
     gibbs_risk: float, tandem_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1
 ) -> tuple[float, float]:
-    r"""First- and second-order bound on the vote of T kept paths, both on one event of probability δ'.
+    r"""First- and second-order bound on the vote of T kept paths; both fail on one common event of probability δ'.
 
     .. math:: R(\mathrm{sgn}\,\hat F_u) \le r/τ, \qquad R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^2]/τ^2
 
-    The event is about the rows whose expected loss is below τ, so that the two orders share it only if they share τ:
-    the smaller of their thresholds, which is valid for both.
+    The event concerns the rows whose expected loss is below τ, so the two orders share it only if they use the same τ.
+    The function uses the smaller of the two thresholds, which is valid for both.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def kept_paths_bounds(
     [0.0837, 0.0778]
     """
     first, second = (kept_paths_threshold(n_paths, delta_prime, order=j, n_candidates=n_candidates) for j in (1, 2))
-    if second == 0.0:  # so few paths have no second-order bound, and the first has the event to itself
+    if second == 0.0:  # too few paths for a second-order bound: only the first-order bound uses the event
         return kept_vote_bound(gibbs_risk, first), 1.0
     tau = min(first, second)
     return kept_vote_bound(gibbs_risk, tau), kept_vote_bound(tandem_risk, tau, order=2)
@@ -173,7 +174,7 @@ def _order(order: int) -> int:
 @lru_cache(maxsize=256)
 def _signs_threshold(T: int, share: float, order: int) -> float:
     k = math.ceil(T / 2)
-    # One path alone has g(p) = p: its ratio to p is constant, which will do.
+    # A single path has g(p) = p: the ratio g/p is constant, which suffices.
     growth = (k - order) / (T - order) if order < T else (0.5 if order == 1 else 0.0)
 
     def misled(p: float) -> bool:
@@ -188,7 +189,7 @@ def _paths_threshold(T: int, share: float, order: int) -> float:
     a = _whole_numbers(T)
 
     def misled(p: float) -> bool:
-        # For j = 2, g/p² may stop growing at (a - 1)/(T - 2); for a = 0 it falls throughout.
+        # For j = 2, g/p² may stop increasing at (a - 1)/(T - 2); for a = 0 it decreases everywhere.
         usable = a if order == 1 else a[(a >= 1.0) & (a - 1.0 >= p * (T - 2))]
         return not bool(np.any(_hinge(T, p, usable) <= share))
 

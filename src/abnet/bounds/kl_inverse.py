@@ -9,7 +9,7 @@ from abnet.checks import nonnegative, probability
 __all__ = ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"]
 
 
-# _kl is accurate to about 1e-15 of its value; asking for c and this share more makes "kl(q, p) >= c" certain.
+# _kl has a relative error of about 1e-15; requiring kl(q, p) >= c (1 + _MARGIN) makes sure that kl(q, p) >= c.
 _MARGIN = 1e-13
 
 # Below this the squares inside _kl become denormal and lose their digits.
@@ -18,11 +18,11 @@ _TINY = 1e-300
 
 @over_arrays
 def binary_kl(q: float, p: float) -> float:
-    r"""Divergence between coins of bias ``q`` and ``p``, in nats.
+    r"""KL divergence between Bernoulli distributions with parameters ``q`` and ``p``, in nats.
 
     .. math:: \mathrm{kl}(q \| p) = q \ln\frac{q}{p} + (1 - q) \ln\frac{1 - q}{1 - p}
 
-    The relative error is about 1e-15 everywhere, also where ``q`` and ``p`` nearly agree.
+    The relative error is about 1e-15 everywhere, even if ``q`` and ``p`` are nearly equal.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def kl_inverse_upper(q: float, c: float) -> float:
     Returns
     -------
     float
-        The outer end of the final bracket: either 1, or a ``p`` with ``kl(q, p) >= c``, next to a float where that
-        could not be shown.
+        The upper end of the final bracket: either 1, or the smallest float ``p`` for which ``kl(q, p) >= c`` is
+        certain.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def kl_inverse_lower(q: float, c: float) -> float:
     Returns
     -------
     float
-        The outer end of the final bracket: either 0, or a ``p`` with ``kl(q, p) >= c``.
+        The lower end of the final bracket: either 0, or the largest float ``p`` for which ``kl(q, p) >= c`` is certain.
 
     Examples
     --------

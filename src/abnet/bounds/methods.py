@@ -1,9 +1,9 @@
-"""The bounds that a statement may rest on, by name: what a stored promise is recomputed with.
+"""The registry of bounds that statements use, by name; stored statements are recomputed with it.
 
-A bound becomes available to statements by ``@method``, in any file of this folder. It takes what was counted as
-keyword arguments, `delta` and `n_candidates`, and returns a float, or None if it proves nothing. A bound that needs
-every value in its order, as betting does, names that argument and the range in which its result must lie when the
-values are no longer at hand.
+``@method`` registers a bound, in any file of this folder. The bound takes the counts as keyword arguments, `delta` and
+`n_candidates`, and returns a float, or None if it proves nothing. A bound that needs every single value in order, such
+as betting, declares the name of that argument, and a function for the range of its result when the values are not
+stored.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,17 @@ Range = Callable[..., tuple[float, float]]
 
 @dataclass(frozen=True)
 class Method:
-    """A bound, and how much of it can be checked later.
+    """A registered bound, and how its result can be checked later.
 
     Attributes
     ----------
     bound : callable
         ``bound(**counted, delta=..., n_candidates=...)``.
     values : str or None
-        The argument that holds all values in their order and is not stored.
+        Name of the argument that holds all values in order and is not stored.
     attainable : callable or None
-        From what is stored of these values (``n``, ``mean``), `delta` and `n_candidates` to the smallest and the
-        largest result that any values with these figures could have.
+        Function of the stored ``n`` and ``mean`` of these values, `delta` and `n_candidates`. Returns the smallest and
+        the largest possible bound.
     """
 
     bound: Bound
@@ -37,7 +37,7 @@ class Method:
 
 
 METHODS: dict[str, Method] = {}
-"""Every bound that statements may name."""
+"""All registered bounds, by name."""
 
 
 def method(bound: Bound | None = None, *, values: str | None = None, attainable: Range | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Rounding outward: sums, bisection and factors that never err on the wrong side."""
+"""Outward rounding: sums, bisection and factors whose rounding errors never make a bound too small."""
 
 import math
 import struct
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = ["OUTWARD", "adjacent_floats", "exact_sum", "round_up"]
 
-#: Four units in the last place: more than the few roundings of the formulas in this room can lose.
+#: Four units in the last place, more than the rounding errors of the short formulas in this package.
 OUTWARD = 1.0 + 2.0**-50
 
 
@@ -25,10 +25,10 @@ def round_up(value: float) -> float:
 
 
 def exact_sum(values: NDArray[np.float64]) -> float:
-    """The sum of numbers in [0, 1], rounded once, so that it does not depend on their order.
+    """Correctly rounded sum of numbers in [0, 1], which does not depend on their order.
 
-    That is `math.fsum` of them, in fewer steps: each is cut into pieces of 30 bits, whose sums are whole numbers that
-    a float holds. What is left of numbers below 2^-37 is summed one by one.
+    The result is that of `math.fsum`, in fewer steps: each number is cut into pieces of 30 bits, whose sums are
+    integers that a float represents exactly. The remainders of numbers below 2^-37 are summed one by one.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def exact_sum(values: NDArray[np.float64]) -> float:
     return math.fsum(pieces)
 
 
-# So many whole numbers up to 2^30 have a sum below 2^53.
+# This many integers below 2^30 have a sum below 2^53.
 _TOGETHER = 2**22
 
 

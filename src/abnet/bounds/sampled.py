@@ -1,18 +1,18 @@
-r"""Bounds where the empirical Gibbs risk itself is known only from sampled paths.
+r"""Bounds for sampled networks: on the Gibbs risk from sampled paths, and on a vote of paths drawn once and kept.
 
-Bounds on a vote of sampled paths that are drawn once and kept, by a posterior that was trained on the examples.
+The bounds on the kept vote allow a posterior that was trained on the examples. Let ``p(x, y)`` be the expected loss of
+a path on one example, and ``p̂_u`` the mean loss of T paths whose randomness u is drawn independently of all data and
+then fixed. The vote errs only where ``p̂_u >= 1/2``. Fix a threshold ``τ < 1/2``.
 
-Let ``p(x, y)`` be the mean loss of a path on one example, and ``p̂_u`` its mean over T paths whose randomness u is
-drawn independently of all data and then fixed. The vote errs only where ``p̂_u >= 1/2``. Fix a threshold ``τ < 1/2``.
+- Examples with ``p >= τ``: by Markov's inequality, ``P(p >= τ) <= E[p 1{p >= τ}] / τ``.
+- Examples with ``p < τ``: by Hoeffding's theorem the vote errs with probability at most ``g(p) = exp(-T kl(1/2‖p))``
+  over u, and ``g(p)/p`` increases on (0, τ]. So the expected share of examples on which it errs is at most ``E[p 1{p <
+  τ}] g(τ)/τ``. By Markov's inequality, with probability at least 1-δ' over u the share is at most ``1/δ'`` times as
+  large.
 
-- Where ``p >= τ`` nothing is asked of the paths: ``P(p >= τ) <= E[p 1{p >= τ}] / τ``.
-- Where ``p < τ`` the paths must mislead. By Hoeffding's theorem they do with probability at most
-  ``g(p) = exp(-T kl(1/2‖p))``, and ``g(p)/p`` grows on (0, τ], so this happens to ``E[p 1{p < τ}] g(τ)/τ`` of the
-  examples in expectation over u, and by Markov's inequality to at most ``1/δ'`` times as many with probability 1-δ'
-  over u.
-
-With τ such that ``g(τ) <= δ'`` the two add up to ``E[p]/τ``: the Gibbs risk divided by τ, instead of by 1/2. The same
-with ``g(p)/p²`` gives ``E[p²]/τ²``. One event of probability δ' serves both.
+With ``g(τ) <= δ'`` the two parts add up to ``E[p]/τ``: the Gibbs risk divided by τ, instead of by 1/2. The same
+argument with ``g(p)/p²`` gives ``E[p²]/τ²``. Both bounds fail on the same event of probability δ' if they use the same
+τ.
 """
 
 import math
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def fixed_paths_threshold(n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
-    r"""Share of wrong paths in expectation below which T kept paths seldom outvote it.
+    r"""Threshold τ for a vote of T kept paths: it rarely errs on examples with expected loss below τ.
 
     .. math:: \tau = k^-\Big(\tfrac12, \frac{\ln(K/\delta')}{T}\Big)
 
@@ -46,7 +46,7 @@ def fixed_paths_threshold(n_paths: int, delta_prime: float, *, n_candidates: int
     n_paths : int
         Number T of paths that vote.
     delta_prime : float
-        Probability, over the draw of the paths, with which the bounds made of τ may fail.
+        Maximum probability, over the draw of the paths, that a bound computed with τ fails.
     n_candidates : int
         Number K of models with paths of their own, one of which is reported.
 
@@ -64,8 +64,8 @@ def fixed_paths_vote_bound(gibbs_risk: float, n_paths: int, delta_prime: float, 
 
     .. math:: R(\mathrm{sgn}\,\hat F_u) \le r / \tau
 
-    With probability at least 1-δ' over the draw of the paths, which must not depend on any data. Valid for any
-    posterior. Says nothing for two paths or fewer.
+    with τ from :func:`fixed_paths_threshold`, but at most ``(T-2)/(2(T-1))``. Holds with probability at least 1-δ' over
+    the draw of the paths, which must not depend on any data, for any posterior. With two paths or fewer it is 1.
 
     Parameters
     ----------
@@ -87,12 +87,15 @@ def fixed_paths_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: floa
 
     .. math:: R(\mathrm{sgn}\,\hat F_u) \le \mathbf E[p^2] / \tau^2
 
+    with τ from :func:`fixed_paths_threshold`, but at most ``(T-4)/(2(T-2))``. If neither this nor
+    :func:`fixed_paths_vote_bound` reaches its cap, both fail on the same event of probability δ'.
+
     Parameters
     ----------
     tandem_risk : float
-        Probability that two paths drawn independently both err, or an upper bound on it.
+        Probability that two independently drawn paths both err, or an upper bound on it.
     n_paths, delta_prime, n_candidates
-        As for :func:`fixed_paths_vote_bound`, whose event of probability δ' is the same.
+        As for :func:`fixed_paths_vote_bound`.
 
     Examples
     --------
@@ -104,19 +107,19 @@ def fixed_paths_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: floa
 
 def _divided(risk: float, order: int, n_paths: int, delta_prime: float, n_candidates: int) -> float:
     risk = probability("risk", risk)
-    # ln g(p) = T/2 ln(4 p (1-p)), and ln g - order · ln p grows up to here; any smaller threshold is valid too.
+    # ln g(p) = T/2 ln(4 p (1-p)), and ln g - order · ln p increases up to here; any smaller threshold is valid too.
     growth = (n_paths - 2 * order) / (2 * (n_paths - order)) if n_paths > 2 * order else 0.0
     tau = min(fixed_paths_threshold(n_paths, delta_prime, n_candidates=n_candidates), growth)
     return min(1.0, round_up(risk / tau**order)) if tau > 0.0 else 1.0
 
 
 def sampled_risk_bound(mean: float, n_values: int, delta_prime: float, *, n_candidates: int = 1) -> float:
-    r"""Bound on an empirical risk whose mean over fresh, independent paths is known.
+    r"""Bound on an empirical risk from its mean over fresh, independent paths.
 
     .. math:: \hat r \le k^+\Big(\bar r, \frac{\ln(K/\delta')}{M}\Big)
 
-    With probability at least 1-δ' over the paths, drawn after the posterior was fixed. The M values need not follow one
-    distribution, only be independent and in [0, 1]: n examples with T paths of their own each make M = n T.
+    Holds with probability at least 1-δ' over the paths, which are drawn after the posterior is fixed. The M values must
+    be independent and in [0, 1], but need not be identically distributed: n examples with T paths each give M = n T.
 
     Parameters
     ----------
@@ -125,7 +128,7 @@ def sampled_risk_bound(mean: float, n_values: int, delta_prime: float, *, n_cand
     n_values : int
         Their number M.
     delta_prime : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     n_candidates : int
         Number K of posteriors sampled, one of which is reported.
 

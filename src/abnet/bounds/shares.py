@@ -1,4 +1,4 @@
-"""How δ is divided among the statements that are to hold at once."""
+"""How δ is divided among statements that hold jointly."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _FIXED_PATHS = 0.1
 
 
 def share_of_an_order(delta: float) -> float:
-    """The share of either bound on a vote, first order and second order.
+    """The share of δ for each of the two bounds on a vote, first order and second order.
 
     Examples
     --------
@@ -35,16 +35,16 @@ def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, 
 
     .. math:: δ_c = δ \frac{1/n_c}{\sum_{n_d > 0} 1/n_d}, \qquad \sum_c δ_c \le δ
 
-    Valid because the argument conditions on the counts: given them, each class has its own binomial errors, and the
-    shares are constants. A rare class has a wide limit that a larger share narrows most. A class without rows gets 0:
-    its limit is 1, which cannot fail.
+    Valid because the argument conditions on the counts: given the counts, the errors of each class are binomial, and
+    the shares are constants. A rare class gets a larger share, which tightens its wide limit most. A class without rows
+    gets 0: its limit is 1, which cannot fail.
 
     Parameters
     ----------
     counts : sequence of int
         Rows n_c of each class; may be 0.
     delta : float
-        Probability with which any of the limits may fail.
+        Maximum probability that any of the limits fails.
 
     Returns
     -------
@@ -64,9 +64,10 @@ def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, 
 
 
 def share_of_a_limit(delta: float, n_answers: int) -> float:
-    """The share of each limit, lower or upper, on the rates of A answers to one class.
+    """The share of δ for each lower or upper limit on the rates of A possible answers to the rows of one class.
 
-    Two rates are each other's complement: one's upper limit is the other's lower one, and two limits are all.
+    With more than two answers there are 2A limits. The rates of two answers are complements: the upper limit of one is
+    the lower limit of the other, so there are only two limits.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def share_of_a_limit(delta: float, n_answers: int) -> float:
 
 
 def share_for_sampling(delta: float) -> tuple[float, float]:
-    """What is spent on the sampling of an empirical risk, and what is left.
+    """The share of δ for sampling an empirical risk, and the rest of δ.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def share_for_sampling(delta: float) -> tuple[float, float]:
 
 
 def share_for_fixed_paths(delta: float) -> tuple[float, float]:
-    """What is spent on the draw of the paths that vote, and what is left.
+    """The share of δ for the draw of the paths that vote, and the rest of δ.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-r"""Bounds for a posterior that was trained on the counted rows: its Gibbs risk, and the vote of its networks.
+r"""Bounds for a posterior that was trained on the bound rows: on its Gibbs risk, and on the vote of its networks.
 
-Each is assembled from three steps, all of which are fixed before the rows are seen:
+Each consists of three steps, which are fixed before the rows are seen:
 
-1. the empirical risk, or an upper limit of it at δ/10 where it was sampled with fresh paths;
-2. the Gibbs bound for all posteriors at once: ``k⁺`` with ξ(n), or Catoni's at a C chosen from expected figures;
+1. the empirical risk, or an upper limit of it at δ/10 if it was sampled with fresh paths;
+2. the Gibbs bound for all posteriors at once: ``k⁺`` with ξ(n), or Catoni's bound at a C chosen from expected values;
 3. for the vote, twice the Gibbs risk or four times the tandem risk, δ/2 each; a vote of kept paths divides by a
    threshold that accounts for their draw, at another δ/10.
 """
@@ -44,13 +44,13 @@ def trained_gibbs_bound(
     kl : float
         Divergence of the posterior from the prior, in nats.
     delta : float
-        Probability with which the bound may fail.
+        Maximum probability that the bound fails.
     expected_risk, expected_kl : float, optional
-        Figures of the first part, from which C is chosen. Without them the bound holds for all C at once.
+        Expected risk and divergence, from the first part, from which C is chosen. Without them the bound uses ``k⁺``.
     n_paths : int, optional
-        Fresh paths of each row that the risk was sampled with; None where it is exact.
+        Number of fresh paths per row with which the risk was sampled; None if it is exact.
     n_candidates : int
-        Number K of priors among which one was chosen by means of these rows.
+        Number K of priors among which one was chosen with these rows.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def trained_vote_bound(
     risk, n, kl, delta, expected_risk, expected_kl, n_paths, n_candidates
         As for `trained_gibbs_bound`.
     tandem : float or None
-        Mean product of two independent losses. None for a vote of paths that are drawn anew for each prediction: twice
-        the Gibbs risk covers it, at the whole δ, and the tandem risk does not.
+        Mean product of two independent losses. None for a vote of paths that are drawn anew for each prediction: only
+        twice the Gibbs risk covers such a vote, and it then uses the whole δ.
     expected_tandem : float, optional
-        The expected tandem risk; without it the second-order bound holds for all C at once.
+        The expected tandem risk; without it the second-order bound uses ``k⁺``.
     kept_paths : int, optional
-        Number of paths that vote, drawn once and kept; None where the vote is the sign of the expected output.
+        Number of paths that vote, drawn once and kept; None if the vote is the sign of the expected output.
 
     Examples
     --------
@@ -118,11 +118,11 @@ def trained_vote_bound(
 def _allowing_for_paths(
     mean: float, n: int, per_row: int | None, delta: float, n_candidates: int
 ) -> tuple[float, float]:
-    """An upper limit of a mean that was sampled with `per_row` values for each row, and what is left of δ."""
+    """Upper limit of a mean that was sampled with `per_row` values for each row, and the rest of δ."""
     if per_row is None:
         return mean, delta
     spent, left = share_for_sampling(delta)
-    if per_row == 0:  # one path for each row makes no pairs, and nothing is known of them
+    if per_row == 0:  # with one path per row there are no pairs, so the tandem risk is unknown
         return 1.0, left
     return sampled_risk_bound(mean, n * per_row, spent, n_candidates=n_candidates), left
 

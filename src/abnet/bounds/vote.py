@@ -1,4 +1,4 @@
-"""Bounds on the error of the vote sgn(F) by the Gibbs and tandem losses of a posterior."""
+"""Bounds on the error of the vote sgn(F) from the Gibbs and tandem risks of a posterior."""
 
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.grids import over_arrays
@@ -20,8 +20,8 @@ def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0
 
     .. math:: R(\mathrm{sgn}\,F) \le 2\, k^+\Big(\hat r, \frac{\mathrm{KL}(Q\|P) + \ln(K\xi(n)/\delta)}{n}\Big)
 
-    Valid wherever :func:`gibbs_bound` is. It also covers, in expectation over the paths, a vote of sampled paths that
-    are drawn afresh for every prediction.
+    Valid under the assumptions of :func:`gibbs_bound`. It also covers, in expectation over the paths, a vote of sampled
+    paths that are drawn anew for every prediction.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0
 
 @over_arrays
 def twice_gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""First-order bound on the vote of a frozen posterior, which never learned from these examples.
+    r"""First-order bound on the vote of a frozen posterior, which was not trained on these examples.
 
     .. math:: R(\mathrm{sgn}\,F) \le 2\, k^+\Big(\hat r, \frac{\ln(K/\delta)}{n}\Big)
 
@@ -57,16 +57,16 @@ def twice_gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05,
 
 @over_arrays
 def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Second-order bound on the vote, by the risk that two independent draws from the posterior both err.
+    r"""Second-order bound on the vote, from the probability that two independent draws from the posterior both err.
 
     .. math:: R(\mathrm{sgn}\,F) \le 4\, k^+\Big(\hat e, \frac{2\,\mathrm{KL}(Q\|P) + \ln(K\xi(n)/\delta)}{n}\Big)
 
-    Valid wherever :func:`gibbs_bound` is, for sgn(F) alone: a vote of sampled paths may err more often.
+    Valid under the assumptions of :func:`gibbs_bound`, for sgn(F) only: a vote of sampled paths may err more often.
 
     Parameters
     ----------
     empirical_tandem : float
-        Mean of the products of two independent losses, ``mean(p_i ** 2)`` where the losses' expectations are exact.
+        Mean of the products of two independent losses; ``mean(p_i ** 2)`` if the expected losses p_i are exact.
     kl, n, delta, n_candidates
         As for :func:`gibbs_bound`.
 
@@ -86,7 +86,7 @@ def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05
 
 @over_arrays
 def tandem_bound_frozen(empirical_tandem: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Second-order bound on the vote of a frozen posterior, which never learned from these examples.
+    r"""Second-order bound on the vote of a frozen posterior, which was not trained on these examples.
 
     .. math:: R(\mathrm{sgn}\,F) \le 4\, k^+\Big(\hat e, \frac{\ln(K/\delta)}{n}\Big)
 
@@ -112,7 +112,7 @@ def vote_bound(
 ) -> float:
     r"""Smaller of :func:`twice_gibbs_bound` and :func:`tandem_bound`, each at δ/2.
 
-    The halves of δ (`abnet.bounds.shares`) cover taking the smaller one after having seen both. Twice Gibbs wins
+    Halving δ (`abnet.bounds.shares`) accounts for choosing the smaller bound after seeing both. Twice Gibbs is smaller
     for a confident network, tandem for a diverse one.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Promises: which rows are counted, what they showed, and what that proves."""
+"""Certificates: splitting the rows, observing a model on the bound rows, and what the observations prove."""
 
 from abnet.certificates.split import Split, drawn_seed, row_hashes, row_order
 

@@ -1,4 +1,4 @@
-"""`Certificate`: statements from one body of evidence, and the facts that they rest on."""
+"""`Certificate`: statements from the same evidence, and the facts that they depend on."""
 
 import os
 from collections.abc import Iterable
@@ -16,35 +16,35 @@ Source = Literal["split", "init", "given", "test set"]
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the model was made and what was counted; the assumptions in words follow from it.
+    """How the model was made and what was counted on the bound rows; `describe` derives the assumptions from it.
 
     Attributes
     ----------
     n_rows : int
-        Counted rows.
+        Number of bound rows: the rows on which the model is certified.
     n_groups : int or None
-        Groups that they come in; None where every row is a draw of its own.
+        Number of groups of these rows; None if every row is an independent draw.
     classes : tuple of str
-        Names of the classes, in order; a last one for labels that the model does not know, if there were any.
+        Names of the classes, in order; the last one stands for labels that the model does not know, if there were any.
     class_rows, class_errors : tuple of int
-        Counted rows of each class, and wrong answers among them.
+        Bound rows of each class, and wrong answers among them.
     source : {"split", "init", "given", "test set"}
-        Where the model comes from: learned on other rows of the same table, the random initialisation as prior, a prior
-        that was given, or finished elsewhere.
+        Where the model comes from: trained on other rows of the same table, the random initialisation as prior, a prior
+        given by the user, or a model fitted elsewhere.
     trained : bool
-        Whether the posterior was trained on the counted rows.
+        Whether the posterior was trained on the bound rows.
     kl : float
         Divergence of the posterior from the prior.
     n_paths : int or None
-        Fresh paths of each row that the Gibbs risk was sampled with; None where it is exact.
+        Number of fresh paths per row with which the Gibbs risk was sampled; None if it is exact.
     vote_paths : int or None
-        Paths that vote in ``predict``, drawn once and kept.
+        Number of paths that vote in ``predict``, drawn once and kept.
     drawn : {"network", "tree"}
         What a draw from the posterior is.
     delta : float
-        Probability with which each statement, or each family of joint statements, may be false.
+        Maximum probability that a statement, or a family of joint statements, is false.
     n_candidates : int
-        Models among which one is chosen by means of the counted rows.
+        Number of models among which one is chosen with the bound rows.
     """
 
     n_rows: int
@@ -71,7 +71,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class ClassBounds(NamedTuple):
-    """What a certificate says of one class."""
+    """The bounds of a certificate for one class."""
 
     label: str
     n_examples: int
@@ -82,9 +82,9 @@ class ClassBounds(NamedTuple):
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that is promised about a model, and what it was computed from.
+    """The guarantees about a model, and the counts from which they were computed.
 
-    Each statement holds with its own confidence. Those that carry the same word in `jointly` hold all at once.
+    Each statement holds with its own confidence. Statements with the same value of `jointly` hold jointly.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     facts: Facts
 
     def find(self, quantity: str, of: str, name: str | None = None) -> Statement | None:
-        """The first statement about this, or None."""
+        """The first statement with this quantity, object and name; None if there is none."""
         for statement in self.statements:
             if (statement.quantity, statement.of, statement.name) == (quantity, of, name):
                 return statement
@@ -109,9 +109,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def vote_error_bound(self) -> float | None:
-        """Upper bound on the error rate of the vote on new data; None where no theorem covers it.
+        """Upper bound on the error rate of the vote on new data; None if no theorem covers it.
 
-        The vote is what ``predict`` answers, unless a decision was certified for it.
+        The vote is what ``predict`` returns, unless another decision was certified.
         """
         found = (self._value("error", of) for of in ("drawn network", "predict", "vote"))
         return next((value for value in found if value is not None), None)
@@ -123,12 +123,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def difference_bound(self) -> float | None:
-        """Upper bound on the error rate of one model less that of another, where two were compared."""
+        """Upper bound on the error rate of model A minus that of model B, if two models were compared."""
         return self._value("difference", "two models")
 
     @property
     def per_class(self) -> tuple[ClassBounds, ...]:
-        """What is said of each class; a class without counted rows has the bound 1, which costs nothing."""
+        """The bounds for each class; a class without bound rows has the bound 1, which uses no share of δ."""
         if not any(s.of == "class" for s in self.statements):
             return ()
         views = []
@@ -147,13 +147,13 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def majority_class_error(self) -> float | None:
-        """Share of the counted rows on which always answering their commonest class errs."""
+        """Error rate, on the bound rows, of always predicting their most common class."""
         rows = self.facts.class_rows
         return 1.0 - max(rows) / sum(rows) if sum(rows) else None
 
     @property
     def empirical_gibbs_risk(self) -> float | None:
-        """Mean error, on the counted rows, of a network drawn from the posterior."""
+        """Mean error, on the bound rows, of a network drawn from the posterior."""
         found = self.find("Gibbs risk", "draw")
         if found is None:
             return None
@@ -162,7 +162,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def empirical_error(self) -> float:
-        """Share of the counted rows that ``predict`` gets wrong."""
+        """Error rate of ``predict`` on the bound rows."""
         return sum(self.facts.class_errors) / self.facts.n_rows
 
     def adding(self, statements: Iterable[Statement]) -> "Certificate":
@@ -170,17 +170,17 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return msgspec.structs.replace(self, statements=(*self.statements, *statements))
 
     def check(self) -> dict[str, Checked]:
-        """Compute every statement again from what it records; ValueError names the first that does not follow.
+        """Recompute every statement from its recorded counts; a ValueError names the first one that does not match.
 
         Returns
         -------
         dict
-            From what each is about to "recomputed", or "attainable" where the single values were not kept.
+            Maps the subject of each statement to "recomputed", or to "attainable" if the single values were not stored.
         """
         return {s.about: s.check() for s in self.statements}
 
     def describe(self, *, details: bool = False) -> str:
-        """Say in plain English what is promised and what it assumes."""
+        """Describe in plain English what is guaranteed, and under which assumptions."""
         from abnet.certificates.sentences import describe
 
         return describe(self, details=details)
@@ -203,7 +203,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @classmethod
     def from_dict(cls, record: Any) -> "Certificate":
-        """Read what `to_dict` wrote, and check every statement; anything wrong is a ValueError."""
+        """Read the result of `to_dict` and check every statement; raises a ValueError if anything is wrong."""
         if not isinstance(record, dict):
             raise ValueError("not a certificate: it is not a JSON object.")
         rest = dict(record)
@@ -225,12 +225,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def load_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """Read a certificate that ``save`` wrote; every bound is computed again from what was counted.
+    """Read a certificate written by ``save`` and recompute every bound from its counts.
 
     Raises
     ------
     ValueError
-        If the file holds no certificate, or one that does not follow from its own counts.
+        If the file does not contain a certificate, or its bounds do not match its counts.
     """
     record = read_record(path, "certificate")
     try:

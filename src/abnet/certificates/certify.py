@@ -1,12 +1,12 @@
-"""`certify`: from evidence and terms to a certificate.
+"""`certify`: make a certificate from evidence and terms.
 
-The terms are fixed before the evidence is seen. Which bound applies follows from them and from the number of rows,
-never from the losses:
+The terms are fixed before the evidence is seen. They and the number of rows determine which bound applies; the losses
+never do:
 
 | model | Gibbs risk | error of ``predict`` |
 | --- | --- | --- |
-| finished before the rows | ``k⁺(r̂, ln(K/δ)/n)``; exact losses, 1,000 rows or more: betting | Clopper-Pearson |
-| the same, rows in groups | the same, with groups in the place of rows | betting on the groups' error rates |
+| fixed before the rows | ``k⁺(r̂, ln(K/δ)/n)``; exact losses, 1,000 rows or more: betting | Clopper-Pearson |
+| the same, rows in groups | the same, with groups in place of rows | betting on the groups' error rates |
 | trained on the rows | ``k⁺`` with ξ(n), or Catoni's at a C chosen in advance | twice Gibbs or tandem, δ/2 each |
 """
 
@@ -35,16 +35,17 @@ __all__ = [
 ]
 
 BETTING_ROWS = 1000
-"""From so many rows on, betting bounds the Gibbs risk of a finished model. For losses of 0 and 1, its worst case, it is
-then smaller than Chernoff's on average (by 2%; with fewer it varies more); for losses that vary little, far smaller."""
+"""From this many rows on, the Gibbs risk of a fixed model is bounded by betting. For losses of 0 and 1, the worst case
+of betting, it is then 2% smaller than Chernoff's bound on average (with fewer rows it varies more); for losses that
+vary little it is far smaller."""
 
 UNKNOWN = "another label"
-"""The name of the rows whose label the model does not know."""
+"""Class name of rows whose label the model does not know."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the first part lets one expect of a posterior on the counted rows; never computed from these.
+    """Expected risk and divergence of a posterior on the bound rows, computed from the first part only.
 
     Attributes
     ----------
@@ -60,10 +61,10 @@ class Expected:
 
     @classmethod
     def from_losses(cls, losses: ArrayLike, kl: float = 2.0) -> "Expected":
-        r"""The figures of Gibbs losses on m held rows of the first part, ``(1/2 + Σ p_i)/(m + 1)``.
+        r"""Expected risk from the Gibbs losses on m validation rows of the first part, ``(1/2 + Σ p_i)/(m + 1)``.
 
-        So few rows without a loss do not promise a risk of 0. On ten fits the divergence was .3 to 2.6 nats, and at a
-        guess of 2 the bound was above the best C's by .001 in the median.
+        The added 1/2 and 1 avoid an expected risk of 0 on a few rows. In ten fits the divergence was .3 to 2.6 nats;
+        with the guess of 2 the bound was .001 (median) above that at the best C.
 
         Examples
         --------
@@ -77,17 +78,18 @@ class Expected:
 
 @dataclass(frozen=True)
 class Terms:
-    """How the model was made and what is asked of it, fixed before the counted rows are seen.
+    """How the model was made and what to certify, fixed before the bound rows are seen.
 
     Attributes
     ----------
     delta, n_candidates, source, trained, kl, vote_paths, drawn
         As in `Facts`.
     vote : {"expectation", "fresh paths", "kept paths"} or None
-        What ``predict`` does, for a posterior trained on the counted rows: the sign of the expected output, a vote of
-        paths drawn anew, or of paths drawn once. None: no bound on the posterior covers it.
+        How ``predict`` decides, for a posterior trained on the bound rows: by the sign of the expected output, by a
+        vote of paths drawn for each prediction, or of paths drawn once. None: no bound on the posterior covers
+        ``predict``.
     expected : Expected or None
-        Figures of the first part from which Catoni's C is chosen.
+        Expected values from the first part, from which Catoni's C is chosen.
     """
 
     delta: float = 0.05
@@ -108,20 +110,20 @@ class Terms:
         if (self.vote == "kept paths") != (self.vote_paths is not None):
             raise ValueError("vote_paths must be given for a vote of kept paths, and for no other vote.")
         if not self.trained and self.kl:
-            raise ValueError("kl must be 0 for a model that was not trained on the counted rows.")
+            raise ValueError("kl must be 0 for a model that was not trained on the bound rows.")
         if self.expected is not None and (not self.trained or self.source != "split"):
             raise ValueError("expected needs a first part (source='split') and a posterior trained on the other rows.")
         if self.trained and self.source == "test set":
-            raise ValueError("the posterior was trained on the counted rows, so they cannot be a test set.")
+            raise ValueError("the posterior was trained on these rows, so they cannot be a test set.")
 
 
 def certify(evidence: Evidence, terms: Terms) -> Certificate:
-    """State what the evidence proves under these terms.
+    """Certify what the evidence proves under these terms.
 
     Parameters
     ----------
     evidence : Evidence
-        Of rows that are independent draws from the source of the new data (with groups: of groups that are).
+        From rows (or groups) that are independent draws from the same source as the new data.
     terms : Terms
 
     Examples
@@ -144,20 +146,20 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
             *_of_populations(evidence, terms),
         ]
     if not statements:
-        raise ValueError("nothing can be certified: there are no losses, and no bound covers the way the model votes.")
+        raise ValueError("nothing can be certified: there are no losses, and no bound covers how the model predicts.")
     return Certificate(statements=tuple(statements), facts=facts)
 
 
 def certify_drawn(evidence: Evidence, terms: Terms, log_density_ratio: float = 0.0) -> Certificate:
-    r"""State what the evidence proves of one network that was drawn once from a posterior.
+    r"""Certify one network that was drawn once from a posterior.
 
-    If the posterior was trained on the counted rows, by `abnet.bounds.drawn_network.drawn_network_bound`; otherwise the
-    network never saw them, and its errors are binomial.
+    If the posterior was trained on the bound rows, the bound is `abnet.bounds.drawn_network.drawn_network_bound`.
+    Otherwise the network is independent of these rows, and the bound is Clopper-Pearson.
 
     Parameters
     ----------
     evidence : Evidence
-        Of the drawn network.
+        Errors of the drawn network.
     terms : Terms
     log_density_ratio : float
         ``ln dQ/dP`` at the drawn network, ``(‖w + ε - v‖² - ‖ε‖²)/2``; it may be negative.
@@ -179,7 +181,7 @@ def certify_drawn(evidence: Evidence, terms: Terms, log_density_ratio: float = 0
 
 
 def for_candidates(certificate: Certificate, n_candidates: int) -> Certificate:
-    """The certificate if it had been chosen among so many; only for bounds that need no single values."""
+    """The same certificate for a choice among `n_candidates`; only for bounds that do not need every single value."""
     made = tuple(
         state(
             s.quantity, s.of, s.method, s.counted, delta=s.delta, side=s.side, n_candidates=n_candidates, name=s.name,
@@ -192,9 +194,9 @@ def for_candidates(certificate: Certificate, n_candidates: int) -> Certificate:
 
 
 def about_the_vote(certificate: Certificate) -> Certificate:
-    """The certificate of a model whose answers follow another decision: its error rates are the plain vote's.
+    """Mark error rates as those of the plain vote, for a model whose answers follow another decision.
 
-    Which decision is taken may depend on the counted rows, so that their errors under it promise nothing by themselves.
+    The decision may have been chosen with the bound rows, so the errors under it are not certified by these counts.
     """
     made = [
         msgspec.structs.replace(s, of="vote") if (s.quantity, s.of) == ("error", "predict")
@@ -206,21 +208,21 @@ def about_the_vote(certificate: Certificate) -> Certificate:
 
 
 NO_ANSWER = "other or none"
-"""The name of answers that are no class, in a confusion matrix."""
+"""Column name, in a confusion matrix, of answers that are not one of the classes."""
 
 
 def rates(evidence: Evidence, terms: Terms, *, others: bool = True) -> list[Statement]:
-    """Limits on how often each class gets each answer; all hold jointly.
+    """Limits on how often the rows of each class get each answer; all hold jointly.
 
-    δ is shared among the classes by their counts, and then among the answers, whose number must not depend on what the
-    model says.
+    δ is divided among the classes by their counts, and then evenly among the possible answers. The number of possible
+    answers must not depend on the answers of the model.
 
     Parameters
     ----------
     evidence : Evidence
     terms : Terms
     others : bool
-        Whether the model may give other answers than the classes, or none. Otherwise the limits are tighter.
+        Whether the model may give answers that are not among the classes, or no answer. If not, the limits are tighter.
 
     Examples
     --------
@@ -230,7 +232,7 @@ def rates(evidence: Evidence, terms: Terms, *, others: bool = True) -> list[Stat
     [('no', 'no', 'at least', 0.824), ('no', 'no', 'at most', 0.951)]
     """
     if terms.trained:
-        raise ValueError("the posterior was trained on these rows, so they cannot tell how often it errs on new ones.")
+        raise ValueError("the posterior was trained on these rows, so they cannot bound its error rates on new rows.")
     facts, table = facts_of(evidence, terms), evidence.counts.sum(axis=2)
     answers = [*evidence.classes, *([NO_ANSWER] if others or len(evidence.classes) < 2 else [])]
     if len(answers) == len(evidence.classes) and table[:, -1].any():
@@ -269,7 +271,7 @@ def facts_of(evidence: Evidence, terms: Terms) -> Facts:
 
 
 def _of_rows(evidence: Evidence, terms: Terms) -> list[Statement]:
-    """About all rows."""
+    """Statements about all rows."""
     options: dict[str, Any] = {"delta": terms.delta, "n_candidates": terms.n_candidates}
     made = []
     if not terms.trained:
@@ -286,7 +288,7 @@ def _of_rows(evidence: Evidence, terms: Terms) -> list[Statement]:
 
 
 def _of_classes(evidence: Evidence, terms: Terms, facts: Facts) -> list[Statement]:
-    """About each class that has rows; all of one quantity hold jointly, since the argument conditions on the counts."""
+    """Statements about each class with rows; those of one quantity hold jointly, given the class counts."""
     made: list[Statement] = []
     shares = shares_by_count(facts.class_rows, terms.delta)
     losses, kept = evidence.losses, evidence.values
@@ -305,7 +307,7 @@ def _of_classes(evidence: Evidence, terms: Terms, facts: Facts) -> list[Statemen
         if losses is None:
             continue
         mean, pairs = losses.mean(code), losses.pair_mean(code)
-        # The expected figures are those of all classes together.
+        # The expected values are about all classes together, so they are not used for one class.
         if terms.trained and terms.vote is not None:
             made.append(_vote(mean, pairs, n, losses.n_paths, own, None, name))
         values = None if kept is None else kept.values[kept.codes == (code if code >= 0 else len(evidence.classes))]
@@ -314,7 +316,7 @@ def _of_classes(evidence: Evidence, terms: Terms, facts: Facts) -> list[Statemen
 
 
 def _of_populations(evidence: Evidence, terms: Terms) -> list[Statement]:
-    """About each declared population; all hold jointly."""
+    """Statements about each declared population; all hold jointly."""
     if not evidence.populations or terms.trained:
         return []
     counts = sorted(evidence.populations.items())
@@ -329,7 +331,7 @@ def _of_populations(evidence: Evidence, terms: Terms) -> list[Statement]:
 
 
 def _of_groups(evidence: Evidence, terms: Terms) -> list[Statement]:
-    """About a new group, averaged over its rows; every group counts the same, whatever its size."""
+    """Statements about a new group, averaged over its rows; every group has the same weight, whatever its size."""
     assert evidence.groups is not None
     rows, errors, means, pairs = evidence.groups.in_order()
     options: dict[str, Any] = {"delta": terms.delta, "n_candidates": terms.n_candidates}

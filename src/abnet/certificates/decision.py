@@ -1,4 +1,4 @@
-"""`Decision`: from scores to answers, the same for the model, exporters, partitions and pages."""
+"""`Decision`: how scores become answers; models, exporters, partitions and reports share it."""
 
 from typing import Literal
 
@@ -17,10 +17,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     Attributes
     ----------
     kind : {"argmax", "cut", "abstain"}
-        The class with the largest share; the positive class where its score exceeds the threshold, else the other
-        (two classes); the class with the largest share where the model is surer than the threshold, else no answer.
+        "argmax": the class with the largest score. "cut" (two classes): the positive class if its score exceeds the
+        threshold, otherwise the other class. "abstain": the class with the largest score if the model's confidence
+        exceeds the threshold, otherwise no answer.
     threshold : float or None
-        As it is printed: it reads back as exactly this number.
+        Its printed form reads back as exactly this number.
     positive : int or None
         Code of the positive class, for a cut.
 
@@ -44,7 +45,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"the threshold must be a finite number; got {self.threshold}.")
 
     def score(self, scores: ArrayLike) -> Floats:
-        """What the threshold is compared with: how much speaks for the positive class, or how sure the model is."""
+        """The values compared with the threshold: the score of the positive class, or the model's confidence."""
         values = np.asarray(scores, np.float64)
         if self.kind != "cut":
             return sureness(values)
@@ -53,7 +54,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return values if self.positive == 1 else -values
 
     def __call__(self, scores: ArrayLike) -> NDArray[np.intp]:
-        """Codes of the answers to rows with these scores, (n,) or (n, K); K, or 2, for no answer."""
+        """Codes of the answers for rows with these scores, (n,) or (n, K); the number of classes for no answer."""
         values = np.asarray(scores, np.float64)
         best = (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
         if self.kind == "argmax" or self.threshold is None:
@@ -70,7 +71,7 @@ ARGMAX = Decision()
 
 
 def sureness(scores: ArrayLike) -> Floats:
-    """How sure a model is of each row: ``|F(x)|`` for two classes, the largest share of the vote for several.
+    """The model's confidence for each row: ``|F(x)|`` for two classes, the largest share of the vote for several.
 
     Examples
     --------
@@ -82,15 +83,15 @@ def sureness(scores: ArrayLike) -> Floats:
 
 
 ROOM = 1e-9
-"""Scores that differ by less than this share of the largest are one score, which rounding may have split."""
+"""Scores whose difference is below this fraction of the largest are treated as equal: rounding may explain it."""
 
 
 def cuts_between(scores: ArrayLike) -> Floats:
-    """Every threshold that tells some of the scores from others, rising: one more than there are scores.
+    """All useful thresholds between distinct scores, in increasing order: one more than there are distinct scores.
 
-    A threshold lies well between two neighbouring scores, so that no rounding decides on which side of it a row falls:
-    a row scored by itself may have another last bit than among others. Of the numbers there it is one with the fewest
-    decimals, so that what is printed is what was certified.
+    A threshold lies well between two neighbouring scores, so rounding cannot decide on which side of it a row falls:
+    the last bit of a score may depend on the batch. Among the numbers there it has the fewest decimals, so the printed
+    threshold is exactly the certified one.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def cuts_between(scores: ArrayLike) -> Floats:
 
 
 def room_of(scores: Floats) -> float:
-    """How far apart two of the scores must be, so that rounding has not split them."""
+    """Smallest difference of two scores that rounding cannot explain."""
     return float(ROOM * np.abs(scores).max() or ROOM)
 
 

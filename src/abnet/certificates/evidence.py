@@ -1,7 +1,7 @@
-"""`Evidence`: what the counted rows showed of one model.
+"""`Evidence`: errors and losses of one model on the bound rows.
 
-Evidence of disjoint rows adds up with ``+``, so that streams, partitions and folds need no certification of their own.
-Nothing in it says how the model was made; that is in the terms (`abnet.certificates.certify`).
+Evidence from disjoint rows is added with ``+``, so streams, partitions and folds need no certification code of their
+own. It does not record how the model was made; that is in the terms (`abnet.certificates.certify`).
 """
 
 from collections.abc import Mapping
@@ -19,22 +19,22 @@ __all__ = ["Evidence", "Groups", "Moments", "Values", "observe"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Losses computed as (1 - yF)/2 may leave [0, 1] by rounding; more than this is a mistake.
+# Rounding may move losses computed as (1 - yF)/2 out of [0, 1] by this much; more is an error.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums of the losses of one drawn network, for the rows of each class.
+    """Sums of the Gibbs losses (losses of one drawn network) over the rows of each class.
 
     Attributes
     ----------
     n : int array (K + 1,)
-        Rows of each class; the last are those with a label that the model does not know.
+        Number of rows of each class; the last entry is for labels that the model does not know.
     total, pairs : float array (K + 1,)
         Sum of the losses, and of the products of the losses of two independent draws.
     n_paths : int or None
-        Fresh paths that each row's losses were averaged over; None where they are exact.
+        Number of fresh paths over which each row's loss was averaged; None if the losses are exact.
     """
 
     n: Ints
@@ -48,7 +48,7 @@ class Moments:
         return Moments(self.n + other.n, self.total + other.total, self.pairs + other.pairs, self.n_paths)
 
     def mean(self, code: int | None = None) -> float | None:
-        """Empirical Gibbs risk, of all rows or of one class; None without rows."""
+        """Empirical Gibbs risk of all rows or of one class; None if there are no rows."""
         return self._mean(self.total, code)
 
     def pair_mean(self, code: int | None = None) -> float | None:
@@ -63,12 +63,13 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One value for each row (or group), in the order of the rows' keys: for bets.
+    """One value for each row (or group), in the order of the rows' keys, as betting bounds need them.
 
     Attributes
     ----------
     keys : uint64 array (n,)
-        Rising; a keyed hash of each row's content (`abnet.certificates.split`), never its place in a file.
+        In increasing order; they follow from a keyed hash of each row's content (`abnet.certificates.split`), never
+        from its position in a file.
     codes : int array (n,)
         Classes.
     values : float array (n,)
@@ -80,7 +81,7 @@ class Values:
 
     @staticmethod
     def of(keys: ArrayLike, codes: ArrayLike, values: ArrayLike) -> "Values":
-        """Put values in the order of their keys."""
+        """Sort values by their keys."""
         order = np.argsort(np.asarray(keys, np.uint64), kind="stable")
         return Values(
             np.asarray(keys, np.uint64)[order],
@@ -96,12 +97,12 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Rows, errors and losses of each group, by its id: rows of one group may come in several parts.
+    """Rows, errors and losses of each group; the rows of one group may be spread over several parts.
 
     Attributes
     ----------
     table : dict
-        From a group's id to its key (uint64), rows, errors, and the sums of its losses and of their pairs.
+        Maps a group's id to its key (uint64), number of rows, errors, sum of losses and sum of loss pairs.
     """
 
     table: Mapping[Any, tuple[int, int, int, float, float]] = field(default_factory=dict)
@@ -124,23 +125,23 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the counted rows showed.
+    """Errors and losses of one model on the bound rows.
 
     Attributes
     ----------
     classes : tuple of str
         The K classes that the model knows, in order.
     counts : int array (K + 1, K + 1, B)
-        Rows by truth (last: a label that the model does not know), answer (last: none) and bin of the decision's score
-        (B = 1 without thresholds, else one more than there are thresholds).
+        Number of rows by true class (last: a label that the model does not know), answer (last: no answer) and bin of
+        the decision's score (B is the number of thresholds plus 1).
     thresholds : tuple of float
-        Rising; the bin of a row is the number of thresholds below its score.
+        In increasing order; the bin of a row is the number of thresholds below its score.
     losses : Moments or None
-        Of one drawn network.
+        Sums of the Gibbs losses.
     values, costs : Values or None
-        The losses, and the costs, of the rows one by one; streams keep none.
+        The Gibbs loss and the cost of every single row; streams do not keep them.
     populations : dict
-        From a population's name to its rows and errors.
+        Maps a population's name to its numbers of rows and errors.
     groups : Groups or None
     """
 
@@ -168,7 +169,7 @@ class Evidence:
 
     @property
     def n_rows(self) -> int:
-        """Number of counted rows."""
+        """Number of rows."""
         return int(self.counts.sum())
 
     @property
@@ -180,7 +181,7 @@ class Evidence:
     def class_errors(self) -> Ints:
         """Wrong or missing answers among them."""
         right = np.einsum("iib->i", self.counts)
-        right[-1] = 0  # a label that the model does not know is an error whatever it answers
+        right[-1] = 0  # a row whose label the model does not know is an error, whatever the answer
         return np.asarray(self.class_rows - right)
 
     @property
@@ -191,7 +192,7 @@ class Evidence:
 
 def _sum(one: Any, other: Any) -> Any:
     if (one is None) != (other is None):
-        raise ValueError("evidence can only be added if both parts kept the same of losses, values, costs and groups.")
+        raise ValueError("evidence can only be added if both parts have the same of losses, values, costs and groups.")
     return None if one is None else one + other
 
 
@@ -210,32 +211,34 @@ def observe(
     groups: ArrayLike | None = None,
     populations: ArrayLike | None = None,
 ) -> Evidence:
-    """Count what a finished model said of some rows.
+    """Count the errors and sum the losses of a model on labelled rows.
 
     Parameters
     ----------
     answers, truth : int arrays (n,)
-        Codes of the K classes; K for no answer, and for a label that the model does not know.
+        Predicted and true classes as codes from 0 to K - 1; K stands for no answer, and for a label that the model does
+        not know.
     classes : tuple of K str
     scores : float array (n,), optional
-        What the decision's thresholds are applied to.
+        Scores that the decision compares with the thresholds.
     thresholds : tuple of float
-        Rising, fixed before these rows were seen.
+        In increasing order, fixed before these rows were seen.
     losses : float array (n,), optional
-        Each row's loss of one drawn network, exact or the mean over fresh paths.
+        Gibbs loss of each row, exact or the mean over fresh paths.
     pairs : float array (n,), optional
-        Its loss of two independent draws; by default the square, which is right for exact losses.
+        Product of the losses of two independent draws for each row; by default the square of `losses`, which is right
+        for exact losses.
     n_paths : int, optional
-        Paths that the losses are means of; None where they are exact.
+        Number of paths over which the losses are averaged; None if they are exact.
     costs : float array (n,), optional
-        Each row's cost, as a share of the largest.
+        Cost of each row, as a fraction of the largest cost.
     keys : uint64 array (n,), optional
-        The rows' places in the order of bets (`abnet.certificates.split.bet_keys`); without them the single values are
-        not kept. Rows of a group lie together.
+        Position of each row in the order for betting bounds (`abnet.certificates.split.bet_keys`); without them the
+        single values are not kept. Rows of a group have neighbouring keys.
     groups : array (n,), optional
-        Which rows belong together.
+        Group of each row.
     populations : array (n,), optional
-        Each row's population.
+        Population of each row.
 
     Examples
     --------
@@ -251,7 +254,7 @@ def observe(
     if thresholds:
         cuts, marks = np.asarray(thresholds, np.float64), np.asarray(scores, np.float64)
         if np.any(np.diff(cuts) <= 0.0) or marks.shape != true.shape or not np.isfinite(marks).all():
-            raise ValueError("thresholds must rise, and every row needs a finite score.")
+            raise ValueError("thresholds must be increasing, and every row needs a finite score.")
         bins = np.searchsorted(cuts, marks, side="left")  # how many thresholds lie below the score
     shape = (K + 1, K + 1, len(thresholds) + 1)
     flat = np.ravel_multi_index((true, said, bins), shape)
@@ -282,7 +285,7 @@ def _codes(name: str, values: ArrayLike, K: int) -> Ints:
 def _unit(name: str, values: ArrayLike, n: int) -> Floats:
     array = np.asarray(values, np.float64)
     if array.shape != (n,):
-        raise ValueError(f"{name} must hold one number for each of the {n} rows; got the shape {array.shape}.")
+        raise ValueError(f"{name} must have one number for each of the {n} rows; got the shape {array.shape}.")
     inside = (array >= -_ROUNDING) & (array <= 1.0 + _ROUNDING)  # false for NaN
     if not inside.all():
         row = int(np.argmin(inside))
@@ -306,13 +309,13 @@ def _by_group(
     groups: ArrayLike, wrong: NDArray[np.bool_], losses: Floats | None, pairs: Floats | None, keys: ArrayLike | None
 ) -> Groups:
     if keys is None:
-        raise ValueError("groups need keys, which put the rows in an order that does not depend on their labels.")
+        raise ValueError("groups need keys, which define an order of the rows that does not depend on their labels.")
     where = number_groups(groups, len(wrong))
     names = np.asarray(groups)[np.unique(where, return_index=True)[1]]
     of_draw, of_two = (wrong.astype(np.float64) if v is None else v for v in (losses, pairs))
     sums = [np.bincount(where, weights=v, minlength=len(names)) for v in (wrong, of_draw, of_two)]
     rows = np.bincount(where, minlength=len(names))
-    # Rows of a group lie together in the order of their keys, so that the least of them is the group's.
+    # Rows of a group are neighbours in the order of their keys, so the smallest key can stand for the group.
     of_group = np.full(len(names), np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(of_group, where, np.asarray(keys, np.uint64))
     return Groups({

@@ -1,6 +1,6 @@
-"""What a model keeps of its rows: a short name for the whole data set, and a few for explanations.
+"""What a model stores about its rows: a fingerprint of the data set, and a few background rows for explanations.
 
-Copies among the rows are found here too.
+The file also detects duplicated rows.
 """
 
 import hashlib
@@ -101,17 +101,17 @@ def _add_text(digest: Any, values: list[Any]) -> None:
 
 
 FEWEST_DISTINCT = 10
-"""Fewer distinct rows say nothing: a table of two yes-or-no columns has four, and each of them often."""
+"""With fewer distinct rows, repetition means nothing: a table of two boolean columns has only four distinct rows."""
 
 
 REGULAR = 0.9
-"""Share of the rows that occur equally often from which on this is no accident."""
+"""If at least this share of the rows occurs equally often, this is not by chance."""
 
 
 def row_marks(X: NDArray[Any]) -> NDArray[np.uint64]:
-    """A number for every row: the same for equal rows, and hardly ever for others.
+    """A 64-bit hash of every row.
 
-    The bits of each entry are multiplied by an odd number of its own and added, modulo 2^64, then mixed.
+    The bits of each entry are multiplied by an odd number of its column and added modulo 2^64, then mixed.
 
     Examples
     --------
@@ -131,18 +131,18 @@ def row_marks(X: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 _LOOKS = (4, 32)
-"""Columns that are looked at before all of them."""
+"""Number of columns that are checked before all columns are."""
 
 
 def _some_marks(X: NDArray[Any], count: int) -> NDArray[np.uint64]:
-    """The marks of rows by some columns alone: rows that differ there differ."""
+    """Hashes of the rows by some columns only: if they differ, the rows differ."""
     return row_marks(X[:, np.unique(np.linspace(0, X.shape[1] - 1, count).astype(np.intp))])
 
 
 def _mostly_single(marks: NDArray[np.uint64]) -> bool:
-    """Whether marks show that too many rows occur once for a regular multiplicity.
+    """Whether so many rows occur only once that they cannot be regular copies.
 
-    A mark that is alone in its bucket is alone; of those that share one nothing is told, which spares a sort.
+    A hash that is alone in its bucket is unique. Hashes that share a bucket are not compared, which avoids a sort.
     """
     bits = len(marks).bit_length() + 1
     buckets = (marks >> np.uint64(64 - bits)).astype(np.intp)
@@ -150,10 +150,10 @@ def _mostly_single(marks: NDArray[np.uint64]) -> bool:
 
 
 def copies(X: NDArray[Any]) -> int:
-    """How often nearly every row of X occurs, if that is more than once; 1 otherwise.
+    """The number of times that nearly every row of X occurs; 1 if there is no such regular number.
 
-    An i.i.d. sample may hold any number of repeated rows, but then some occur once, others twice and others thrice. A
-    regular multiplicity is the mark of oversampling, augmentation or repeated measurement.
+    An i.i.d. sample may contain repeated rows, but then some occur once, others twice or three times. If nearly all
+    rows occur equally often, this indicates oversampling, augmentation or repeated measurements.
 
     Examples
     --------
@@ -161,14 +161,14 @@ def copies(X: NDArray[Any]) -> int:
     >>> copies(rows), copies(np.repeat(rows, 4, axis=0))
     (1, 4)
     """
-    # A class that was declared need not have a row.
+    # A declared class may have no rows.
     if not len(X) or any(X.shape[1] > 2 * look and _mostly_single(_some_marks(X, look)) for look in _LOOKS):
         return 1
     return _usual_count(row_marks(X))
 
 
 def _usual_count(marks: NDArray[np.uint64]) -> int:
-    """How often nearly every mark occurs; 1 if there are few, or if they occur in many numbers."""
+    """The number of times that nearly every hash occurs; 1 if there are few hashes, or no such number."""
     often = np.unique(marks, return_counts=True)[1]
     if len(often) < FEWEST_DISTINCT:
         return 1
@@ -207,7 +207,7 @@ def _told_of_copies(name: Any, often: int) -> str:
 
 
 class CopiesInStream:
-    """The same for rows that come in blocks and are not kept: of some distinct rows, drawn by their marks, all copies.
+    """Detect copies among rows that come in blocks: counts all copies of some distinct rows, sampled by their hashes.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class CopiesInStream:
         self._marks, self._codes = np.empty(0, np.uint64), np.empty(0, np.int64)
 
     def add(self, X: NDArray[Any], codes: NDArray[Any]) -> None:
-        """Take note of prepared rows and their classes."""
+        """Add a block of prepared rows and their classes."""
         marks = row_marks(X)
         self._marks, self._codes = np.append(self._marks, marks), np.append(self._codes, codes)
         while True:
@@ -233,22 +233,22 @@ class CopiesInStream:
             self._limit //= 2
 
     def told(self, classes: Sequence[Any]) -> str:
-        """What to say of copies; empty if there are none."""
+        """The warning about copies; empty if there are none."""
         found = {name: _usual_count(self._marks[self._codes == code]) for code, name in enumerate(classes)}
         return next((_told_of_copies(name, often) for name, often in found.items() if often > 1), "")
 
 
 BACKGROUND_ROWS = 25
-"""Rows for explanations, at the most."""
+"""Maximum number of background rows for explanations."""
 BACKGROUND_NUMBERS, FEWEST = 8192, 4
-"""Features of all of them together, at the most; of rows so wide that there would be fewer than four, none are kept."""
+"""Maximum number of features of all background rows together; if fewer than four rows would fit, none are kept."""
 
 
 def background_rows(features: NDArray[Any], *, seed: int = 0) -> tuple[tuple[float, ...], ...]:
-    """Some rows of the first part for the card of a model, to explain others by; none of very wide rows.
+    """A few rows of the first part that the model's card keeps as background for explanations; none of very wide rows.
 
-    They are rows of the training table: who has the model file can read their cells back from them.
-    `abnet.explanation.without_background` takes them out.
+    They are rows of the training table: anyone with the model file can recover their cells.
+    `abnet.explanation.without_background` removes them.
 
     Parameters
     ----------
@@ -271,12 +271,12 @@ def background_rows(features: NDArray[Any], *, seed: int = 0) -> tuple[tuple[flo
 
 
 def drawn_rows(rows: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
-    """At most so many rows, drawn at random, in their order."""
+    """At most `most` rows, drawn at random, in their original order."""
     if len(rows) <= most:
         return rows
     return rows[np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))]
 
 
 def decimals(rows: NDArray[Any]) -> list[list[float]]:
-    """The shortest decimals that are read as the same float32."""
+    """The shortest decimals that read back as the same float32."""
     return [[int(v) if v == int(v) else float(str(v)) for v in row] for row in np.asarray(rows, np.float32)]

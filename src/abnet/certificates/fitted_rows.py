@@ -1,7 +1,7 @@
-"""The filter of the rows that a model learned from, which is kept with it.
+"""A Bloom filter of the training rows, stored with the model.
 
-It is Bloom's: every row that was put in is found again, another one by mistake about once in two thousand times. It is
-small enough for a model file, and nobody can read a row from it, only ask for one that is at hand.
+Every training row is found again; another row is found by mistake about once in two thousand times. The filter is small
+enough for a model file. Rows cannot be read from it; one can only test whether a given row is in it.
 """
 
 import base64
@@ -21,25 +21,25 @@ _BITS_PER_ROW, _HASHES = 16, 11
 _MISTAKEN = 1 / 2000
 _MOST_BYTES = 48_000  # 64,000 characters in base 64
 MOST_ROWS = 8 * _MOST_BYTES // _BITS_PER_ROW
-"""Rows that a filter of at most 64 kB can hold; of more rows the first ones are kept, in the order of the split."""
+"""Maximum number of rows in a filter, which takes at most 64 kB; of more rows the first in the split order are kept."""
 _RARE = 1e-3
 _HALF = 2**9  # half of what is rounded off the bits of a float32
 
 
 class RowFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The filter as a model keeps it.
+    """The stored form of the filter.
 
     Attributes
     ----------
     bits : str
-        In base 64.
+        The bits of the filter, in base 64.
     rows : int
         Number of rows in it.
     once, twice : int
-        How many distinct rows occur so often.
+        Number of distinct rows that occur once, and twice.
     tables : tuple of str
-        A name of all rows in any order, and one of those learned from, but for names that another sample could well
-        have.
+        Fingerprints, independent of the order, of all rows and of the training rows; a fingerprint is left out if
+        another sample could easily have the same one.
     """
 
     bits: str
@@ -50,17 +50,17 @@ class RowFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilter | None:
-    """The filter of prepared rows with their labels; None for no row. Of more than 24,000 rows it holds the first.
+    """Make the filter of prepared rows with their labels; None if there are no rows. It holds at most 24,000 rows.
 
     Parameters
     ----------
     X : array (n, d)
         Rows as the network reads them.
     y : array (n,)
-        Numbers of their classes, or signs.
+        Codes of their classes, or signs.
     n_learned : int, optional
-        How many of them, from the first, the model learned from; all by default. The others are bound rows of a frozen
-        posterior: they may certify it again, but not together with those it learned from.
+        Number of training rows, which come first; all rows by default. The others are bound rows of a frozen posterior:
+        they may certify it again, but not together with training rows.
 
     Examples
     --------
@@ -73,8 +73,8 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     if not n:
         return None
     if n > MOST_ROWS:
-        # The rows are in an order that says nothing about them, so these are a random part, and the rows of a fit are
-        # found by it as well. Names of whole tables are for small ones, whose rows may be few and alike.
+        # The rows are in a random order, so the first ones are a random sample of them, which is enough to recognise
+        # the rows of a fit. Fingerprints of whole tables are for small tables with few distinct rows.
         X, y, n = X[:MOST_ROWS], y[:MOST_ROWS], MOST_ROWS
     everything = _marks(X, y)
     marks = everything[:n]
@@ -87,20 +87,20 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
 
 
 class FittedRows:
-    """Counts, block by block, the rows that a model learned from, by its filter.
+    """Count, block by block, the rows that are training rows of a model, by its filter.
 
-    Equal rows prove nothing where rows repeat anyway. So only those count that chance does not explain. A share
-    ``p = 1 - once/n`` of the n learned rows has an equal among the others (Good's estimate of the probability that a
-    new row is like an old one). Of m new rows at most `allowed` should be found: the 99.9% quantile of the binomial
-    distribution of m and p, where p is raised by three standard deviations ``sqrt(once p + 2 twice + 2)/n`` (Esty 1983)
-    and by the filter's own mistakes, one in 2,000. The rows are `reused` if more are found, or if they are all rows of
-    the fit, or all learned ones, each as often as then, in any order. The latter tells even where there are so few
-    distinct rows that every new one is like an old one; of a part of the learned rows nothing can be told then.
+    In tables with repeated rows, a new row may equal a training row by chance. ``p = 1 - once/n`` estimates the
+    probability that a new row equals one of the n training rows (Good-Turing). Among m new rows, at most `allowed`
+    should be found by chance: the 99.9% quantile of the binomial distribution of m and p, where p is increased by three
+    standard deviations ``sqrt(once p + 2 twice + 2)/n`` (Esty 1983) and by the filter's false positive rate, 1/2000.
+    The rows count as `reused` if more are found, or if they are exactly the rows of the fit, or exactly its training
+    rows, in any order. The latter test works even if there are so few distinct rows that every new row equals an old
+    one; a subset of the training rows cannot be detected then.
 
     Parameters
     ----------
     made : RowFilter
-        What `row_filter` made.
+        The result of `row_filter`.
 
     Examples
     --------
@@ -116,9 +116,9 @@ class FittedRows:
         try:
             content = np.frombuffer(base64.b64decode(made.bits, validate=True), np.uint8)
         except ValueError as error:
-            raise ValueError("the filter of the fitted rows is damaged: its values cannot be read.") from error
+            raise ValueError("the filter of the training rows is damaged: its values cannot be read.") from error
         if not len(content) or not 0 <= once + 2 * twice <= n or n < 1:
-            raise ValueError("the filter of the fitted rows is damaged: its counts contradict each other.")
+            raise ValueError("the filter of the training rows is damaged: its counts contradict each other.")
         self._bits, self._tables = np.unpackbits(content).astype(bool), tables
         p = 1.0 - once / n
         p = min(1.0, p + 3.0 * math.sqrt(once * p + 2 * twice + 2) / n)
@@ -126,7 +126,7 @@ class FittedRows:
         self._sum = self.n_rows = self.found = 0
 
     def add(self, X: Any, y: NDArray[Any]) -> None:
-        """Look for prepared rows, with labels as they were put into the filter."""
+        """Look up prepared rows, with labels in the form used for the filter."""
         if not len(y):
             return
         marks = _marks(X, y)
@@ -136,7 +136,7 @@ class FittedRows:
 
     @property
     def allowed(self) -> int:
-        """How many rows chance may well bring about."""
+        """Number of rows that may be found by chance."""
         from scipy.special import bdtrik
 
         if self._chance >= 1.0 or not self.n_rows:
@@ -145,14 +145,14 @@ class FittedRows:
 
     @property
     def reused(self) -> bool:
-        """Whether more rows were learned from than chance explains."""
+        """Whether more training rows were found than chance explains."""
         return self.found > self.allowed or _text(self.n_rows, self._sum) in self._tables
 
 
 def _marks(X: Any, y: NDArray[Any]) -> NDArray[np.uint64]:
-    """Two numbers for each row with its label."""
+    """Two hashes of each row with its label."""
     rows = np.asarray(dense(X), "<f4") + np.float32(0.0)  # no negative zeros
-    # Four digits: a table that was stored in float32 in between has other last digits once it is scaled.
+    # Four digits: if a table was stored in float32 in between, its scaled values differ in the last digits.
     rows = ((np.ascontiguousarray(rows).view("<u4") + np.uint32(_HALF)) & ~np.uint32(2 * _HALF - 1)).view("<f4")
     labels = np.asarray(y, "<f8")
     marks = [
@@ -163,7 +163,7 @@ def _marks(X: Any, y: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _total(marks: NDArray[np.uint64]) -> int:
-    """The sum of the marks: the same for the same rows in any order."""
+    """The sum of the hashes, which does not depend on the order of the rows."""
     return sum((int(high) << 64) + int(low) for low, high in marks.tolist()) % 2**128
 
 
@@ -181,13 +181,13 @@ def _counts(marks: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 
 def _log_chance(often: NDArray[np.intp]) -> float:
-    """Logarithm of the probability that as many draws from these rows hold each as often as it occurs."""
+    """Logarithm of the probability that n draws with replacement contain each row exactly as often as these rows do."""
     n = int(often.sum())
     return math.lgamma(n + 1) + sum(k * math.log(k / n) - math.lgamma(k + 1) for k in often.tolist())
 
 
 def _places(marks: NDArray[np.uint64], n_bits: int) -> NDArray[np.uint64]:
-    """Places of the bits of each row, (n, hashes), by two hashes that are combined (Kirsch and Mitzenmacher 2008)."""
+    """Bit positions of each row, (n, hashes), from two combined hashes (Kirsch and Mitzenmacher 2008)."""
     steps = np.arange(_HASHES, dtype=np.uint64)
     with np.errstate(over="ignore"):
         return np.asarray((marks[:, :1] + steps * (marks[:, 1:] | np.uint64(1))) % np.uint64(n_bits))

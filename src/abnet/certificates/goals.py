@@ -1,9 +1,10 @@
-r"""Goals that a decision has to meet: an error among answered rows, a recall, a precision, or least costs.
+r"""Goals of a decision: an error rate among answered rows, a recall, a precision, or minimal costs.
 
-A goal fixes its thresholds, and the order in which they are tested, on held rows of the first part: rows that trained
-nothing. The counted rows then say how far down that order the goal is certain (`fixed sequence testing`): with
-probability at least 1-δ *all* thresholds that passed meet the goal, since a false statement needs the first bad one to
-pass, which has the probability δ. So any of them may be picked, by anything, and their number costs nothing.
+A goal fixes its candidate thresholds, and the order in which they are tested, on held rows of the first part
+(`abnet.certificates.held`). The bound rows then test the thresholds in this order, up to the first failure (fixed
+sequence testing): with probability at least 1-δ *all* thresholds that passed meet the goal, because a false statement
+requires that the first threshold that does not meet it passes, which has probability at most δ. So any of the passed
+thresholds may be selected by any criterion, and their number costs nothing.
 
 References
 ----------
@@ -32,20 +33,20 @@ __all__ = ["Costs", "Goal", "Grid", "TargetError", "TargetPrecision", "TargetRec
 Floats = NDArray[np.float64]
 
 THRESHOLDS = 100
-"""Thresholds that are tried: their number costs nothing, and a finer grid ends closer to the goal."""
+"""Number of candidate thresholds: it costs nothing, and a finer grid gets closer to the goal."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Thresholds in the order in which they are tested, how desirable each is, and the decision that each makes.
+    """Candidate decisions in the order in which they are tested, with a merit for each.
 
     Attributes
     ----------
     decisions : tuple of Decision
     merits : tuple of float
-        Of the thresholds that pass, the one with the largest merit is taken.
+        Among the decisions that pass, the one with the largest merit is selected.
     costs : float array (K, K) or None
-        Truth by answer, where the answers are paid for; there is one decision then.
+        Cost table, true class by answer, for `Costs`; there is only one decision then.
     """
 
     decisions: tuple[Decision, ...]
@@ -54,19 +55,19 @@ class Grid:
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """Rising, for `observe`."""
+        """The thresholds in increasing order, for `observe`."""
         return tuple(sorted(d.threshold for d in self.decisions if d.threshold is not None))
 
 
 class Goal(Protocol):
-    """What a user asks of the answers."""
+    """A goal that the answers have to meet."""
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
-        """Thresholds from held rows, before the `n_rows` counted rows are seen."""
+        """Candidate decisions from held rows, before the `n_rows` bound rows are seen."""
         ...
 
     def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
-        """The decision that the evidence certifies, and what is promised of it; None if nothing could be."""
+        """The certified decision (None if nothing could be certified), and the statements about it."""
         ...
 
 
@@ -81,20 +82,21 @@ def meet(
     keys: ArrayLike,
     answers: ArrayLike | None = None,
 ) -> tuple[Decision | None, list[Statement]]:
-    """Fix the thresholds on held rows, observe the counted rows, and settle.
+    """Fix the candidate thresholds on held rows, test them on the bound rows, and return the certified decision.
 
     Parameters
     ----------
     goal : Goal
     held : Held
     scores, truth : arrays (n,) or (n, K), and (n,)
-        Of the counted rows; K for a label that the model does not know, which costs as much as anything can.
+        Scores and classes of the bound rows; class K stands for a label that the model does not know, which has the
+        largest cost.
     classes : tuple of str
     terms : Terms
     keys : uint64 array (n,)
-        Places of the rows in the order of bets.
+        Positions of the rows in the order for betting bounds.
     answers : int array (n,), optional
-        What the model answers; by default the class with the largest share.
+        The model's answers; by default the class with the largest score.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def meet(
 
 @dataclass(frozen=True)
 class TargetError:
-    """Answer only where sure enough: the error among answered rows is at most `error`.
+    """Goal: abstain on uncertain rows, so that the error rate among answered rows is at most `error`.
 
     Examples
     --------
@@ -137,16 +139,16 @@ class TargetError:
         _check_rate("error", self.error)
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
-        r"""Falling thresholds on the sureness, down to one that answers every row; merit is the share answered.
+        r"""Decreasing thresholds on the confidence, the last answers every row; the merit is the share answered.
 
-        The first leaves about twice the rows that certify the goal without an error, :math:`2 \ln(δ/K)/\ln(1-ε)`: room
-        for an error or two.
+        The first threshold leaves about :math:`2 \ln(δ/K)/\ln(1-ε)` rows, twice as many as certify the goal without an
+        error. This leaves room for an error or two.
         """
         sure = sureness(held.scores)
         share = terms.delta / terms.n_candidates
         first = min(1.0, 2.0 * math.log(share) / math.log1p(-self.error) / n_rows)
         shares = np.linspace(first, 1.0, THRESHOLDS)
-        # With the rows tied with the last: a model that is equally sure of many rows would else begin with none.
+        # Include rows tied with the last one: otherwise a model with many equal scores would start without any row.
         chosen = _below(sure, np.quantile(sure, 1.0 - shares[shares < 1.0], method="lower"))[::-1]
         chosen = np.append(chosen[chosen > 0.0], -1.0)  # below every sureness: all rows are answered
         return Grid(
@@ -155,7 +157,7 @@ class TargetError:
         )
 
     def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
-        """The lowest threshold that passed, the error among answered rows, and a lower limit of their share."""
+        """The lowest threshold that passed, the error rate among answered rows, and a lower limit of their share."""
         tests = []
         for decision in grid.decisions:
             answered = _above_counts(evidence, decision)
@@ -172,7 +174,7 @@ class TargetError:
         )]  # fmt: skip
         if at < 0:
             return None, made
-        # Which of the thresholds is reported depends on the same rows, so the coverage pays for all of them.
+        # The reported threshold is chosen with the same rows, so the coverage needs a union bound over all thresholds.
         counted = {"successes": trials, "n": evidence.n_rows}
         paid = {**options, "n_candidates": terms.n_candidates * len(grid.decisions)}
         made.append(state("coverage", "predict", "clopper_pearson_lower", counted, side="at least", **paid))
@@ -181,7 +183,7 @@ class TargetError:
 
 @dataclass(frozen=True)
 class TargetRecall:
-    """Find at least this share of the positive rows; two classes.
+    """Goal for two classes: find at least the share `recall` of the positive rows.
 
     Examples
     --------
@@ -199,11 +201,11 @@ class TargetRecall:
         _check_rate("recall", self.recall)
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
-        """Rising thresholds: recall falls from 1 to below the goal; merit is the precision on the held rows."""
+        """Increasing thresholds: recall falls from 1 to below the goal; the merit is the precision on the held rows."""
         marks, is_positive, code = _marks(held, classes, self.positive)
         missed = np.linspace(0.0, min(1.0, 2.0 * (1.0 - self.recall)), THRESHOLDS)
         values = np.unique(np.quantile(marks[is_positive], missed, method="lower"))
-        # Some thresholds below the scores of all positive held rows: the counted rows may have lower ones.
+        # Some thresholds are below the scores of all positive held rows, because bound rows may have lower scores.
         below = marks[marks < values[0]]
         if len(below):
             values = np.concatenate([np.quantile(below, (0.0, 0.25, 0.5, 0.75, 0.9), method="lower"), values])
@@ -221,7 +223,7 @@ class TargetRecall:
 
 @dataclass(frozen=True)
 class TargetPrecision:
-    """At least this share of the rows predicted as positive are positive; two classes."""
+    """Goal for two classes: at least this share of the rows predicted as positive are positive."""
 
     precision: float
     positive: Any
@@ -233,12 +235,12 @@ class TargetPrecision:
         _check_rate("precision", self.precision)
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
-        """Falling thresholds, from few rows called positive to all; merit is the recall on the held rows."""
+        """Decreasing thresholds, from few rows called positive to all; the merit is the recall on the held rows."""
         marks, is_positive, code = _marks(held, classes, self.positive)
         share = terms.delta / terms.n_candidates
         first = min(1.0, 2.0 * math.log(share) / math.log(self.precision) / n_rows)
         shares = np.geomspace(first, 1.0, THRESHOLDS)
-        # With the rows tied with the last: of many equal scores at the top, all are called positive.
+        # Include rows tied with the last one: all rows with the same top score are called positive together.
         chosen = _below(marks, np.quantile(marks, 1.0 - shares, method="lower"))[::-1]
         return _cuts(chosen, code, lambda t: float((marks > t)[is_positive].sum() / is_positive.sum()))
 
@@ -253,12 +255,13 @@ class TargetPrecision:
 
 @dataclass(frozen=True)
 class Costs:
-    """Answer as cheaply as possible: what every answer costs, by (truth, answer).
+    """Goal: minimise the expected cost, given the cost of every answer for every true class.
 
     Parameters
     ----------
     costs : mapping from (truth, answer) to a number, or array (K, K)
-        Right answers cost nothing unless they are given; every wrong one has to be. An array is truth by answer.
+        Every wrong answer needs a cost; right answers cost 0 by default. An array has one row per true class and one
+        column per answer.
 
     Examples
     --------
@@ -273,7 +276,7 @@ class Costs:
         return "A bound on the expected cost"
 
     def table(self, classes: Sequence[Any]) -> Floats:
-        """Truth by answer, in the order of the classes; ValueError names the pair that is missing or unknown."""
+        """The costs as an array, true class by answer; a ValueError names a missing or unknown pair."""
         if not isinstance(self.costs, Mapping):
             return _checked_table(self.costs, len(classes))
         places = {str(label): place for place, label in enumerate(classes)}
@@ -285,19 +288,19 @@ class Costs:
                 raise ValueError(f"costs: {pair!r} is not a pair (truth, answer) of the classes {', '.join(places)}.")
             at = places[str(pair[0])], places[str(pair[1])]
             if at in seen:
-                raise ValueError(f"costs: the answer {pair[1]} where {pair[0]} is true is given twice.")
+                raise ValueError(f"costs: the cost of answering {pair[1]} when {pair[0]} is true is given twice.")
             seen.add(at)
             table[at] = cost
         if np.isnan(table).any():
             truth, answer = np.argwhere(np.isnan(table))[0]
-            raise ValueError(f"costs must say what the answer {classes[answer]} costs where {classes[truth]} is true.")
+            raise ValueError(f"costs: the cost of answering {classes[answer]} when {classes[truth]} is true is needed.")
         return _checked_table(table, len(classes))
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
         """One decision: the Bayes cut on calibrated probabilities, unless another is clearly cheaper on the held rows.
 
-        The cheapest of many cuts follows chance, so it has to be cheaper by more than one standard error. Without
-        calibrated probabilities the cheapest is taken. Several classes: the largest share of the vote.
+        The cheapest of many cuts is partly chosen by chance, so it must be cheaper by more than one standard error.
+        Without calibrated probabilities the cheapest cut is used. For several classes the decision is the vote.
         """
         table = self.table(classes)
         if len(classes) != 2:
@@ -305,7 +308,7 @@ class Costs:
         marks, positive = held.scores, held.codes == 1
         change = np.where(positive, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
         cuts = cuts_between(marks)
-        # Raising the threshold over one score calls its rows negative instead of positive.
+        # Raising the threshold above a score changes the answer to its rows from positive to negative.
         totals = np.cumsum(np.bincount(np.searchsorted(cuts, marks), weights=change, minlength=len(cuts)))
         best = float(cuts[int(np.argmin(totals))])
         if held.score_at is not None:
@@ -317,7 +320,7 @@ class Costs:
         return Grid((Decision(kind="cut", threshold=best, positive=1),), (0.0,), table)
 
     def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
-        """The expected cost of the one decision, by betting on each row's cost."""
+        """Bound on the expected cost of the decision, by betting on the cost of each row."""
         if evidence.costs is None:
             raise ValueError("the cost of each row is needed, in the order of the rows' keys.")
         values = evidence.costs.values
@@ -339,7 +342,7 @@ def _checked_table(costs: ArrayLike, n_classes: int) -> Floats:
 
 
 def _bayes_probability(table: Floats) -> float:
-    """The probability of the second class above which it is the cheaper answer.
+    """The probability of the second class above which answering it is cheaper.
 
     Examples
     --------
@@ -351,7 +354,7 @@ def _bayes_probability(table: Floats) -> float:
 
 
 def _rule(decision: Decision, classes: Sequence[str]) -> dict[str, float | str]:
-    """What a statement records of the decision that it is about."""
+    """The fields of a decision that a statement records."""
     rule: dict[str, float | str] = {"threshold": float(decision.threshold or 0.0)}
     return rule if decision.positive is None else {**rule, "called": classes[decision.positive]}
 
@@ -373,7 +376,7 @@ def _marks(held: Held, classes: Sequence[Any], positive: Any) -> tuple[Floats, N
     code = names.index(str(positive))
     is_positive = held.codes == code
     if not is_positive.any():
-        raise ValueError(f"none of the rows that thresholds are taken from is {positive}: give more rows.")
+        raise ValueError(f"none of the rows that fix the thresholds is {positive}: pass more rows.")
     return (held.scores if code == 1 else -held.scores), is_positive, code
 
 
@@ -389,19 +392,19 @@ def _share(flags: NDArray[np.bool_]) -> float:
 
 
 def _below(scores: ArrayLike, values: ArrayLike) -> Floats:
-    """For each of some scores, the threshold next below it, rising and without repetition."""
+    """For each of the given scores, the nearest threshold below it, in increasing order and without duplicates."""
     cuts = cuts_between(scores)
     return np.asarray(cuts[np.unique(np.searchsorted(cuts, values) - 1)])
 
 
 def _above_counts(evidence: Evidence, decision: Decision) -> NDArray[np.int64]:
-    """Truth by answer of the rows above a decision's threshold."""
+    """Counts, true class by answer, of the rows above a decision's threshold."""
     place = evidence.thresholds.index(float(decision.threshold or 0.0))
     return np.asarray(evidence.counts[:, :, place + 1 :].sum(axis=2))
 
 
 def _passed(tests: Sequence[tuple[int, int]], limit: float, grid: Grid, terms: Terms) -> int:
-    """The place of the best threshold among the leading ones that pass; -1 if not even the first does."""
+    """Index of the best threshold among those that pass before the first failure; -1 if the first one fails."""
     share, count = terms.delta / terms.n_candidates, 0
     for failures, trials in tests:
         if binomial_tail(failures, trials, limit) > share:
@@ -427,9 +430,9 @@ def _settled(
 
 
 def rows_needed(failures: int, trials: int, n: int, limit: float, terms: Terms) -> int | None:
-    """Estimate of the rows that would certify a limit at rates like those that were seen; None if none would.
+    """Estimate of the number of rows that would certify a limit at the observed rates; None if no number would.
 
-    For planning, no promise.
+    For planning only, without a guarantee.
 
     Examples
     --------
@@ -448,7 +451,7 @@ def rows_needed(failures: int, trials: int, n: int, limit: float, terms: Terms) 
         size *= 2
         if size > 10**12:
             return None
-    # Whole failures make the test jump, so that passing is not quite monotone: any number that passes will do.
+    # The number of failures is an integer, so passing is not quite monotone in n: any n that passes is good enough.
     low = size // 2
     while size - low > 1:
         middle = (low + size) // 2

@@ -1,4 +1,4 @@
-"""Held rows: rows of the first part with scores that their own labels had no part in."""
+"""Held rows: rows of the first part with out-of-sample scores, which do not depend on the rows' own labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,23 +14,22 @@ __all__ = ["Held"]
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Scores and classes of first-part rows, where no score has learned from the row's own label.
+    """Out-of-sample scores and classes of rows of the first part.
 
-    On rows that it learned from, a model is much surer and errs less often than on new ones. So these rows alone
-    decide what is fixed before the bound rows are seen: the calibration, the thresholds of a target or of costs, the
-    constant of Catoni's bound, and the choice of a search. Fitting yields them once, and whoever needs such rows
-    takes these.
+    On its training rows a model is more confident and errs less often than on new rows. So only these scores are used
+    for everything that is fixed before the bound rows are seen: the calibration, the thresholds of a target or of
+    costs, the constant of Catoni's bound, and the selection of a search. `fit` computes them once.
 
     Attributes
     ----------
     scores : array (m,) or (m, K)
-        Scores as of `decision_function`. Of networks that learned from the labels alone: their own, on the rows that
-        said which epoch to keep. Of networks that were taught: what their teachers say, each row judged by teachers
-        that were not fitted on it. The networks learn to say the same.
+        Scores as in `decision_function`. For networks trained on the labels only: their own scores on the validation
+        rows of early stopping. For distilled networks: the out-of-fold predictions of their teachers, which the
+        networks learn to reproduce.
     codes : array (m,)
         Classes, 0 to K - 1.
     score_at : callable or None
-        Two classes: from a probability of the second class to the score that has it, where scores are calibrated.
+        For two classes with calibrated scores: maps a probability of the second class to the corresponding score.
 
     Examples
     --------
@@ -66,5 +65,5 @@ class Held:
         return float(np.mean(losses_of(self.scores, self.codes)))
 
     def expected(self) -> Expected:
-        """What they let one expect of a posterior that starts at the prior."""
+        """Expected risk of a posterior that starts at the prior."""
         return Expected.from_losses(losses_of(self.scores, self.codes))

@@ -1,4 +1,4 @@
-"""JSON files of certificates and estimates; which of the two it holds, a file says itself."""
+"""JSON files of certificates and estimates; the file itself records which of the two it contains."""
 
 import os
 from pathlib import Path
@@ -17,14 +17,14 @@ _MOST_BYTES = 2**26
 
 
 def write_record(path: str | os.PathLike[str], kind: Kind, record: dict[str, Any]) -> None:
-    """Write a record, whole or not at all."""
+    """Write a record atomically."""
     text = msgspec.json.format(msgspec.json.encode({"format": f"abnet {kind}, {_VERSION}", kind: record}))
     with atomic_path(path) as temporary:
         temporary.write_bytes(text + b"\n")
 
 
 def kind_of_record(path: str | os.PathLike[str]) -> Kind | None:
-    """What a file says it holds; None for any other file."""
+    """The kind of record in a file; None for any other file."""
     with Path(path).open("rb") as file:
         start = file.read(100)
     for kind in ("certificate", "estimate"):
@@ -34,14 +34,14 @@ def kind_of_record(path: str | os.PathLike[str]) -> Kind | None:
 
 
 def read_record(path: str | os.PathLike[str], kind: Kind) -> Any:
-    """The record in a file; ValueError if it holds none of this kind."""
+    """Read the record in a file; raises a ValueError if the file has no record of this kind."""
     file = Path(path)
     if file.stat().st_size > _MOST_BYTES:
-        raise ValueError(f"{path} is too large: this is no {kind}.")
+        raise ValueError(f"{path} contains no {kind}: it is too large.")
     try:
         content = msgspec.json.decode(file.read_bytes())
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"{path} holds no {kind}: it is not JSON.") from error
+        raise ValueError(f"{path} contains no {kind}: it is not JSON.") from error
     if not isinstance(content, dict) or content.get("format") != f"abnet {kind}, {_VERSION}":
-        raise ValueError(f"{path} holds no {kind} that this version of abnet reads.")
+        raise ValueError(f"{path} contains no {kind} that this version of abnet can read.")
     return content.get(kind)

@@ -1,6 +1,6 @@
-"""What statements say in plain English: one sentence for each quantity, one paragraph of assumptions.
+"""Statements in plain English: one sentence for each quantity, and one paragraph of assumptions.
 
-A new promise is a bound in `abnet.bounds`, a row in `SENTENCES` here, and a test.
+A new kind of statement needs a bound in `abnet.bounds`, an entry in `SENTENCES` and a test.
 """
 
 import re
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _bound(s: Statement) -> str:
-    """The value as it may be quoted: upper bounds rounded up, lower bounds down."""
+    """The value as it is printed: upper bounds are rounded up, lower bounds down."""
     assert s.value is not None
     return f"{s.side} {percent_up(s.value) if s.side == 'at most' else percent_down(s.value)}"
 
@@ -41,7 +41,7 @@ def _error(s: Statement) -> str:
         "answered rows": "the error rate among answered rows of {new}",
         "drawn network": "the error rate of this drawn network on {new}",
     }.get(s.of, f"the error rate of {s.of}")
-    if s.of == "answered rows":  # the rate that was asked for
+    if s.of == "answered rows":  # the target rate
         return f"{subject} is at most {stated(s.value or 0.0)}"
     return f"{subject} is {_bound(s)}"
 
@@ -81,7 +81,7 @@ def _other(s: Statement) -> str:
 
 
 def _asked(text: str) -> Callable[[Statement], str]:
-    """A sentence about a rate that somebody asked for, which is quoted as it was asked."""
+    """A sentence about a target rate, which is printed as the user gave it."""
     return lambda s: text.format(name=s.name, rate=stated(s.value or 0.0))
 
 
@@ -96,7 +96,7 @@ SENTENCES: dict[str, Callable[[Statement], str]] = {
     "difference": _difference,
     "rate": _rate,
 }
-"""From a statement's quantity to its main clause; ``{new}`` and ``{draw}`` are filled in from the facts."""
+"""Maps a statement's quantity to its main clause; ``{new}`` and ``{draw}`` are filled in from the facts."""
 
 
 def sentence(statement: Statement, facts: Facts) -> str:
@@ -121,12 +121,12 @@ def sentence(statement: Statement, facts: Facts) -> str:
 
 
 def _if(s: Statement, n_classes: int) -> str:
-    """The decision that a statement is about; the threshold reads back as exactly the one that was certified."""
+    """The decision that a statement is about; the printed threshold reads back as exactly the certified one."""
     threshold = s.rule.get("threshold")
     if threshold is None:
         return ""
     name = s.rule.get("called")
-    if name is None and isinstance(threshold, float) and threshold < 0.0:  # how sure a model is, is never below 0
+    if name is None and isinstance(threshold, float) and threshold < 0.0:  # the confidence is never below 0
         return ", if every row is answered"
     if name is None:
         sure = "with |score|" if n_classes == 2 else "whose score for the answer is"
@@ -135,7 +135,7 @@ def _if(s: Statement, n_classes: int) -> str:
 
 
 def decision_sentence(decision: Decision, names: Sequence[str]) -> str:
-    """How a model answers a row, in words for those who use it elsewhere.
+    """The decision rule of a model as a sentence, for users of exported models.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _whole(value: object) -> int:
 
 
 def _seen(s: Statement, facts: Facts) -> str:
-    """What was counted, in brackets."""
+    """The counts behind a statement, in brackets."""
     c = s.counted
     held = "held-out row" if not facts.trained else "row"
     if s.method == "clopper_pearson_bound" and s.quantity == "error":
@@ -235,7 +235,7 @@ _PREMISES = {
 
 
 def assumptions(certificate: Certificate) -> str:
-    """What the promises rest on."""
+    """The assumptions of the statements, as a paragraph."""
     f = certificate.facts
     units = number_of(f.n_rows, "row") if f.n_groups is None else number_of(f.n_groups, "group")
     two = certificate.find("difference", "two models") is not None
@@ -259,9 +259,9 @@ def assumptions(certificate: Certificate) -> str:
 
 
 def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]:
-    """The main numbers as cells: a line for all rows, then one for each class in natural order.
+    """The main numbers as the cells of a table: one line for all rows, then one for each class in natural order.
 
-    Of a network trained through the bound on its Gibbs risk, that bound comes first.
+    For a network trained through the bound on its Gibbs risk, that bound comes first.
     """
     c, f = certificate, certificate.facts
     plain = "plain vote" if c.find("error", "vote") is not None else ""
@@ -289,7 +289,7 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
 
 
 def _gibbs_first(c: Certificate) -> bool:
-    """Whether the Gibbs risk is the main promise: of a network trained through its bound, as in the paper."""
+    """Whether the Gibbs risk comes first: for a network trained through its bound, as in the paper."""
     return c.facts.trained and c.gibbs_risk_bound is not None
 
 
@@ -313,7 +313,8 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
     ----------
     certificate : Certificate
     details : bool
-        With the Gibbs risk, which is about one network drawn at random, also where there is a bound for ``predict``.
+        Whether to include the Gibbs risk, which is about one network drawn at random, if there is a bound for
+        ``predict``.
     """
     c = certificate
     rates = [s for s in c.statements if s.quantity == "rate"]
@@ -326,21 +327,21 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
 
 
 def said(certificate: Certificate, *, details: bool = False) -> list[str]:
-    """The statements as sentences, and how they hold together."""
+    """The statements as sentences, and which of them hold jointly."""
     c = certificate
     shown = [s for s in c.statements if s.jointly is None and (details or _is_main(s, c))]
     if _gibbs_first(c):
         shown.sort(key=lambda s: s.quantity != "Gibbs risk")
     made = [*(sentence(s, c.facts) for s in shown), *_judged(c), *_joint(c)]
     if c.vote_error_bound is None and c.find("Gibbs risk", "draw") is not None:
-        made.insert(int(_gibbs_first(c)), "There is no certificate for `predict`: no theorem covers the way it votes.")
+        made.insert(int(_gibbs_first(c)), "There is no certificate for `predict`: no theorem covers its voting rule.")
     if len(shown) > 1:
         made.append("Each of these statements holds with its own confidence; they do not hold jointly.")
     return made
 
 
 def _confusion(rates: list[Statement]) -> list[list[str]]:
-    """Truth by answer: rows, and the limits of their share."""
+    """Confusion matrix, true class by answer: number of rows, and the limits of their share."""
     names, answers = (list(dict.fromkeys(v)) for v in ((s.name or "" for s in rates), (_answer(s) for s in rates)))
     limits = {(s.name, _answer(s), s.side): s for s in rates}
     lines = [["class", *answers]]
@@ -364,7 +365,7 @@ def _is_main(s: Statement, c: Certificate) -> bool:
 
 
 def _judged(c: Certificate) -> list[str]:
-    """A sentence where the bound is of little use."""
+    """A sentence for bounds that are of little use."""
     bound, majority = c.vote_error_bound, c.majority_class_error
     if bound is None or majority is None or bound <= majority:
         return []
@@ -401,7 +402,7 @@ def _joint(c: Certificate) -> list[str]:
 
 
 def fitted_html(parameters: str, certificate: Certificate | None = None, recipe: str = "") -> str:
-    """What scikit-learn shows of an estimator, which is HTML already, and below it what came out of the fit.
+    """Append the result of the fit to scikit-learn's HTML display of an estimator.
 
     Examples
     --------
@@ -417,7 +418,7 @@ _STYLE = "border-left: 3px solid currentColor; padding: 0.2em 0 0.2em 0.8em; max
 
 
 def as_html(shown: object) -> str:
-    """The words as paragraphs for a notebook, everything escaped.
+    """The text as HTML paragraphs for a notebook, escaped.
 
     Examples
     --------

@@ -1,22 +1,21 @@
-"""Which rows learn and which are counted: rows in the order of a keyed hash of what they hold.
+"""Split rows into training rows and bound rows, in the order of a keyed hash of their content.
 
-A promise needs an order of the rows that says nothing about them. Places in a file do say something: a file may be
-sorted by label, and a permutation with a fixed seed takes the same places out of every sample. So each row has a hash
-of its cells and its label, and its place in the order is a hash of
+A certificate needs an order of the rows that does not depend on the data-generating process. Row positions are not such
+an order: a file may be sorted by label, and a permutation with a fixed seed selects the same positions in every sample.
+Therefore each row gets a hash of its cells and its label, and its position in the order follows from a hash of
 
 - the key: the seed, the number of rows, and the sum of the hashes of all rows,
 - the row's own hash,
-- how many equal rows come before it.
+- the number of equal rows before it.
 
-**The same rows and the same seed give the same order, wherever the rows stand in the file; another sample gets another
-key.** Without a seed one is drawn (`drawn_seed`), to be stored with the model: given as the seed, it gives the same
-order again.
+**The same rows and the same seed give the same order, in any order of the file; another sample gets another key.**
+Without a seed, one is drawn (`drawn_seed`) and stored with the model. Passing it as the seed reproduces the order.
 
-Equal cells have equal hashes in arrays, sparse matrices and frames of pandas or Polars: numbers by their value in
-float32 (exactly from 2^24 on), so that an array in float32 and the same one in float64 are split alike; text by its
-bytes in UTF-8, or by its value if it writes a number, as in a CSV file; None, NaN, null and empty text are one; dates
-and times count microseconds. Columns count by their place, not by their name. Hashes do not depend on the process, the
-machine or the version of a library.
+Equal cells have equal hashes in arrays, sparse matrices and frames of pandas or Polars. Numbers are hashed by their
+value in float32 (exactly from 2^24 on), so an array in float32 and the same array in float64 are split alike. Text is
+hashed by its UTF-8 bytes, or by its value if it is a number, as in a CSV file. None, NaN, null and empty text have the
+same hash. Dates and times are hashed in microseconds. Columns are identified by position, not by name. Hashes do not
+depend on the process, the machine or the version of a library.
 """
 
 import hashlib
@@ -36,30 +35,30 @@ from abnet.words import number_of
 __all__ = ["RandomState", "Split", "bet_keys", "drawn_seed", "row_hashes", "row_order"]
 
 RandomState = int | np.integer | np.random.Generator | np.random.RandomState | None
-"""What scikit-learn takes as a seed; None draws one."""
+"""A seed as in scikit-learn; None draws one."""
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.intp]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-_BLOCK = 2**15  # numbers that are mixed at a time: they stay in the cache
-_TEXT_ROWS = 2**17  # texts that are joined at a time
-_LONG = 256  # bytes from which on a text is hashed by itself
+_BLOCK = 2**15  # numbers mixed at a time, so that they stay in the cache
+_TEXT_ROWS = 2**17  # texts joined at a time
+_LONG = 256  # texts of at least this many bytes are hashed separately
 _NUMBER = r"^-?[0-9]{1,15}(\.[0-9]+)?$"
 _MISSING = np.uint64(0x7FF8000000000000)  # the bits of NaN
 
 
 @dataclass(frozen=True)
 class Split:
-    """Places of the rows that learn and of the rows that are counted, each in the keyed order.
+    """Indices of the training rows and of the bound rows, each in the keyed order.
 
-    Bets are made in the order of `counted`.
+    Betting bounds read the bound rows in the order of `counted`.
 
     Attributes
     ----------
     first : int array
-        Rows that learn.
+        Indices of the first part: the training rows.
     counted : int array
-        Rows that are counted.
+        Indices of the bound rows.
 
     Examples
     --------
@@ -79,19 +78,19 @@ class Split:
     def of(
         cls, hashes: Hashes, fraction: float, seed: int, groups: ArrayLike | None = None, *, most: int | None = None
     ) -> "Split":
-        """The first `fraction` of the rows in their order, and the rest; at least one row in either part.
+        """The first `fraction` of the rows in the keyed order, and the rest; each part has at least one row.
 
         Parameters
         ----------
         hashes : array (n,)
             From `row_hashes`.
         fraction : float
-            Share of the rows that learn, or of the groups.
+            Fraction of the rows, or of the groups, in the first part.
         seed : int
         groups : array (n,), optional
-            Which rows belong together: whole groups are on one side, in the order of what they hold.
+            Group of each row: whole groups are on one side, ordered by a hash of their content.
         most : int, optional
-            Rows that learn, at the most.
+            Maximum number of rows (or groups) in the first part.
         """
         order = row_order(hashes, seed, groups)
         ends = np.arange(1, len(order) + 1)  # where each unit ends: a row, or a group
@@ -107,7 +106,7 @@ class Split:
 
 
 def drawn_seed(random_state: RandomState) -> int:
-    """The seed of a fit: the given whole number, one from a generator, or a fresh one for None.
+    """The seed of a fit: the given integer, one drawn from a generator, or a fresh one for None.
 
     Examples
     --------
@@ -129,9 +128,9 @@ def drawn_seed(random_state: RandomState) -> int:
 
 
 def row_order(hashes: Hashes, seed: int = 0, groups: ArrayLike | None = None) -> Places:
-    """All rows in the keyed order; rows of a group lie together.
+    """Indices of all rows in the keyed order; rows of a group are neighbours.
 
-    Takes up to 40 bytes for each row while it works.
+    Temporarily takes up to 40 bytes per row.
 
     Parameters
     ----------
@@ -155,7 +154,7 @@ def row_order(hashes: Hashes, seed: int = 0, groups: ArrayLike | None = None) ->
 
 
 def bet_keys(order: Places) -> Hashes:
-    """Each row's place in an order of the rows, from `row_order` or `Split`: what `observe` takes as keys.
+    """Position of each row in an order from `row_order` or `Split`; `observe` takes these as keys.
 
     Examples
     --------
@@ -175,7 +174,7 @@ def _key(hashes: Hashes, seed: int) -> tuple[np.uint64, np.uint64]:
 
 
 def _values(hashes: Hashes, key: tuple[np.uint64, np.uint64]) -> Hashes:
-    """What rows are ordered by."""
+    """The values that rows are sorted by."""
     values = _mixed(hashes + key[0])
     values += _repeats(hashes) * _STEP
     values += key[1]
@@ -183,9 +182,9 @@ def _values(hashes: Hashes, key: tuple[np.uint64, np.uint64]) -> Hashes:
 
 
 def _repeats(hashes: Hashes) -> Hashes:
-    """How many equal hashes come before each.
+    """Number of equal hashes before each hash.
 
-    One copy is sorted; only hashes that occur more than once are looked at any further.
+    A copy is sorted first, so that only hashes that occur more than once need further work.
     """
     before = np.zeros(len(hashes), np.uint64)
     in_order = np.sort(hashes)
@@ -207,7 +206,7 @@ def _repeats(hashes: Hashes) -> Hashes:
 
 
 def row_hashes(X: Any, y: Any = None) -> Hashes:
-    """A hash of 64 bits of every row, cells and label; see the top of this file for what counts as equal.
+    """A 64-bit hash of the cells and the label of every row; the module docstring says which cells count as equal.
 
     Parameters
     ----------
@@ -233,7 +232,7 @@ def row_hashes(X: Any, y: Any = None) -> Hashes:
 
 
 def _rows(X: Any) -> Hashes:
-    """Sums over the columns of what each cell gives."""
+    """Sum over the columns of the hashes of the cells."""
     if hasattr(X, "tocsr"):
         return _sparse_rows(X.tocsr())
     if isinstance(X, Mapping):
@@ -250,7 +249,7 @@ def _rows(X: Any) -> Hashes:
 
 
 def _array(X: Any) -> NDArray[Any]:
-    """Rows in a list as an array; numbers and text side by side stay what they are."""
+    """Rows in a list as an array; mixed numbers and text keep their types."""
     try:
         array = np.asarray(X)
     except ValueError:  # rows of several lengths
@@ -273,7 +272,7 @@ def _columns(columns: list[Any]) -> Hashes:
 
 
 def _number_rows(rows: NDArray[Any]) -> Hashes:
-    """The same for a matrix of numbers, in blocks."""
+    """As `_columns`, for a matrix of numbers, in blocks."""
     n, d = rows.shape
     out, salts, step = np.zeros(n, np.uint64), _salts(d), max(_BLOCK // max(d, 1), 1)
     for start in range(0, n, step):
@@ -284,7 +283,7 @@ def _number_rows(rows: NDArray[Any]) -> Hashes:
 
 
 def _sparse_rows(rows: Any) -> Hashes:
-    """As `_number_rows` of the same matrix written out: its zeros, and what the stored entries change."""
+    """As `_number_rows` of the dense matrix: the sum for all zeros, plus the changes by the stored entries."""
     rows = rows.copy()
     rows.sum_duplicates()
     salts = _salts(rows.shape[1])
@@ -295,7 +294,7 @@ def _sparse_rows(rows: Any) -> Hashes:
 
 
 def _mixed(x: Hashes) -> Hashes:
-    """Numbers in which every bit depends on every bit (the last steps of splitmix64), in their place."""
+    """Mix the bits of each number (the last steps of splitmix64), in place."""
     x ^= x >> np.uint64(30)
     x *= np.uint64(0xBF58476D1CE4E5B9)
     x ^= x >> np.uint64(27)

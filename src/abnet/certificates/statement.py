@@ -1,4 +1,4 @@
-"""`Statement`: one promise, with all that is needed to compute it again; `Estimate`: a number that is no promise."""
+"""`Statement`: one guarantee with everything needed to recompute it; `Estimate`: a number without a guarantee."""
 
 import math
 import os
@@ -23,12 +23,12 @@ Counted = int | float | str | None | list[int | float]
 
 import_folder(bounds)  # every bound that statements may name
 
-# Another machine's logarithm may differ in the last digits.
+# The logarithm of another machine may differ in the last digits.
 _TOLERANCE = 1e-12
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One promise: with probability at least 1-δ over the counted rows, a quantity is at most (or least) a value.
+    """One guarantee: with probability at least 1-δ over the bound rows, a quantity is at most (or at least) a value.
 
     Attributes
     ----------
@@ -42,19 +42,19 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     value : float or None
         None if nothing could be certified.
     delta : float
-        Probability with which this statement may be false.
+        Maximum probability that this statement is false.
     method : str
-        The bound it rests on, a key of `abnet.bounds.methods.METHODS`.
+        Name of the bound, a key of `abnet.bounds.methods.METHODS`.
     counted : dict
-        The bound's arguments: what was counted.
+        The bound's arguments, such as counts of rows and errors.
     n_candidates : int
-        Number of models judged on the same rows; the bound accounts for them.
+        Number of models compared on the same rows; the bound accounts for it.
     jointly : str or None
-        Statements of one certificate with the same word here hold all at once, at the sum of their δ.
+        Statements of one certificate with the same value hold jointly, with the sum of their δ.
     rule : dict
-        The decision that it is about, for instance the threshold above which rows are called positive.
+        The decision that the statement is about, for instance the threshold above which rows are called positive.
     rows_needed : int or None
-        Where nothing could be certified: an estimate of the rows that would do.
+        If nothing could be certified: an estimate of the number of rows that would suffice.
 
     Examples
     --------
@@ -84,18 +84,18 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def about(self) -> str:
-        """What it is about, in a few words; no two statements of a certificate are about the same."""
+        """The subject in a few words; it is unique within a certificate."""
         rule = [f"{self.side} {self.rule['answer']}"] if "answer" in self.rule else []
         return " ".join(filter(None, (self.quantity, "of", self.of, self.name, *rule)))
 
     def check(self, values: ArrayLike | None = None) -> Checked:
-        """Compute the value again; ValueError if it does not follow from what was counted.
+        """Recompute the value; raises a ValueError if it does not match the counts.
 
         Parameters
         ----------
         values : array-like, optional
-            The values in their order, for a bound that needs them all (betting). They are not stored: without them it
-            is only checked that some values with the stored figures could give this bound.
+            The values in order, for a bound that needs every single value (betting). They are not stored. Without them,
+            `check` only tests whether any values with the stored number and mean could give this bound.
 
         Returns
         -------
@@ -145,14 +145,14 @@ def state(
     rule: Mapping[str, float | str] | None = None,
     rows_needed: int | None = None,
 ) -> Statement:
-    """Make a statement: the value is computed by the very record that `Statement.check` uses later.
+    """Make a statement; its value is computed in the same way as `Statement.check` recomputes it.
 
     Parameters
     ----------
     quantity, of, method, counted, delta, side, n_candidates, name, jointly, rule, rows_needed
         As in `Statement`.
     values : array-like, optional
-        The values in their order, for a bound that needs them; not stored.
+        The values in order, for a bound that needs them; they are not stored.
     """
     known = METHODS.get(method)
     if known is None:
@@ -167,7 +167,7 @@ def state(
 def _bound(method: Method, counted: Mapping[str, Counted], terms: Mapping[str, Any], values: Any) -> float | None:
     arguments: dict[str, Any] = dict(counted)
     if method.values is not None:
-        # Of the values their number and mean are stored, to see later whether a bound is attainable.
+        # Only the number and mean of the values are stored; `check` uses them to test whether the bound is attainable.
         n, mean = arguments.pop("n"), arguments.pop("mean")
         sequence = np.asarray(values, np.float64)
         if len(sequence) != n or not math.isclose(float(sequence.mean()), mean, abs_tol=1e-9):
@@ -178,7 +178,7 @@ def _bound(method: Method, counted: Mapping[str, Counted], terms: Mapping[str, A
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A number that no theorem promises, and why.
+    """A number without a guarantee, and the reason.
 
     Attributes
     ----------
@@ -186,9 +186,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         As in `Statement`.
     value : float
     why : str
-        Why it is no promise, in a sentence or two.
+        Why there is no guarantee, in a sentence or two.
     counted : dict
-        What it was computed from.
+        The counts from which it was computed.
     """
 
     quantity: str
@@ -198,7 +198,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     counted: dict[str, Counted] = {}
 
     def describe(self) -> str:
-        """Say what was seen, and that it is no promise."""
+        """Describe the estimate, and why it is not a certificate."""
         known = {("error", "predict"): "error rate", ("Gibbs risk", "draw"): "bound on the Gibbs risk"}
         what = known.get((self.quantity, self.of), f"{self.quantity} of {self.of}")
         return paragraphs(f"Estimated {what}: {percent(self.value)}. {self.why}")
@@ -216,13 +216,13 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return dict(msgspec.json.decode(msgspec.json.encode(self)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a JSON file: `load_certificate` refuses it, `abnet inspect` shows it."""
+        """Write it to a JSON file; `load_certificate` rejects it, `abnet inspect` shows it."""
         write_record(path, "estimate", self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Estimate":
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         try:
             return msgspec.convert(read_record(path, "estimate"), cls)
         except msgspec.ValidationError as error:
-            raise ValueError(f"{path} holds no estimate: {error}") from error
+            raise ValueError(f"{path} does not contain an estimate: {error}") from error

@@ -1,6 +1,6 @@
-"""What is done with finished models, ours or anybody's: certify them anew, compare them, watch them after deployment.
+"""Certify, compare and monitor fitted models of this or any other library.
 
-Functions return certificates (`abnet.certificates`), in NumPy and SciPy alone.
+The functions return certificates (`abnet.certificates`) and need only NumPy and SciPy.
 """
 
 from abnet.decisions.certify_model import certify, certify_judged, confusion_of

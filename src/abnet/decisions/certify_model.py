@@ -1,4 +1,4 @@
-"""`certify`: a certificate for any fitted classifier, from rows that had no part in making it."""
+"""`certify`: a certificate for any fitted classifier, from rows held out from its training and selection."""
 
 from typing import Any
 
@@ -30,34 +30,36 @@ def certify(
     allow_training_rows: bool = False,
     random_state: RandomState = None,
 ) -> Certificate | Estimate:
-    """Certify a finished classifier, ours or anybody's, on a test set.
+    """Certify any fitted classifier on a test set.
 
-    The errors on rows that had no part in making or choosing the model are counted, and bounded by Clopper and
-    Pearson. An exception, a missing answer and a label that the model does not know are errors. ``predict`` has to
-    answer each row by itself as it does among others, which is tried on some 20 rows.
+    Counts the errors on rows held out from training and selection, and bounds the error rate by Clopper-Pearson. An
+    exception, a missing answer and a label that the model does not know count as errors. The prediction for a row must
+    not depend on the other rows of a batch; this is tested on about 20 rows.
 
     Parameters
     ----------
     model : object with ``predict``, or callable
-        From rows to labels.
+        Maps rows to labels.
     X : array, sparse matrix, frame or list (n rows)
     y : array-like (n,)
         Labels.
     delta : float
-        Probability with which the certificate may be false.
+        Maximum probability that the certificate is false.
     n_candidates : int
-        Number K of models among which you choose by means of these rows.
+        Number K of models among which you choose with these rows.
     groups : array-like (n,) or str, optional
-        Which rows belong together, such as those of one patient, or the frame's column that says so: the error of a new
-        group, averaged over its rows. No row of these groups may have had a part in making the model.
+        Group of each row, such as a patient, or the frame's column with the groups. The bound is then about the error
+        rate on a new group, averaged over its rows. No row of these groups may have been used to train or select the
+        model.
     by : array-like (n,) or str, optional
-        Each row's population, or the frame's column that names it: bounds for all of them that hold jointly.
+        Population of each row, or the frame's column with the populations. Each population gets a bound, and these
+        bounds hold jointly.
     allow_training_rows : bool
-        Rows that one of our models learned from are refused otherwise (how they are told:
-        `abnet.certificates.fitted_rows.FittedRows`). With True the result is an estimate, which promises nothing.
+        Whether to accept training rows of an abnet model; the result is then an estimate without a guarantee. By
+        default they raise an error (`abnet.certificates.fitted_rows.FittedRows` explains how they are detected).
     random_state : int, optional
-        Seed of the order in which groups are bet on; drawn afresh by default. Trying several is choosing among
-        candidates.
+        Seed for the order in which the betting bound reads the groups; drawn anew by default. Trying several seeds is
+        choosing among candidates.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def certify(
     Raises
     ------
     TrainingRowsError
-        A ValueError: more rows than chance explains are rows that the model learned from.
+        A ValueError: more of the rows are training rows of the model than chance explains.
 
     Examples
     --------
@@ -81,12 +83,12 @@ def certify(
     (29, 269, 0.144)
     """
     if groups is not None and by is not None:
-        raise ValueError("give groups or by, not both: there is no bound for populations of groups.")
+        raise ValueError("pass groups or by, not both: there is no bound for populations of groups.")
     columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, by)}
     seen = find_fitted(model, X, y)
     if allow_training_rows:
         if groups is not None or by is not None:
-            raise ValueError("an estimate treats all rows alike: leave out groups and by.")
+            raise ValueError("an estimate is about all rows: leave out groups and by.")
         return estimate_error(judge_model(model, X, y).wrong, seen)
     refuse_fitted(seen)
     judged = judge_model(model, X, y)
@@ -102,14 +104,14 @@ def certify_judged(
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
 ) -> Certificate:
-    """`certify` for answers that are at hand already.
+    """`certify` for given answers.
 
     Parameters
     ----------
     judged : Judged
     terms : Terms
     order : int array (n,)
-        The order in which groups are bet on, by what the rows hold (`abnet.certificates.row_order`).
+        The order in which the betting bound reads the groups (`abnet.certificates.split.row_order`).
     groups, by
         As for `certify`.
 
@@ -125,14 +127,14 @@ def certify_judged(
 
 
 def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certificate:
-    """How often each class is taken for which, with limits on every rate that hold jointly.
+    """Confusion matrix, with limits on every rate that hold jointly.
 
     Parameters
     ----------
     judged : Judged
     terms : Terms
     others : bool
-        Whether the model may give other answers than these labels, or none. Otherwise the limits are tighter.
+        Whether the model may give answers other than these labels, or no answer. If not, the limits are tighter.
 
     Examples
     --------

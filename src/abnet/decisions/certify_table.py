@@ -25,15 +25,16 @@ __all__ = ["CertifiedTable", "certify_predictions", "certify_table"]
 
 @dataclass(frozen=True)
 class CertifiedTable:
-    """A certificate, or an estimate, and the rows that it rests on.
+    """A certificate, or an estimate, with the rows from which it was computed.
 
     Attributes
     ----------
     made : Certificate or Estimate
     unlabelled : int
-        Rows without a label, which are left out.
+        Number of rows without a label, which are left out.
     fitted_rows : int or None
-        Rows that have the values and the label of training rows; None where the model cannot tell.
+        Number of rows with the same values and label as training rows; None if the model does not store its training
+        rows' filter.
     notes : tuple of str
     judged : Judged
         Labels and answers of the rows.
@@ -54,12 +55,12 @@ class CertifiedTable:
         return "certificate" if isinstance(self.made, Certificate) else "estimate"
 
     def describe(self) -> str:
-        """Say in plain English what is certified."""
+        """Describe in plain English what is certified."""
         return self.made.describe()
 
     def confusion(self) -> Certificate:
-        """Which class is taken for which, with limits that hold jointly; a statement apart from the certificate."""
-        # A model of ours answers with labels that it knows, unless it abstains; another may say anything.
+        """Confusion matrix, with limits that hold jointly; it is a statement separate from the certificate."""
+        # An abnet model answers with labels that it knows, unless it abstains; another model may return anything.
         return confusion_of(self.judged, self.terms, others=not self.ours)
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,36 +82,36 @@ def certify_table(
     n_candidates: int = 1,
     allow_training_rows: bool = False,
 ) -> CertifiedTable:
-    """Certify a finished model of ours on labelled rows that were held out from training.
+    """Certify an abnet model on labelled rows that were held out from training.
 
     Parameters
     ----------
     model : path, Model or fitted classifier
     table : path, frame, or iterable of frames
-        Rows that had no part in making or choosing the model. Rows without a label are left out.
+        Rows held out from training and selection. Rows without a label are left out.
     truth : str, optional
         Column with the labels; by default the one that the model predicts.
     by : str, optional
         Column with populations; their bounds hold jointly.
     group : str, optional
-        Column that says which rows belong together: the certificate is about a new group.
+        Column with the group of each row; the certificate is then about a new group.
     goal : TargetError, TargetRecall, TargetPrecision or Costs, optional
         Certify a threshold for this goal.
     aside : float
-        Share of the rows, chosen at random, that fixes the thresholds of a goal.
+        Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
     random_state : int, optional
-        Seed of that choice and of the order of bets; drawn anew by default.
+        Seed for choosing these rows and for the order in which betting bounds read the rows; drawn anew by default.
     delta : float
         Maximum probability that the certificate is false.
     n_candidates : int
-        Number of models among which you choose by means of these rows.
+        Number of models among which you choose with these rows.
     allow_training_rows : bool
-        Take rows that the model was trained on; the result is an estimate, which promises nothing.
+        Whether to accept training rows; the result is then an estimate without a guarantee.
 
     Raises
     ------
     TrainingRowsError
-        A ValueError: more rows than chance explains are training rows of the model.
+        A ValueError: more of the rows are training rows of the model than chance explains.
     """
     wanted = _Wanted(goal, None, by, group, aside, random_state, _terms(delta, n_candidates))
     wanted.check()
@@ -147,7 +148,7 @@ def certify_predictions(
     delta: float = 0.05,
     n_candidates: int = 1,
 ) -> CertifiedTable:
-    """Certify the answers of any model, which a table holds beside the labels.
+    """Certify the answers of any model, given in a column of a table beside the labels.
 
     Parameters
     ----------
@@ -155,12 +156,12 @@ def certify_predictions(
     truth : str
         Column with the labels.
     prediction : str, optional
-        Column with the model's answers; a missing answer is an error.
+        Column with the model's answers; a missing answer counts as an error.
     score : str, optional
-        Column with the model's scores, for a goal: how sure it is of its answer (`TargetError`), or how much speaks for
-        the positive class.
+        Column with the model's scores, for a goal: its confidence in the answer (`TargetError`), or the score of the
+        positive class.
     positive_class : str, optional
-        The class that the scores speak for, for `Costs`.
+        The class that the scores belong to, for `Costs`.
     by, group, goal, aside, random_state, delta, n_candidates
         As for `certify_table`.
 
@@ -197,7 +198,7 @@ def _is_error(goal: Goal | None) -> bool:
 
 
 def _positive(goal: Goal, names: tuple[str, ...]) -> str:
-    """The label that a model's scores are to speak for; empty where they say how sure it is."""
+    """The label that the scores belong to; empty if they are the model's confidence."""
     if isinstance(goal, TargetRecall | TargetPrecision):
         return label_text(str(goal.positive))
     return "" if _is_error(goal) else label_text(names[-1])
@@ -205,7 +206,7 @@ def _positive(goal: Goal, names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is to be certified: a threshold for a goal, populations, groups, or the error of all rows."""
+    """What to certify: a threshold for a goal, populations, groups, or the error rate of all rows."""
 
     goal: Goal | None
     positive: str | None
@@ -221,20 +222,20 @@ class _Wanted:
         return {name: column for name, column in (("by", self.by), ("group", self.group)) if column is not None}
 
     def check(self) -> None:
-        """Refuse what does not go together."""
+        """Raise a ParameterError for options that cannot be combined."""
         check_fraction("aside", self.aside)
         by, group = Parameter("by"), Parameter("group")
         if len(self.columns) > 1:
-            raise ParameterError("give {} or {}, not both: there is no bound for populations of groups.", by, group)
+            raise ParameterError("use {} or {}, not both: there is no bound for populations of groups.", by, group)
         if self.goal is not None and self.columns:
             raise ParameterError("a target or costs count single rows: leave out {} and {}.", by, group)
 
     def certified(self, rows: JudgedTable) -> CertifiedTable:
-        """The certificate that is asked for."""
+        """The requested certificate."""
         return self.outcome(self._errors(rows) if self.goal is None else self._decision(rows, self.goal), rows)
 
     def outcome(self, made: Certificate | Estimate, rows: JudgedTable) -> CertifiedTable:
-        """The record of what was made."""
+        """The result as a `CertifiedTable`."""
         fitted = None if rows.seen is None else rows.seen.found
         return CertifiedTable(
             made,
@@ -262,7 +263,7 @@ class _Wanted:
             goal = replace(goal, positive=positive)
         if isinstance(goal, Costs) and isinstance(goal.costs, dict):
             if positive is None:
-                raise ParameterError("costs need {}: the class that the scores speak for.", Parameter("positive_class"))
+                raise ParameterError("costs need {}, the class that the scores belong to.", Parameter("positive_class"))
             goal = Costs(rows.check_costs(goal.costs, positive))
         return certify_scores(
             rows.scores, rows.truth, goal, answers=np.array(rows.answers, object), positive=positive,

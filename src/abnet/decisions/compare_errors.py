@@ -1,4 +1,4 @@
-"""Two models on the same rows: how much more the one may err than the other, and whether it is surely better."""
+"""Compare two models on the same rows: a bound on the difference of their error rates, and a test which is better."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def compare_errors(
     n_candidates: int = 1,
     names: tuple[str, str] = ("A", "B"),
 ) -> Certificate:
-    """Compare two classifiers on the same rows, which had no part in making either.
+    """Compare two classifiers on the same rows, held out from the training of both.
 
     Parameters
     ----------
@@ -33,16 +33,15 @@ def compare_errors(
     X, y, delta
         As for `abnet.certify`.
     n_candidates : int
-        Number of pairs, or of directions, judged on the same rows: asking "is A better?" and, after looking, "is B
-        better?" is two.
+        Number of comparisons made on the same rows. Testing "is A better?" and then "is B better?" counts as two.
     names : pair of str
-        What they are called in the certificate.
+        Names of the two models in the certificate.
 
     Returns
     -------
     Certificate
-        With ``difference_bound`` on the error rate of A less that of B, and a statement by the exact sign test that A
-        errs less often, whose value is None where that is not shown.
+        With ``difference_bound``, an upper bound on the error rate of A minus that of B, and a statement from the exact
+        sign test that A has the lower error rate; its value is None if the rows do not show it.
 
     Examples
     --------
@@ -58,7 +57,7 @@ def compare_errors(
 
 
 def compare_judged(one: Judged, other: Judged, terms: Terms, *, names: tuple[str, str] = ("A", "B")) -> Certificate:
-    """`compare_errors` for answers that are at hand already; the facts are those of the first model.
+    """`compare_errors` for given answers; the certificate's facts are those of the first model.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Labelled rows of a table, answered by a model of ours or by answers in the table itself."""
+"""Labelled rows of a table with their answers, from an abnet model or from a column of the table."""
 
 import hashlib
 import shlex
@@ -31,7 +31,7 @@ __all__ = ["JudgedTable", "judge_model_rows", "judge_predictions", "target_of"]
 
 
 class GroupedRowsError(NamesParameters, TableError):
-    """Rows that belong together would be counted one by one."""
+    """Raised if rows of the same group would be counted as independent rows."""
 
 
 @dataclass
@@ -43,25 +43,25 @@ class JudgedTable:
     truth, answers : list
         Labels as text, and answers; None for a missing answer.
     columns : dict
-        Cells of the columns that were asked for, as text, by their names; None where they are missing.
+        Cells of the requested columns as text, by column name; None for a missing cell.
     nameless : dict
-        Rows without a cell in these columns, in words.
+        Text about the rows without a cell in these columns.
     unlabelled : int
-        Rows without a label, which are left out.
+        Number of rows without a label, which are left out.
     seen : FittedRows or None
-        Rows that the model learned from, by its filter; None where it keeps none.
+        Counter of training rows among these rows; None if the model stores no filter.
     unseen : list
-        Categories that training never saw.
+        Categories that do not occur in the training rows.
     known : tuple of str
-        Labels that the model knows; empty where it lives elsewhere.
+        Labels that the model knows; empty for the answers of another model.
     scores : list of float
-        Scores of the rows, where they were asked for.
+        Scores of the rows, if requested.
     together : list of str or None
-        Cells of the column by which the model was fitted in groups, if the table has it.
+        Cells of the group column with which the model was fitted, if the table has it.
     said : list of str
-        Further notices.
+        Further notes.
     total : int
-        Sum of the hashes of the rows with all their cells.
+        Sum of the hashes of all rows.
     """
 
     truth: list[str] = field(default_factory=list)
@@ -80,25 +80,25 @@ class JudgedTable:
 
     @property
     def digest(self) -> str:
-        """A name of all cells of the table's rows, in any order of the rows."""
+        """A fingerprint of all cells of the table, which does not depend on the order of the rows."""
         return f"{self.total:032x}"
 
     def judged(self) -> Judged:
-        """Where the answers are wrong."""
+        """The answers and labels as codes."""
         if not self.truth:
             raise TableError("no row of the table has a label, so nothing can be certified.")
         return judge_answers(self.truth, self.answers, known=self.known)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know about the table."""
+        """Notes about the table for the user."""
         whole = number_of(self.unlabelled + len(self.truth), "row")
         left_out = f"{self.unlabelled:,} of {whole} have no label and were left out"
         return (*([left_out] * (self.unlabelled > 0)), *self.doubts)
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What may be wrong with the labelled rows."""
+        """Notes about possible problems with the labelled rows."""
         notes = []
         if self.seen is not None and self.seen.reused:
             notes.append(
@@ -116,7 +116,7 @@ class JudgedTable:
         return (*map(str, self.unseen), *notes, *self.said)
 
     def check_alone(self, loaded: Model) -> None:
-        """Refuse to count rows one by one where rows share a group; add a note where the table does not tell."""
+        """Raise an error if rows share a group; add a note if the table does not have the group column."""
         if not loaded.card.n_training_groups:
             return
         group = loaded.card.group
@@ -135,17 +135,17 @@ class JudgedTable:
             )
 
     def groups(self, column: str) -> list[str]:
-        """The rows' groups; TableError where some have none, which are not one group, nor known to stand alone."""
+        """The group of each row; raises a TableError if some rows have no group."""
         if self.nameless[column]:
             raise TableError(f"column {column!r}: {without_group(self.nameless[column])}")
         return [str(cell) for cell in self.columns[column]]
 
     def populations(self, column: str) -> list[str]:
-        """The rows' populations; those without a cell are one, and called so."""
+        """The population of each row; rows without a cell form a population of their own."""
         return ["(missing)" if cell is None else cell for cell in self.columns[column]]
 
     def check_costs(self, costs: dict[tuple[str, str], float], positive: str) -> dict[tuple[str, str], float]:
-        """Costs by labels as the table writes them; ParameterError for an unknown label, or a pair given twice."""
+        """Costs with labels as written in the table; raises a ParameterError for unknown labels or duplicate pairs."""
         named = {(label_text(truth), label_text(answer)): cost for (truth, answer), cost in costs.items()}
         labels = list(dict.fromkeys(label for pair in named for label in pair))
         there = list(self.known) or sorted(set(self.truth))
@@ -166,11 +166,11 @@ class JudgedTable:
 
 
 def target_of(model: Model, truth: str | None) -> str:
-    """The column with the labels: the one that is named, or the one that the model predicts."""
+    """The column with the labels: the given one, or the one that the model predicts."""
     target = truth or model.card.target
     if not isinstance(target, str):
         raise ParameterError(
-            "the model does not say which column it predicts: name the column with the labels ({}).", Parameter("truth")
+            "the model does not store which column it predicts: name the column with labels ({}).", Parameter("truth")
         )
     return target
 
@@ -183,7 +183,7 @@ def judge_model_rows(
     columns: dict[str, str] | None = None,
     scored: str | None = None,
 ) -> JudgedTable:
-    """Predict the rows of a table that have a label, and keep both; answers are those of the model's decision.
+    """Predict the labelled rows of a table; the answers are those of the model's decision.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def judge_model_rows(
     columns : dict, optional
         Further columns to keep, by the parameter that names each.
     scored : str, optional
-        The label that scores are to speak for; an empty text asks how sure the model is of its answers.
+        The label whose scores to compute; an empty text stands for the model's confidence in its answers.
     """
     target, columns = target_of(model, truth), columns or {}
     names = model.labels.names
@@ -212,7 +212,7 @@ def judge_model_rows(
         rows, reports = prepared(model, frame)
         if scored is None and model.decision != ARGMAX:
             codes = model.decision(model.predictor.scores(rows))
-        else:  # a threshold is yet to be found for the plain vote
+        else:  # scores of the plain vote, for which a threshold is still to be found
             codes = model.predictor.votes(rows)
         answers = [*result.known, None]
         if scored is not None:
@@ -228,7 +228,7 @@ def judge_model_rows(
 
 
 def _model_scores(model: Model, rows: Any, label: str) -> NDArray[np.float64]:
-    """How sure a model is of its answers, or, of two classes, how much speaks for one."""
+    """The model's confidence in its answers, or the scores of one of two classes."""
     scores, names = model.predictor.scores(rows), [label_text(name) for name in model.labels.names]
     if not label:
         return sureness(scores)
@@ -242,7 +242,7 @@ def _model_scores(model: Model, rows: Any, label: str) -> NDArray[np.float64]:
 def judge_predictions(
     table: Any, *, truth: str, prediction: str | None, score: str | None = None, columns: dict[str, str] | None = None
 ) -> JudgedTable:
-    """Labels and answers of a table, or labels and scores; a row without an answer is an error of the model.
+    """Labels and answers of a table, or labels and scores; a row without an answer counts as an error.
 
     Parameters are as for `judge_model_rows`; `prediction` and `score` name columns.
     """
@@ -272,7 +272,7 @@ def _score_cells(frame: Table, score: str) -> NDArray[np.float64]:
 def _keep_labels(
     frame: Table, columns: dict[str, str], result: JudgedTable, cuts: tuple[float, ...] = ()
 ) -> NDArray[np.bool_]:
-    """Keep the labels and the columns of the rows that have a label; which rows these are."""
+    """Store the labels and columns of the labelled rows, and return which rows these are."""
     for parameter, column in columns.items():
         check_named(parameter, [column], frame.columns)
     labels = true_labels(frame, columns["truth"], cuts)

@@ -1,4 +1,4 @@
-"""Measures of a model's answers and probabilities on test rows: estimates, never promises."""
+"""Measures of a model's answers and probabilities on test rows: estimates without a guarantee."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["auc", "balanced_error", "calibration_error", "log_loss"]
 
 
 def balanced_error(answers: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Mean of the classes' rates of errors.
+    """Mean of the per-class error rates.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def balanced_error(answers: NDArray[Any], labels: NDArray[Any]) -> float:
 
 
 def auc(scores: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float | None:
-    """Area under the ROC curve; of several classes the mean, each against the rest. None where only one occurs.
+    """Area under the ROC curve; for several classes the one-vs-rest mean. None if only one class occurs.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def auc(scores: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]
 
 
 def log_loss(proba: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Mean of ``-ln P(true class)``, in nats; a probability below 1e-6, or a label that is not known, counts as 1e-6.
+    """Mean of ``-ln P(true class)``, in nats; probabilities are at least 1e-6, also for unknown labels.
 
     Examples
     --------
@@ -54,7 +54,7 @@ CALIBRATION_BINS = 15
 
 
 def calibration_error(proba: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """Expected calibration error: mean gap of confidence and rate of right answers, over bins of the confidence.
+    """Expected calibration error: mean gap between confidence and accuracy, over bins of the confidence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`Monitor`: after deployment, evidence that a model errs more often than was promised."""
+"""`Monitor`: watch a deployed model for evidence that its error rate exceeds the promised one."""
 
 import json
 import math
@@ -24,32 +24,32 @@ _FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", 
 
 # More rows than anybody has: floats still count them exactly.
 _MOST_ROWS = 2**53
-# Error rates for the Shiryaev-Roberts statistic, and rows worked on at a time.
+# Number of error rates for the Shiryaev-Roberts statistic, and of rows processed at a time.
 _ALTERNATIVES = 20
 _BLOCK = 4096
 Array = NDArray[np.float64]
 
 
 class Monitor:
-    r"""Watch the errors of a deployed model, row by row, for evidence that it errs more often than ``error``.
+    r"""Watch a deployed model for evidence that its error rate exceeds ``error``.
 
     .. math:: E_t = \int_{ε_0}^1 \Big(\frac{q}{ε_0}\Big)^k \Big(\frac{1-q}{1-ε_0}\Big)^{t-k} dπ(q), \qquad
               \text{alarm when } E_t \ge \frac1α
 
-    As long as every row is misclassified with probability at most ε₀ given the rows before it, the probability of
-    *ever* raising an alarm is at most α, however often one looks; no independence is needed. An alarm stays. No alarm
-    is no proof. If ε₀ is itself a certificate, its δ comes on top of α. Rows must not be chosen by what the model said
-    of them (labels that arrive only for flagged rows), a new model needs a new monitor, and starting anew after an
-    alarm spends another α.
+    If every row is misclassified with probability at most ε₀ given the rows before it, the probability of *ever*
+    raising an alarm is at most α, no matter how often you look; the rows need not be independent. An alarm is never
+    withdrawn. The absence of an alarm proves nothing. If ε₀ comes from a certificate, its δ adds to α. Rows must not be
+    selected by the model's answers (for instance, labels only for flagged rows). A new model needs a new monitor, and
+    restarting after an alarm uses another α.
 
     Parameters
     ----------
     error : float
         The promised error ε₀ in (0, 1).
     alpha : float
-        Probability with which an alarm may ever be false.
+        Maximum probability of ever raising a false alarm.
     watched : str, optional
-        A name of the model that is watched, such as the digest of its file: a new model needs a new monitor.
+        A name of the watched model, such as the digest of its file.
 
     Examples
     --------
@@ -83,12 +83,12 @@ class Monitor:
 
     @property
     def alpha(self) -> float:
-        """Probability with which an alarm may ever be false."""
+        """Maximum probability of ever raising a false alarm."""
         return self._alpha
 
     @property
     def watched(self) -> str | None:
-        """The name of the model that is watched, if it was given."""
+        """The name of the watched model, if given."""
         return self._watched
 
     @property
@@ -103,12 +103,12 @@ class Monitor:
 
     @property
     def unlabelled(self) -> int:
-        """Number of rows without a label, about which nothing is said."""
+        """Number of rows without a label, which are not used."""
         return self._unlabelled
 
     @property
     def alarm_at(self) -> int | None:
-        """The row, counted from 1, that raised the alarm; None as long as there is none."""
+        """The row, counted from 1, that raised the alarm; None if there is no alarm."""
         return self._alarm_at
 
     @property
@@ -118,12 +118,12 @@ class Monitor:
 
     @property
     def log_evidence(self) -> float:
-        """Logarithm of the evidence ``E_t`` now, rounded down; it may have been larger."""
+        """Logarithm of the current evidence ``E_t``, rounded down; earlier values may have been larger."""
         return float(log_evidence(self._errors, self._n, self._error))
 
     @property
     def evidence(self) -> float:
-        """The evidence ``E_t`` now, rounded down; infinite where it exceeds every float."""
+        """The current evidence ``E_t``, rounded down; infinite if it exceeds the largest float."""
         return _exp(self.log_evidence)
 
     @property
@@ -140,28 +140,28 @@ class Monitor:
         r"""Statistic for a change at an unknown time, :math:`SR_t = (SR_{t-1} + 1) L_t`, averaged over alternatives.
 
         ``L_t`` is the likelihood ratio of row t between an error rate q and ε₀; q runs over twenty quantiles of
-        Beta(1, 5) cut to [ε₀, 1]. It reacts sooner than the evidence to a change after a long quiet time. Whoever calls
-        ``SR >= A`` an alarm has false ones every A rows or more *on average*: the probability of a false alarm is not
-        small, and grows to 1 in time.
+        Beta(1, 5) truncated to [ε₀, 1]. After a long time without change it reacts to a change sooner than the
+        evidence. If ``SR >= A`` is used as an alarm, the mean time between false alarms is at least A rows. The
+        probability of a false alarm is not small: it tends to 1 over time.
         """
         return _exp(self.log_shiryaev_roberts)
 
     def update(
         self, wrong: ArrayLike, *, unlabelled: int = 0, digest: str | None = None, allow_repeat: bool = False
     ) -> bool:
-        """Take in labelled rows in their order; the state is the same however they are cut into calls.
+        """Add labelled rows in order; splitting them into several calls does not change the state.
 
         Parameters
         ----------
         wrong : bool or array-like of bool
             Whether the model erred on each row.
         unlabelled : int
-            Rows left out because they have no label; they are counted, and nothing else.
+            Number of rows left out because they have no label; they are only counted.
         digest : str, optional
-            A name of these rows that tells them from any others, such as a hash of their file. It is kept: rows that
-            count twice make false alarms, so that a second batch of the same name is a ValueError.
+            A unique name of these rows, such as a hash of their file. It is stored: rows that are counted twice cause
+            false alarms, so a second batch with the same name raises a ValueError.
         allow_repeat : bool
-            Take it all the same.
+            Accept a batch with the same name.
 
         Returns
         -------
@@ -175,8 +175,8 @@ class Monitor:
         rows = rows.astype(np.bool_)
         if digest is not None and text("digest", digest) in self._batches and not allow_repeat:
             raise RepeatedRowsError(
-                "these rows were given before, and rows that count twice make false alarms: give each once, or add {} "
-                "if they are other rows that happen to be equal.",
+                "these rows were given before, and counting rows twice causes false alarms: give each row once, or add "
+                "{} if they are different rows that happen to be equal.",
                 Parameter("allow_repeat", True),
             )
         self._raise_alarm(rows)
@@ -188,7 +188,7 @@ class Monitor:
         return self.alarm
 
     def _raise_alarm(self, rows: NDArray[np.bool_]) -> None:
-        # A row without an error makes the evidence smaller, so that it is enough to look after each error.
+        # A correct row lowers the evidence, so it suffices to test for an alarm after each error.
         at = np.flatnonzero(rows)
         if self.alarm or not len(at):
             return
@@ -198,12 +198,12 @@ class Monitor:
         self._alarm_at = int(n[reached[0]]) if len(reached) else None
 
     def upper_limit(self, alpha: float | None = None) -> float:
-        """Upper limit of a constant error, valid at all times at once; see `abnet.bounds.anytime`.
+        """Anytime-valid upper limit of a constant error rate; see `abnet.bounds.anytime`.
 
         Parameters
         ----------
         alpha : float, optional
-            Probability with which it may ever fail; by default the monitor's.
+            Maximum probability that it ever fails; by default the monitor's.
 
         Examples
         --------
@@ -215,7 +215,7 @@ class Monitor:
         return anytime_upper_limit(self._errors, self._n, self._alpha if alpha is None else alpha)
 
     def describe(self) -> str:
-        """Say in plain English what has been seen and what it shows."""
+        """Describe in plain English the errors so far and what they show."""
         return paragraphs(_seen(self), _verdict(self))
 
     def __str__(self) -> str:
@@ -234,7 +234,7 @@ class Monitor:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote; anything missing, unknown, of a wrong type or contradictory is a ValueError."""
+        """Read the result of `to_dict`; raises a ValueError for missing, unknown, invalid or contradictory fields."""
         if not isinstance(record, Mapping) or set(record) != set(_FIELDS) or record["format"] != _FORMAT:
             raise ValueError(f"not the state of a monitor: it must have the fields {', '.join(_FIELDS)}")
         monitor = cls(record["error"], record["alpha"], watched=record["watched"])
@@ -251,13 +251,13 @@ class Monitor:
         return monitor
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a JSON file, whole or not at all: a job that is killed leaves the old state or the new."""
+        """Write the state to a JSON file atomically: a killed job leaves either the old state or the new one."""
         with atomic_path(path) as temporary:
             temporary.write_text(json.dumps(self.to_dict(), allow_nan=False) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Examples
         --------
@@ -276,7 +276,7 @@ class Monitor:
 
 
 def _advance(log_sums: Array, rows: NDArray[np.bool_], error: float) -> Array:
-    """Take ``ln(1 + SR)`` of each alternative over a block of rows.
+    """Update ``ln(1 + SR)`` of each alternative for a block of rows.
 
     With ``S_t`` the sums of ``ln L``, ``SR_t = e^{S_t} (e^{u_0} + Σ_{0<s<t} e^{-S_s})``.
     """
@@ -314,7 +314,7 @@ def _contradictions(m: Monitor) -> list[tuple[bool, str]]:
 
 
 def _promised(error: float) -> str:
-    """The promised error: as it was asked for, or, with the many digits of a certificate, as certificates write it.
+    """The promised error as text: as the user gave it, or, if it has many digits, rounded up as in certificates.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`monitor`: watch a deployed model by tables of labelled rows, with a state that is kept in a file."""
+"""`monitor`: watch a deployed model with tables of labelled rows; the state is stored in a file."""
 
 import hashlib
 import os
@@ -21,16 +21,16 @@ __all__ = ["MonitoredTable", "monitor"]
 
 
 class UnwatchableError(NamesParameters, ValueError):
-    """There is no promise to watch, or it differs from the one in the state."""
+    """Raised if there is no certified error to watch, or if it differs from the one in the state."""
 
 
 ALPHA = 0.01
-"""Probability of ever raising a false alarm, where none is given."""
+"""Default probability of ever raising a false alarm."""
 
 
 @dataclass(frozen=True)
 class MonitoredTable:
-    """The monitor after the new rows.
+    """The monitor after adding the new rows.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class MonitoredTable:
         return self.monitor.alarm
 
     def describe(self) -> str:
-        """Say in plain English what has been seen and what it shows."""
+        """Describe in plain English the errors so far and what they show."""
         return self.monitor.describe()
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,19 +78,19 @@ def monitor(
     picture: str | os.PathLike[str] | None = None,
     allow_repeat: bool = False,
 ) -> MonitoredTable:
-    """Count a model's errors on new labelled rows, add them to the state, and write it.
+    """Count a model's errors on new labelled rows, add them to the state, and write the state.
 
-    Give each labelled row once, in order, in as many calls as you like. The state is replaced in one step: a job that
-    is killed leaves the old one or the new one.
+    Pass each labelled row once, in order, in as many calls as you like. The state file is replaced atomically: a killed
+    job leaves either the old state or the new one.
 
     Parameters
     ----------
     model : path
-        The model file: its digest is kept, because a new model needs a new state.
+        The model file. Its digest is stored, because a new model needs a new state.
     table : path, frame, or iterable of frames
-        Labelled rows in their order.
+        Labelled rows in order.
     state : path
-        What has been seen so far; it is created if it does not exist.
+        File with the state; it is created if it does not exist.
     error : float, optional
         The promised error; by default that of the model's certificate, if it is about the model's own answers.
     alpha : float, optional
@@ -98,7 +98,7 @@ def monitor(
     truth : str, optional
         Column with the labels; by default the one that the model predicts.
     picture : path, optional
-        Where to draw the evidence over these rows.
+        File for a figure of the evidence over these rows.
     allow_repeat : bool
         Count a table that was given before.
 
@@ -148,13 +148,13 @@ def _promised(model: Model, error: float | None) -> float:
     bound, given = None if certificate is None else certificate.vote_error_bound, Parameter("error")
     if certificate is not None and certificate.facts.n_groups is not None:
         raise UnwatchableError(
-            "the model's certificate is about new groups, but a monitor counts single rows: give {}.", given
+            "the model's certificate is about new groups, but a monitor counts single rows: set {}.", given
         )
     if model.decision != ARGMAX:
         raise UnwatchableError(
             "the model predicts with a threshold or abstains, but its certified error rate is that of the plain vote "
-            "(the most likely class): give {}, the error rate to watch.", given,
+            "(the most likely class): set {}, the error rate to watch.", given,
         )  # fmt: skip
     if bound is None or bound >= 1.0:
-        raise UnwatchableError("the model has no certified error that could be watched: give {}.", given)
+        raise UnwatchableError("the model has no certified error rate to watch: set {}.", given)
     return bound

@@ -1,4 +1,4 @@
-"""The answers of any fitted classifier, ours or anybody's, and where they are wrong."""
+"""The answers of any fitted classifier on labelled rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Predict = Callable[[Any], Any]
 
 
 class HasPredict(Protocol):
-    """A fitted classifier, ours or anybody's."""
+    """A fitted classifier of this or any other library."""
 
     def predict(self, X: Any, /) -> Any:
         """Labels of rows."""
@@ -30,18 +30,18 @@ AnyModel = HasPredict | Predict
 
 @dataclass(frozen=True)
 class Judged:
-    """What a classifier answers to labelled rows.
+    """Answers of a classifier and true labels, as codes.
 
     Attributes
     ----------
     answers : array of int (n,)
-        The place of each answer among `classes`; their number where it is none of them, or missing.
+        Index of each answer in `classes`; ``len(classes)`` for a missing answer or one that is not in `classes`.
     truth : array of int (n,)
-        The place of each label.
+        Index of each label in `classes`.
     classes : tuple
-        Labels that occur, or that the model knows, in order.
+        Labels that occur or that the model knows, in order.
     unanswered : int
-        Rows for which there is no answer: an exception, None or NaN.
+        Number of rows without an answer: an exception, None or NaN.
     """
 
     answers: NDArray[np.intp]
@@ -61,16 +61,16 @@ class Judged:
 
 
 def judge_model(model: AnyModel, X: Any, y: ArrayLike) -> Judged:
-    """Ask a classifier for its answers, and compare them with the labels.
+    """Predict rows with a classifier, and compare the answers with the labels.
 
     Parameters
     ----------
     model : object with ``predict``, or callable
-        From rows to labels, row by row: ValueError if a row is answered otherwise by itself than among others.
+        Maps rows to labels. Raises a ValueError if the answer to a row depends on the other rows of the batch.
     X : array, sparse matrix, frame or list
-        Rows that had no part in making the model.
+        Rows held out from training.
     y : array-like (n,)
-        Their labels. One that the model does not know is an error of the model.
+        Their labels. A label that the model does not know counts as an error.
 
     Examples
     --------
@@ -86,19 +86,19 @@ def judge_model(model: AnyModel, X: Any, y: ArrayLike) -> Judged:
     if reason:
         raise ValueError(
             f"There is no certificate, because predict does not work row by row: {reason}. A certificate is about "
-            "single rows, so a model must answer each of them alone as it does among others."
+            "single rows, so the answer to a row must not depend on the other rows of a batch."
         )
     known = getattr(model, "classes_", ())
     return judge_answers(labels, _answers(predict, X), known=np.asarray(known).tolist())
 
 
 def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
-    """Compare answers that were given elsewhere with the labels.
+    """Compare given answers with the labels.
 
     Parameters
     ----------
     y, answers : array-like (n,)
-        None and NaN among the answers are missing ones, and so errors; among the labels they are not taken.
+        None and NaN are missing answers, which count as errors; missing labels raise a ValueError.
     known : sequence
         Labels that the model knows, in its order; others follow.
 
@@ -137,14 +137,14 @@ def _predict_of(model: AnyModel) -> Predict:
 
 
 def _answers(predict: Predict, X: Any) -> list[Any]:
-    """Answers of all rows; None for those that raise an exception by themselves."""
+    """Answers to all rows; None for rows that raise an exception on their own."""
     n = n_rows_of(X)
     answers = _attempt(predict, X)
     if not isinstance(answers, Exception):
         return answers
     if n == 1:
         return [None]
-    # The half without the row that it cannot answer is answered at once.
+    # Predict the two halves separately: the half without the failing row needs one call only.
     halves = (np.arange(n // 2), np.arange(n // 2, n))
     return [answer for half in halves for answer in _answers(predict, take_rows(X, half))]
 
@@ -161,7 +161,7 @@ def _attempt(predict: Predict, X: Any) -> list[Any] | Exception:
 
 
 def _check_answers_some(predict: Predict, X: Any) -> None:
-    """ValueError where neither all rows together nor any of some single ones are answered: that is no model."""
+    """Raise a ValueError if neither all rows together nor any of some single rows are answered."""
     problem = _attempt(predict, X)
     if not isinstance(problem, Exception):
         return
@@ -206,10 +206,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _check_kinds(labels: list[Any], answers: list[Any]) -> None:
-    """Text against numbers would never match: a mistake of the caller's, not errors of the model."""
+    """Raise a ValueError for text labels and numeric answers, or vice versa: they would never match."""
     if answers and {isinstance(label, str) for label in labels}.isdisjoint({isinstance(a, str) for a in answers}):
         one, other = type(labels[0]).__name__, type(answers[0]).__name__
-        raise ValueError(f"the labels are of type {one}, the answers of type {other}: give both in one form.")
+        raise ValueError(f"the labels are of type {one}, the answers of type {other}: use the same type for both.")
 
 
 def _sorted(values: set[Any]) -> list[Any]:

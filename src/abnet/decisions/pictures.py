@@ -1,4 +1,4 @@
-"""The evidence of a monitor, drawn."""
+"""Figures of a monitor's evidence."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ _BLUE, _ORANGE = "#0072B2", "#D55E00"  # colours that colour-blind readers can t
 
 
 def evidence_figure(wrong: ArrayLike, error: float, alpha: float, *, n: int = 0, errors: int = 0) -> "Figure":
-    """The evidence of a monitor after each row, on a logarithmic scale, with the line at which it alarms.
+    """Plot the evidence of a monitor after each row, on a logarithmic scale, with the alarm level.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def evidence_figure(wrong: ArrayLike, error: float, alpha: float, *, n: int = 0,
 
 
 def save_picture(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Write a figure to a file, whole or not at all; its ending (.png, .svg, .pdf) says how."""
+    """Write a figure to a file atomically; the file extension (.png, .svg, .pdf) sets the format."""
     kind = Path(path).suffix.lstrip(".").lower() or "png"
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format=kind, dpi=200, facecolor="white")

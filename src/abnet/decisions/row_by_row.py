@@ -1,7 +1,7 @@
-"""Whether a map works row by row: what it makes of a row must not depend on the rows beside it.
+"""Test whether a function works row by row: its result for a row must not depend on the other rows of the batch.
 
-A certificate is about rows one by one. A map that looks at the rows it is given together, such as a scaler that is
-fitted anew on every batch, makes other rows of them than those that were certified, and its certificate is false.
+A certificate is about single rows. If a function depends on the whole batch, like a scaler that is refitted on every
+batch, then the deployed rows differ from the certified ones, and the certificate is false.
 """
 
 from collections.abc import Callable
@@ -16,52 +16,52 @@ from abnet.tables.caller_rows import n_rows_of, take_rows
 __all__ = ["check_row_by_row", "fits_anew"]
 
 _ROWS = 20
-# So many rows are mapped together: a map of a million rows is not computed twice.
+# Number of rows in the test batch, so that a million rows are not transformed twice.
 _COMPANY = 500
-# Sums in another order differ by a few units of float32's last place.
+# Sums in another order differ by a few units in the last place of float32.
 _TOLERANCE = 1e-5
 
 
 def check_row_by_row(transform: Callable[[Any], Any], X: Any, *, rows: int = _ROWS) -> str | None:
-    """Why a map does not work row by row, or None: ``transform(X)[i]`` against ``transform(X[[i]])`` on some 20 rows.
+    """Compare ``transform(X)[i]`` with ``transform(X[[i]])`` on about 20 rows; return the difference as text, or None.
 
     Parameters
     ----------
     transform : callable
-        From rows to as many rows of numbers, or to as many labels.
+        Maps n rows to n rows of numbers, or to n labels.
     X : array, sparse matrix, frame or list
     rows : int
-        How many rows are looked at, evenly spread.
+        Number of rows to test, evenly spaced.
 
     Examples
     --------
     >>> X = np.arange(12.0).reshape(6, 2)
     >>> check_row_by_row(np.log1p, X)
     >>> check_row_by_row(lambda X: X - X.mean(axis=0), X)
-    'row 0 comes out otherwise by itself than among the other rows'
+    'row 0 has another result alone than with the other rows'
     """
     company = _spread(n_rows_of(X), _COMPANY)
     together = _plain(transform(take_rows(X, company)))
     if len(together) != len(company):
-        return f"{len(company)} rows come out as {len(together)}"
+        return f"{len(company)} rows give {len(together)} results"
     for place in _spread(len(company), rows):
         row = company[place]
         try:
             alone = _plain(transform(take_rows(X, [row])))
         except Exception as error:  # whatever the caller's code raises
-            return f"row {row} by itself raises {type(error).__name__}: {str(error)[:200]}"
+            return f"row {row} alone raises {type(error).__name__}: {str(error)[:200]}"
         if len(alone) != 1 or not _same(alone[0], together[place]):
-            return f"row {row} comes out otherwise by itself than among the other rows"
+            return f"row {row} has another result alone than with the other rows"
     return None
 
 
 def _spread(n: int, most: int) -> list[int]:
-    """At most so many numbers below n, evenly spread."""
+    """At most `count` evenly spaced integers below n."""
     return [int(place) for place in np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))]
 
 
 def fits_anew(transformer: Any) -> str | None:
-    """Why a transformer cannot be fitted anew on some of the rows, or None.
+    """Return why a transformer cannot be cloned and refitted, or None if it can.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def fits_anew(transformer: Any) -> str | None:
     >>> from sklearn.preprocessing import StandardScaler
     >>> fits_anew(StandardScaler())
     >>> fits_anew(FrozenEstimator(StandardScaler().fit([[0.0], [1.0]])))
-    'FrozenEstimator keeps what it learned before, from rows that nobody knows'
+    'FrozenEstimator was fitted before, on unknown rows, and cannot be refitted'
     """
     from sklearn.base import clone
 
@@ -81,7 +81,7 @@ def fits_anew(transformer: Any) -> str | None:
         except Exception as error:  # whatever the caller's code raises
             return f"{name} cannot be cloned ({type(error).__name__}: {str(error)[:200]})"
         if fresh is part:
-            return f"{name} keeps what it learned before, from rows that nobody knows"
+            return f"{name} was fitted before, on unknown rows, and cannot be refitted"
     return None
 
 

@@ -1,4 +1,4 @@
-"""`certify_scores`: decisions by the scores of a model that lives elsewhere."""
+"""`certify_scores`: certify decisions from the scores of any model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,39 +30,40 @@ def certify_scores(
     aside: float = 0.3,
     random_state: int | None = None,
 ) -> Certificate:
-    """Certify a decision by the scores of any model, on rows that had no part in making it.
+    """Certify a decision threshold from the scores of any model, on rows held out from its training.
 
-    A random share of the rows is set aside: it fixes the thresholds. The other rows are counted. Which rows these are
-    depends on their scores, labels and answers, not on their places (`abnet.certificates.Split`).
+    A random fraction of the rows is set aside to fix the candidate thresholds; the other rows certify one of them. The
+    random choice depends on a hash of the scores, labels and answers, not on row positions
+    (`abnet.certificates.split.Split`).
 
     Parameters
     ----------
     scores : array-like (n,)
-        For `TargetError` how sure the model is of its answer, not negative; otherwise how much speaks for the positive
+        For `TargetError`, the model's confidence in its answer (not negative); otherwise the score of the positive
         class.
     y : array-like (n,)
         Labels.
     goal : TargetError, TargetRecall, TargetPrecision or Costs
-        For recall and precision, any label but the positive one is negative. Costs name `positive` and one other label,
-        and a row with any other label costs as much as anything can; or they are an array, negative class first.
+        For recall and precision, every label but the positive one is negative. Costs name `positive` and one other
+        label (or are an array with the negative class first); a row with any other label has the largest cost.
     answers : array-like (n,), optional
         The model's answers, for `TargetError`.
     positive : label, optional
-        The class that the scores speak for, for `Costs`.
+        The class that the scores belong to, for `Costs`.
     delta : float
-        Probability with which the promise may fail.
+        Maximum probability that the promise fails.
     n_candidates : int
-        Number of models among which you choose by means of these rows.
+        Number of models among which you choose with these rows.
     aside : float
-        Share of the rows that fix the thresholds.
+        Fraction of the rows that fixes the thresholds.
     random_state : int, optional
-        Decides which rows; fixed before looking, as trying several is choosing among candidates. By default it is drawn
-        afresh.
+        Seed for choosing these rows; drawn anew by default. Fix it in advance, because trying several seeds is choosing
+        among candidates.
 
     Returns
     -------
     Certificate
-        Its statements record the threshold in ``rule``; their value is None if nothing could be certified.
+        Its statements record the threshold in ``rule``. Their value is None if nothing could be certified.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def certify_scores(
     names, codes, said = _classes(marks, labels, goal, answers, positive)
     some = split.first[codes[split.first] < len(names)]  # what costs the same whatever is answered decides nothing
     if not len(some):
-        raise ValueError(f"no row that was set aside is {' or '.join(names)}, so that no threshold can be found.")
+        raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
     scored, truth = marks[split.counted], codes[split.counted]
     shown = None if said is None else said[split.counted]
     held, keys = Held(marks[some], codes[some]), np.arange(len(truth))
@@ -95,7 +96,7 @@ def certify_scores(
 def _classes(
     marks: NDArray[np.float64], labels: NDArray[Any], goal: Goal, answers: ArrayLike | None, positive: Any
 ) -> tuple[tuple[str, ...], NDArray[np.intp], NDArray[np.intp] | None]:
-    """Names of the classes that a goal tells apart, every row's code, and the codes of the answers it needs."""
+    """Names of the classes of a goal, the code of every row, and the codes of the answers if the goal needs them."""
     if not isinstance(goal, TargetError):
         named = goal.positive if isinstance(goal, TargetRecall | TargetPrecision) else positive
         return *_two_classes(labels, named, goal.costs if isinstance(goal, Costs) else None), None

@@ -1,4 +1,4 @@
-"""Rows that a model learned from certify nothing: they are refused, or give an estimate that is called one."""
+"""Training rows cannot certify a model: they raise an error, or give an estimate."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ __all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_
 
 
 def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
-    """The error rate on rows that a model may have learned from.
+    """The error rate on rows that may be training rows, as an `Estimate`.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
 
 
 def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-    """Labels as a filter of rows takes them: signs of two classes, codes of several, one more for any other label.
+    """Labels in the form that a filter of rows stores: signs for two classes, codes for several.
 
     Examples
     --------
@@ -54,15 +54,15 @@ def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
 
 
 def filter_of(model: Model) -> FittedRows | None:
-    """The filter of the rows that a model learned from; None where it keeps none."""
+    """The filter of a model's training rows; None if it stores none."""
     kept = model.card.row_filter
     return None if kept is None else FittedRows(kept)
 
 
 def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
-    """Look for the rows that a model learned from; None where it is not one of ours, or keeps no filter.
+    """Look for training rows of a model; None if it is not an abnet model, or stores no filter.
 
-    Searches and pipelines are looked into.
+    Also finds the model inside a search or a pipeline.
     """
     while hasattr(model, "best_estimator_") or hasattr(model, "steps"):
         if hasattr(model, "best_estimator_"):
@@ -79,7 +79,7 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
 
 
 def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, marks: NDArray[np.float64]) -> None:
-    """Look for all rows that can be read; one that cannot be is no row of a fit, and must not hide the others."""
+    """Look up all rows that can be read; an unreadable row is not a training row, and the others are still checked."""
     try:
         seen.add(prepare(X), marks)
     except ValueError:
@@ -91,7 +91,7 @@ def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, marks
 
 
 def refuse_fitted(seen: FittedRows | None, *, instead: str = "{} gives an estimate instead.") -> None:
-    """TrainingRowsError if more rows were learned from than chance explains."""
+    """Raise a TrainingRowsError if more of the rows are training rows than chance explains."""
     if seen is not None and seen.reused:
         why = f"by chance there would be at most {seen.allowed:,}"
         if seen.found <= seen.allowed:

@@ -1,12 +1,12 @@
-"""scikit-learn classifiers: check input, resolve settings, call `fit`, hold results.
+"""scikit-learn classifiers: check the input, resolve the settings, call `fit`, store the results.
 
-`abnet.estimators.fit` is a certified fit from top to bottom, as a function of values. `certified` and `abnet` have the
-two kinds of classifiers that call it, `prediction` and `certificate_mixin` what they do once they are fitted. The
-comparison methods are in `baseline_classifiers`, the choice by certificates in `search`, tables larger than memory in
-`large_tables`.
+`abnet.estimators.fit` is a certified fit from start to end, as a pure function. The classifiers that call it are in
+`certified` and `abnet`; the methods of fitted classifiers are in `prediction` and `certificate_mixin`. The
+comparison methods are in `baseline_classifiers`, the search by certificates in `search`, and tables larger than memory
+in `large_tables`.
 
-What a fitted classifier tells about its rows is public: ``bound_rows_`` are the rows of X that its certificate was
-computed on, ``other_rows_`` the rest, ``preprocessor_`` the transformer that was fitted on the rest alone.
+A fitted classifier shows which rows it used: ``bound_rows_`` are the indices of the rows of X that certify it,
+``other_rows_`` the indices of the other rows, and ``preprocessor_`` is the transformer fitted on the other rows only.
 
 >>> import numpy as np
 >>> from abnet import ABNetClassifier

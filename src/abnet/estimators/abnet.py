@@ -1,4 +1,4 @@
-"""`ABNetClassifier`, and `PBGNetClassifier`, its predecessor of Letarte et al. (2019)."""
+"""`ABNetClassifier`, and `PBGNetClassifier`, its predecessor by Letarte et al. (2019)."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -29,7 +29,7 @@ __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
 @dataclass(eq=False, repr=False)
 class _PaperNetwork(CertificateMixin):
-    """The parameters that the paper's networks share; `ABNetClassifier` says what they mean."""
+    """The parameters that the paper's networks share; `ABNetClassifier` documents them."""
 
     hidden_layer_sizes: Any = (4, 4)
     _: KW_ONLY
@@ -57,114 +57,117 @@ class _PaperNetwork(CertificateMixin):
 
 @dataclass(eq=False, repr=False)
 class ABNetClassifier(_PaperNetwork):
-    """Aggregated binary activated network, trained for and delivered with a certificate on its error.
+    """Aggregated binary activated network with a certified bound on its error on new data.
 
-    The network's neurons output ±1 and its weights are Gaussian; the classifier predicts by the vote of all networks,
-    and PAC-Bayes theory bounds its error on new data from the training data alone.
+    The neurons output ±1, and the weights are Gaussian. The classifier predicts by the vote of all networks of this
+    distribution, and PAC-Bayes theory bounds its error on new data from the training data.
 
-    This is the paper's network, in the paper's words, with two classes or several. For a table and nothing to set, use
-    `CertifiedClassifier`.
+    This is the paper's network, with the paper's terms, for two or more classes. For tables, and without parameters to
+    set, use `CertifiedClassifier`.
 
     Parameters
     ----------
     hidden_layer_sizes : tuple of int
         Widths of the hidden layers, at least one.
     code_length : int or "auto"
-        Output neurons for several classes (`abnet.codebook`); two classes have one.
+        Number of output neurons for several classes (`abnet.codebook`); two classes need one.
     classes : array, optional
-        All labels there may be. Otherwise the classes are those of the first part, and a label first met among the
+        All possible labels. By default the classes are those of the first part, and a label that occurs only in the
         bound rows counts as an error.
     objective : {"bound", "loss"}
-        Minimise the PAC-Bayes bound, or the linear loss with a validation part (no first part then).
+        Minimise the PAC-Bayes bound, or the linear loss with early stopping on a validation part (then there is no
+        first part).
     prior : {"auto", "split", "init"}, BAM or Posterior
-        Learn the prior on a first part of the data, or use the random initialisation (the paper's). "auto" is "split"
-        with ``objective="bound"`` and "init" with ``objective="loss"``. A network of your own is the prior's centre:
-        all rows are bound rows then, and it must have been fixed before any of them was seen. Nothing can check that.
-        If it learned from these rows, or from a sample that overlaps with them, the certificate is false.
+        "split": learn the prior on a first part of the data. "init": use the random initialisation, as the paper does.
+        "auto" is "split" with ``objective="bound"`` and "init" with ``objective="loss"``. A network of your own becomes
+        the centre of the prior. All rows are then bound rows, and the network must have been fixed before any of them
+        was seen. The library cannot check this: if the network was trained on some of these rows, the certificate is
+        false.
     init : BAM or Posterior, optional
-        Where the posterior's training starts; by default at the prior. It may depend on the rows, because the bound
-        holds for every posterior that is trained through it. So it is refused with a prior that is learned on a first
-        part, which would start there too, and with a frozen posterior.
+        Initial weights of the posterior; by default those of the prior. They may depend on the rows, because the bound
+        holds for every posterior trained through it. Therefore `init` cannot be combined with a prior learned on a
+        first part, which would start from it too, nor with a frozen posterior.
     posterior : {"auto", "train", "frozen"}
-        Train the posterior through the bound on the second part, or keep the learned prior and use the second part for
-        the certificate alone. "auto" is "frozen" with a learned prior, which was tighter on every data set measured
-        (docs/measurements.md), and "train" without one.
+        "train": train the posterior through the bound on the second part. "frozen": keep the learned prior, and use the
+        second part only for the certificate. "auto" is "frozen" with a learned prior, which was tighter on every data
+        set measured (docs/measurements.md), and "train" otherwise.
     prior_fraction : float or "auto"
-        Share of the rows in the first part. "auto" is 0.5.
+        Fraction of the rows in the first part. "auto" is 0.5.
     aggregation : {"exact", "uniform", "ancestral", "auto"} or Aggregation
         How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
         sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
         training step takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
-        says which. `abnet.aggregation.Aggregation` says how to write your own.
+        is the one used. `abnet.aggregation.Aggregation` explains how to write your own.
     n_samples : int
-        Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`:
-        they are drawn once and kept, and the certificate of the vote gains from more of them
-        (`abnet.bounds.sampled`); a frozen posterior needs no such allowance.
+        Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`. They
+        are drawn once and kept. For a trained posterior, more paths tighten the bound on the vote
+        (`abnet.bounds.sampled`).
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto":
-        arrays, and frames whose columns are all numeric, are left unscaled, but gaps in a frame become medians; other
-        frames are prepared by `abnet.preparation.TablePreparation` ("table"). None leaves rows as they are.
+        arrays, and frames whose columns are all numeric, are left unscaled, but missing values in a frame are replaced
+        by medians; other frames are prepared by `abnet.preparation.TablePreparation` ("table"). None: no preprocessing.
     delta : float
-        The certificate may fail with at most this probability.
+        Maximum probability that the certificate is false.
     n_candidates : int
-        Number of models among which this one was or will be chosen by looking at its training data; fixed in advance.
+        Number of models among which this one is chosen with the rows passed to `fit`; fixed in advance.
     batch_size : int or "auto"
-        "auto" is 32, and 64 from 20,000 rows; of a mixture, and with several classes, 128, and 32 where fewer than
-        2,000 rows learn.
+        "auto" is 32, and 64 from 20,000 rows on; for a mixture, and with several classes, it is 128, and 32 with fewer
+        than 2,000 training rows.
     learning_rate_init : float or "auto"
-        Learning rate of the last stage: of the bound or the linear loss, or, with a frozen posterior, of the prior.
-        "auto" is 0.05 for a prior, 0.1 for that of a mixture, and 0.01 otherwise. In its second half, on the linear
-        loss, a prior learns at a fifth of its rate; one that is trained further is learned at the rate of "auto".
+        Learning rate of the last stage: training on the bound or the linear loss, or, with a frozen posterior, learning
+        the prior. "auto" is 0.05 for a prior, 0.1 for the prior of a mixture, and 0.01 otherwise. A prior uses a fifth
+        of its rate in the second half, on the linear loss. If the posterior is trained further, the prior is learned at
+        the rate of "auto".
     warm_up : int
-        Epochs on the linear loss before the bound, the prior staying where it is; 2 help networks of three layers.
+        Number of epochs on the linear loss before training on the bound; the prior stays the initialisation. 2 help
+        networks with three layers.
     deviations : bool
-        Whether one standard deviation per layer is learned through the bound; the paper's is 1.
+        Whether to learn one standard deviation per layer through the bound; in the paper it is 1.
     max_iter : int
         Maximum epochs per stage. Learning the prior is one stage, half of it on the log loss and half on the linear
         loss; training through the bound, or on the linear loss with ``objective="loss"``, is another.
     n_iter_no_change : int
-        Epochs without improvement by `tol` after which a stage ends.
+        A stage ends after this many epochs without an improvement by `tol`.
     tol : float
     validation_fraction : float
-        Share kept for early stopping: of all rows with ``objective="loss"``, of the first part while the prior is
-        learned.
+        Fraction of the rows for early stopping: of all rows with ``objective="loss"``, otherwise of the first part.
     random_state : int, RandomState or None
-        Seed of everything that is drawn. The same rows, in any order, and the same seed give the same split of the
-        rows, and so the same model. By default a seed is drawn afresh: ``seed_``, which `abnet inspect` shows too.
+        Seed of all random numbers. The same rows, in any order, and the same seed give the same split and the same
+        model. By default a new seed is drawn; ``seed_`` and `abnet inspect` show it.
     verbose : int
-        1 draws a progress bar on a terminal, and says what "auto" chose.
+        1 shows a progress bar on a terminal, and prints how "auto" was resolved.
 
     Attributes
     ----------
     certificate_ : Certificate or None
-        What is promised for new data; None where no theorem covers what was done (see ``bound_estimate_``).
+        The certificate; None if no theorem covers the model (see ``bound_estimate_``).
     bound_estimate_ : Estimate or None
-        The Gibbs bound where it is only an estimate.
+        The Gibbs bound if it is only an estimate.
     seed_ : int
-        The seed of this fit: as `random_state` it repeats it.
+        The seed of this fit; pass it as `random_state` to repeat the fit.
     bound_rows_ : int array
-        Row numbers, into the X given to `fit`, of the rows that the certificate was computed on, in random order.
+        Indices, into the X passed to `fit`, of the rows that certify the model, in random order.
     other_rows_ : int array
-        Those of the other rows: what the prior and the preprocessor were learned from, or, with ``objective="loss"``,
-        what early stopping watched. Empty with ``prior="init"``.
+        Indices of the other rows: the training rows of the prior and the preprocessor or, with ``objective="loss"``,
+        the validation rows of early stopping. Empty with ``prior="init"``.
     preprocessor_ : transformer or None
         The fitted preprocessor.
     drawn_network_ : Model
-        One network of the posterior with its own certificate, as `draw_network` returns it.
+        One network drawn from the posterior with its own certificate, as returned by `draw_network`.
     network_, prior_ : BAM
-        Centres of the posterior (the MAP network; with `deviations` in units of them) and of the prior.
+        Centres of the posterior (the MAP network; divided by the `deviations` if these are learned) and of the prior.
     posterior_ : Posterior
         Centres, prior, deviations and aggregation.
     kl_ : float
         Divergence of the posterior from the prior, in nats.
     C_ : float
-        C of Catoni's bound, as it was learned; only where a posterior was trained through the bound.
+        The learned C of Catoni's bound; only if a posterior was trained through the bound.
     aggregation_ : str
-        The aggregation that was used.
+        The aggregation used.
     model_ : Model
-        What `predict` uses, in NumPy alone.
+        The fitted model that `predict` uses; it needs only NumPy.
     classes_, n_features_in_, feature_names_in_, n_iter_, loss_curve_, bound_curve_
-        As in scikit-learn; curves hold the monitored value after each epoch, the start first.
+        As in scikit-learn; curves have the monitored value at the start and after each epoch.
 
     Examples
     --------
@@ -190,17 +193,17 @@ class ABNetClassifier(_PaperNetwork):
 class PBGNetClassifier(_PaperNetwork):
     """PBGNet: like `ABNetClassifier`, but every neuron reads its own draw of the layer below.
 
-    With one hidden layer it is the same model. With more, the KL counts a layer once for every path from it to the
-    output. It takes two classes only, so there is no `code_length` and no `classes`. Other parameters, attributes and
-    methods are those of `ABNetClassifier`, except for:
+    With one hidden layer it is the same model. With more, the KL counts each layer once for every path from it to the
+    output. It supports two classes only, so it has no `code_length` and no `classes`. The other parameters, attributes
+    and methods are those of `ABNetClassifier`, except for:
 
     Parameters
     ----------
     aggregation : {"exact", "sampled"}
         How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
-        draws of every layer, whose bound is an estimate.
+        draws of every layer; its bound is an estimate.
     preprocessor : transformer, "standardise" or None
-        None by default: rows are left as they are.
+        None, the default, means no preprocessing.
 
     Examples
     --------
@@ -244,10 +247,10 @@ def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Agg
     if estimator.posterior == "frozen" and estimator.objective == "loss":
         raise ParameterError("{} trains the posterior: use {} with it.", loss, Parameter("posterior", "train"))
     if first is not None and (has_split or estimator.posterior == "frozen"):
-        # A frozen posterior would be the start itself, and a prior that is learned from a start depends on it.
+        # A frozen posterior would be `init` itself, and a prior learned from `init` would depend on it.
         raise ParameterError(
-            "{} is where a posterior starts that is trained through the bound, since it may depend on the rows: use "
-            "{} or a prior of your own, and {}.",
+            "{} may depend on the rows, so it needs a prior that does not, and a trained posterior: use {} or a prior "
+            "of your own, and {}.",
             Parameter("init"), init, Parameter("posterior", "train"),
         )  # fmt: skip
     if not is_auto(estimator.learning_rate_init):
@@ -273,7 +276,7 @@ def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Agg
 
 
 def _as_posterior(name: str, given: Any) -> Posterior | None:
-    """A network that was given, as a posterior of one member; None for a word, or for nothing."""
+    """A given network as a posterior with one member; None for a string or None."""
     if (given is None and name == "init") or isinstance(given, str):
         return None
     if isinstance(given, BAM):
@@ -287,7 +290,7 @@ def _as_posterior(name: str, given: Any) -> Posterior | None:
 
 
 def _warm_up(estimator: "ABNetClassifier | PBGNetClassifier") -> int:
-    """Epochs on the linear loss, where there is a bound to come after them."""
+    """Number of epochs on the linear loss before training on the bound."""
     warm_up = estimator.warm_up
     if isinstance(warm_up, bool) or not isinstance(warm_up, (int, np.integer)) or warm_up < 0:
         raise ParameterError("{} must be a whole number of epochs, 0 or more; got {!r}.", Parameter("warm_up"), warm_up)
@@ -295,7 +298,7 @@ def _warm_up(estimator: "ABNetClassifier | PBGNetClassifier") -> int:
 
 
 def _named(aggregation: Any, known: Aggregations) -> tuple[str, Aggregations]:
-    """The name of an aggregation, and the known ones with it; those of the library keep their names."""
+    """The name of an aggregation, and the mapping of known names extended by it."""
     if isinstance(aggregation, str) or not isinstance(aggregation, Aggregation):
         return aggregation, known
     usual = {name: type(make(1)) for name, make in known.items()}

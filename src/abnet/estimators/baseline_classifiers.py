@@ -25,10 +25,10 @@ __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "Bi
 
 @dataclass(eq=False, repr=False)
 class BaselineClassifier(PredictionMixin):
-    """A network trained with early stopping on the 0-1 error of a validation part; no certificate of its own.
+    """A network trained with early stopping on the validation error; it has no certificate of its own.
 
-    Two classes have one output, whose sign is the label; several have one for each, trained against the rest, of which
-    the largest is the label.
+    With two classes there is one output, whose sign is the label. With several classes there is one output per class,
+    trained one-vs-rest, and the largest output is the label.
     """
 
     hidden_layer_sizes: Any = (10,)
@@ -56,7 +56,7 @@ class BaselineClassifier(PredictionMixin):
         """The batch size of "auto" for n training rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from labelled rows.
+        """Train on labelled rows.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class BaselineClassifier(PredictionMixin):
         y : array (n,)
             Labels of any type.
         sample_weight : array (n,), optional
-            Shapes training.
+            Weights of the rows in training.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class BaselineClassifier(PredictionMixin):
 
 @dataclass(eq=False, repr=False)
 class BinaryWeightsClassifier(BaselineClassifier):
-    """A network of binary weights whose batch normalisation is folded into its units for prediction."""
+    """A network with binary weights; for prediction, batch normalisation is folded into its units."""
 
     _shares: ClassVar[bool] = False
 
@@ -240,7 +240,7 @@ class BNNClassifier(BinaryWeightsClassifier):
 
 @dataclass(eq=False, repr=False)
 class EBPClassifier(BaselineClassifier):
-    """Expectation backpropagation (Soudry, Hubara, Meir 2014): online Bayes for a sign network, no learning rate.
+    """Expectation backpropagation (Soudry, Hubara, Meir 2014): online Bayes for sign networks, without a learning rate.
 
     Parameters
     ----------

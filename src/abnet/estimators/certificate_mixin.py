@@ -1,4 +1,4 @@
-"""`CertificateMixin`: what a classifier with a certificate keeps of its fit, and what it promises later."""
+"""`CertificateMixin`: the fitted attributes of certified classifiers, and certificates from further rows."""
 
 import warnings
 from abc import abstractmethod
@@ -60,7 +60,7 @@ class CertificateMixin(PredictionMixin):
     C_: float
     seed_: int
     table_: "FittedTable"
-    """Of a classifier that `abnet.fit_table` wrote to a file."""
+    """Result of `abnet.fit_table` with an output file."""
 
     @abstractmethod
     def settings(self) -> Settings:
@@ -91,7 +91,7 @@ class CertificateMixin(PredictionMixin):
         self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in curves.values())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn from labelled rows.
+        """Train and certify the classifier on labelled rows.
 
         Parameters
         ----------
@@ -99,10 +99,11 @@ class CertificateMixin(PredictionMixin):
         y : array (n,)
             Labels of any type, two classes or more (`PBGNetClassifier`: exactly two).
         sample_weight : array (n,), optional
-            Affects training; the certificate is for the unweighted risk. A weight may depend on its own row only.
+            Affects training only; the certificate is about the unweighted risk. A weight must depend on its own row
+            only.
         groups : array (n,) or str, optional
-            Which rows belong together, such as those of one patient, or the column of a frame that says so; that
-            column is then no feature. Whole groups learn or are held out, and the certificate is about a new group.
+            Group of each row, such as a patient, or the column of a frame with the groups, which is then not used as a
+            feature. Whole groups are used for training or held out, and the certificate is about a new group.
 
         Returns
         -------
@@ -115,21 +116,21 @@ class CertificateMixin(PredictionMixin):
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,
         emptied: bool = False,
     ) -> Fitted:  # fmt: skip
-        """Check, resolve, call the six lines, keep what they give.
+        """Check the input, resolve the settings, call `abnet.estimators.fit.fit`, and store the results.
 
         Parameters
         ----------
         X, y, sample_weight, groups
             As for `fit`.
         settings : Settings, optional
-            Others than those of the parameters.
+            Settings to use instead of those of the parameters.
         emptied : bool
             As in `LabelledRows`.
         """
         with fitting_anew(self):
             settings = self.settings() if settings is None else settings
             if groups is not None and settings.goal is not None:
-                raise ParameterError("{} counts rows, and cannot be had with groups.", Parameter("decision"))
+                raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
             rows = checked_rows(
                 self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied
             )
@@ -153,27 +154,30 @@ class CertificateMixin(PredictionMixin):
         self, X: Any, y: ArrayLike, *, n_candidates: int = 1, groups: ArrayLike | str | None = None,
         by: ArrayLike | str | None = None, allow_training_rows: bool = False, random_state: RandomState = None,
     ) -> Certificate | Estimate:  # fmt: skip
-        """A certificate from a test set: rows that the model never saw.
+        """Certify the model on a test set: rows held out from training and selection.
 
-        What is counted are the answers of `predict`; a row without an answer counts as an error.
+        Counts the errors of `predict`; a row without an answer counts as an error.
 
         Parameters
         ----------
         X : array, sparse matrix or frame (n, d)
-            Rows that had no part in training nor in choosing this model.
+            Rows held out from training and selection.
         y : array (n,)
-            Their labels; one that the model does not know counts as an error.
+            Their labels; a label that the model does not know counts as an error.
         n_candidates : int
-            Number of models among which you choose by means of these rows.
+            Number of models among which you choose with these rows.
         groups : array (n,) or str, optional
-            Which rows belong together, such as those of one patient, or the frame's column that says so: the error on a
-            new group, averaged over its rows. No row of these groups may have had a part in learning.
+            Group of each row, such as a patient, or the frame's column with the groups. The bound is then about the
+            error rate on a new group, averaged over its rows. No row of these groups may have been used in training.
         by : array (n,) or str, optional
-            Each row's population, or the frame's column that names it: the errors of all of them at once.
+            Population of each row, or the frame's column with the populations. Each gets a bound, and they hold
+            jointly.
         allow_training_rows : bool
-            Rows that the model learned from are refused otherwise; with True the result is an estimate, no promise.
+            Whether to accept training rows; the result is then an estimate without a guarantee. By default they raise
+            an error.
         random_state : int, optional
-            Seed of the order of bets; drawn afresh by default. Trying several is choosing among candidates.
+            Seed for the order in which betting bounds read the rows; drawn anew by default. Trying several seeds is
+            choosing among candidates.
 
         Returns
         -------
@@ -182,18 +186,18 @@ class CertificateMixin(PredictionMixin):
         """
         check_is_fitted(self, "model_")
         if groups is not None and by is not None:
-            raise ValueError("give groups or by, not both: there is no bound for populations of groups.")
+            raise ValueError("pass groups or by, not both: there is no bound for populations of groups.")
         X, groups = without_groups(X, groups)
         if isinstance(by, str):
             without, column = without_groups(X, by)
             # A population may be a feature as well.
             X, by = (X if by in (self.model_.feature_names or ()) else without), column
         if allow_training_rows and (groups is not None or by is not None):
-            raise ValueError("an estimate treats all rows alike: leave out groups and by.")
+            raise ValueError("an estimate is about all rows: leave out groups and by.")
         if groups is None and self.model_.card.n_training_groups is not None:
             warnings.warn(
-                "The classifier was fitted on groups of rows, and this certificate counts rows: it holds only if no "
-                "two of them belong together. With groups= it is about a new group, as that of the fit.",
+                "The classifier was fitted on groups of rows, but this certificate counts single rows: it holds only "
+                "if no two of them belong to the same group. With groups= it is about a new group, as in `fit`.",
                 stacklevel=2,
             )
         of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
@@ -205,10 +209,10 @@ class CertificateMixin(PredictionMixin):
         )  # fmt: skip
 
     def draw_network(self) -> Model:
-        """One deterministic network drawn from the posterior, with a certificate of its own.
+        """One deterministic network drawn from the posterior, with its own certificate.
 
-        It was drawn once, when the model was fitted, with random numbers that nothing else used: every call returns the
-        same network, because a choice among several would weaken the certificate.
+        The network is drawn once, during `fit`, with its own random numbers. Every call returns the same network,
+        because a choice among several draws would weaken the certificate.
         """
         check_is_fitted(self, "drawn_network_")
         return self.drawn_network_
@@ -218,14 +222,14 @@ class CertificateMixin(PredictionMixin):
         if card.posterior != "frozen" or not split:
             return super()._rows_that_taught_nothing(X, y, n_candidates)
         if card.n_training_rows != len(y):
-            raise ValueError(f"fitted=True asks for the {card.n_training_rows} rows given to fit; got {len(y)}.")
+            raise ValueError(f"fitted=True needs the {card.n_training_rows} rows passed to fit; got {len(y)}.")
         if card.n_training_groups is not None or self.certificate_ is None:
-            raise ValueError("the bound rows come in groups, or have no certificate: a confusion matrix needs others.")
+            raise ValueError("the bound rows are in groups, or have no certificate: pass other rows.")
         prepared = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
         order, labels = np.concatenate([self.other_rows_, self.bound_rows_]), Labels(self.classes_)
         codes = with_unknown(labels.encode(y), labels.n_classes)[0][order]
         if card.data_fingerprint != fingerprint(prepared[order], marks_of(codes, labels.n_classes)):
-            raise ValueError("fitted=True asks for the rows given to fit, in their order; X or y differ from them.")
+            raise ValueError("fitted=True needs the rows passed to fit, in the same order; X or y differ from them.")
         return np.asarray(self.bound_rows_), max(n_candidates, self.n_candidates)
 
 
@@ -243,27 +247,27 @@ def certify_test_set(
     order_seed: int,
     paths: np.random.Generator,
 ) -> Certificate | Estimate:
-    """The certificate of a finished model from a test set.
+    """Certify a fitted model on a test set.
 
-    The test-set bound for the answers, ``k⁺(r̂, ln(1/δ)/n)`` for the Gibbs risk (sampled along fresh paths where it
-    cannot be computed, which the bound allows for).
+    Uses the test-set bound for the answers, and ``k⁺(r̂, ln(K/δ)/n)`` or betting for the Gibbs risk, which is sampled
+    with fresh paths if it cannot be computed.
 
     Parameters
     ----------
     model : Model
     posterior : Posterior
-        What draws are taken from.
+        The posterior that networks are drawn from.
     X : array or frame (n, d)
     y : array (n,)
     terms : Terms
     groups, by : arrays (n,) or None
-        Which rows belong together; each row's population.
+        Group and population of each row.
     allow_training_rows : bool
-        Make an estimate of rows that the model may have learned from.
+        Whether to accept training rows, and return an estimate.
     order_seed : int
-        Of the order of bets.
+        Seed for the order in which betting bounds read the rows.
     paths : numpy.random.Generator
-        Of fresh paths.
+        Generator of the fresh paths.
     """
     prepared, K = model.prepare(X), model.n_classes
     codes, _ = with_unknown(model.labels.encode(y), K)

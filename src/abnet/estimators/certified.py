@@ -1,4 +1,4 @@
-"""`CertifiedClassifier`: a table in, a classifier with a certified error rate out, and nothing to set."""
+"""`CertifiedClassifier`: a classifier for tables with a certified error rate, without parameters to set."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -24,11 +24,11 @@ __all__ = ["CertifiedClassifier"]
 
 @dataclass(eq=False, repr=False)
 class CertifiedClassifier(CertificateMixin):
-    """Classifier for tables whose error rate on new data is certified on held-out rows.
+    """Classifier for tables with a certified error rate on new data.
 
-    It takes arrays, sparse matrices and frames (pandas, Polars) with mixed columns and missing values, and two classes
-    or several. A mixture of small binary activated networks is distilled from stronger learners on one part of the
-    rows; the other part is held out and only counted.
+    It accepts arrays, sparse matrices and frames (pandas, Polars) with mixed columns and missing values, and two or
+    more classes. A mixture of small binary activated networks is distilled from stronger models on one part of the
+    rows; the other part is held out and certifies the result.
 
     Parameters
     ----------
@@ -41,49 +41,49 @@ class CertifiedClassifier(CertificateMixin):
     n_estimators : int or "auto"
         Number of networks in the mixture.
     teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel" or a classifier
-        What the networks are distilled from: a scikit-learn classifier, which is cloned and fitted on the training
-        rows only, or one by name. "all" pools a forest, boosting, a linear model and a kernel machine, with weights
-        chosen by their out-of-fold predictions.
+        The model that the networks are distilled from: the name of a built-in one, or a scikit-learn classifier, which
+        is cloned and fitted on the training rows only. "all" pools a forest, boosting, a linear model and a kernel
+        machine, with weights chosen by their out-of-fold predictions.
     codes : {"auto", "thermometer", "none"}
-        Whether numeric columns come with thermometer codes, the answers to "is it above?". "auto" adds them for exact
-        networks.
+        Whether to add thermometer codes of numeric columns: signs that say whether the value is above each of several
+        thresholds. "auto" adds them for exact networks.
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the training rows only, so that the certificate stays valid. "auto": frames by
         `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"); NaN is a missing value.
     classes : array, optional
-        All labels there may be, in the order that ``classes_`` is to have (sorted, for the metrics of scikit-learn). By
-        default those of the training rows; another label among the held-out rows counts as an error.
+        All possible labels, in the order of ``classes_`` (scikit-learn's metrics expect them sorted). By default those
+        of the training rows; any other label among the held-out rows counts as an error.
     class_weight : None, "balanced" or dict
         Affects training only; the certificate is for the unweighted error rate.
     learn_fraction : float or "auto"
-        Share of the rows that train the model; the rest is held out. "auto" is 0.6, and 0.5 with explicit widths.
+        Fraction of the rows to train on; the rest is held out. "auto" is 0.6, and 0.5 with explicit widths.
     delta : float
-        The certificate may fail with at most this probability.
+        Maximum probability that the certificate is false.
     n_candidates : int
-        Number of models among which this one is chosen by looking at its held-out rows; fixed in advance.
+        Number of models among which this one is chosen with its held-out rows; fixed in advance.
     decision : goal, optional
-        What the answers of `predict` have to achieve: ``TargetError(0.02)`` (answer only where sure enough),
+        A goal for the answers of `predict`: ``TargetError(0.02)`` (abstain on uncertain rows),
         ``TargetRecall(0.95, positive="ill")``, ``TargetPrecision(0.9, positive="ill")`` or
         ``Costs({("ill", "well"): 10, ("well", "ill"): 1})``.
-        Where the held-out rows do not certify it, `predict` gives the plain vote, with a warning; `vote` always does.
+        If the held-out rows do not certify it, `predict` returns the plain vote, with a warning; `vote` always does.
     max_iter : int
         Maximum epochs of a training stage.
     random_state : int, RandomState or None
-        Seed of everything that is drawn. The same rows, in any order, and the same seed give the same model. By
-        default a seed is drawn afresh: ``seed_``.
+        Seed of all random numbers. The same rows, in any order, and the same seed give the same model. By default a new
+        seed is drawn; ``seed_`` shows it.
     verbose : int
-        1 draws a progress bar on a terminal.
+        1 shows a progress bar on a terminal.
 
     Attributes
     ----------
     certificate_ : Certificate or None
-        What is promised for new data; None where no theorem covers what was done.
+        The certificate; None if no theorem covers the model.
     bound_rows_, other_rows_ : int arrays
-        Row numbers of the held-out rows and of the training rows.
+        Indices of the held-out rows and of the training rows.
     seed_ : int
-        The seed of this fit: as `random_state` it repeats it.
+        The seed of this fit; pass it as `random_state` to repeat the fit.
     recipe_ : dict
-        What "auto" stood for.
+        The values that "auto" was resolved to.
     networks_, network_ : tuple of BAM, BAM
         The members, and the first of them.
     classes_, n_features_in_, feature_names_in_

@@ -1,4 +1,4 @@
-"""`compare`: the model of `abnet.fit_table` beside the usual ones, trained and certified on the same rows."""
+"""`compare`: compare the model of `abnet.fit_table` with common models, trained and certified on the same rows."""
 
 import pickle
 import warnings
@@ -41,31 +41,31 @@ class Contender:
     ----------
     name : str
     bound : float or None
-        Certified bound on the error of its labels; None where there is none.
+        Certified bound on its error rate; None if there is none.
     method : str
-        Where the bound comes from.
+        Name of the bound.
     gibbs_bound : float or None
-        Certified bound on the Gibbs risk, of networks only.
+        Certified bound on the Gibbs risk, for networks only.
     test_errors, n_test : int
         Errors on the test rows, and their number.
     size : int
-        Bytes of what would be deployed, preparation included: the model file, or the pickle of a scikit-learn model.
+        Size in bytes of the deployed model with its preparation: the model file, or the pickle of a scikit-learn model.
     seconds : float
-        Time to learn and certify, without compilation.
+        Time to train and certify, without compilation.
     note : str
-        What a reader should know, such as why there is no figure.
+        A note for the reader, such as why a figure is missing.
     compile_seconds : float
-        Time to compile programs, which later fits of the same shape are spared.
+        Time to compile programs; later fits of the same shape do not need it.
     balanced_error : float or None
-        Mean of the classes' rates of errors on the test rows.
+        Mean of the per-class error rates on the test rows.
     auc : float or None
-        Area under the ROC curve on the test rows, of models with scores; None where they have one class only.
+        Area under the ROC curve on the test rows, for models with scores; None if the rows have only one class.
     log_loss, calibration_error : float or None
-        Of the probabilities on the test rows (`log_loss`, `calibration_error`).
+        Log loss and expected calibration error on the test rows.
     is_fit : bool
-        Whether `abnet fit` with the same options would make this model.
+        Whether `abnet fit` with the same options would train this model.
     certificate : Certificate or None
-        What `bound` is taken from.
+        The certificate with `bound`.
     """
 
     name: str
@@ -87,11 +87,11 @@ class Contender:
 
     @property
     def test_error(self) -> float | None:
-        """Rate of errors on the test rows."""
+        """Error rate on the test rows."""
         return None if self.test_errors is None else self.test_errors / self.n_test
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, with the rate of errors."""
+        """Plain values for JSON, including the error rate."""
         plain = asdict(replace(self, certificate=None))
         del plain["certificate"]
         return {**plain, "test_error": self.test_error}
@@ -110,7 +110,7 @@ def _compilation() -> Iterator[list[float]]:
 
 @cache
 def _listen_once() -> None:
-    """Ask JAX to tell of its compilations; not all of its versions let a listener leave again."""
+    """Register a listener for JAX compilations, once: not all versions of JAX can remove a listener."""
     from jax import monitoring
 
     def listen(event: str, duration_secs: float, **_: Any) -> None:
@@ -125,7 +125,7 @@ _COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/comp
 
 
 def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
-    """A contender, or where it cannot be learned, the reason in its place: nothing is hidden."""
+    """Train a contender; if training fails, return one with the reason as its note."""
     from abnet.preparation import UnseenWarning
 
     with warnings.catch_warnings():
@@ -135,11 +135,11 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
         except DecimalMarkError:
             raise  # whoever learns from the table
         except ValueError as error:
-            return Contender(name, note=f"{name} could not be learned: {error}")
+            return Contender(name, note=f"{name} could not be trained: {error}")
 
 
 def certified(name: str, classifier: CertificateMixin, learn: Labelled, test: Labelled) -> Contender:
-    """A certified classifier, with the certificate of its own bound rows."""
+    """A certified classifier, with the certificate from its own bound rows."""
     with _compilation() as compiling:
         start = perf_counter()
         classifier.fit(learn.X, learn.y, groups=learn.groups)
@@ -158,7 +158,7 @@ def certified(name: str, classifier: CertificateMixin, learn: Labelled, test: La
 
 
 def _measured(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
-    """What the test rows show of a fitted classifier, by the names of a contender."""
+    """Measures of a fitted classifier on the test rows, by the names of `Contender`."""
     answers, proba = model.predict(X), model.predict_proba(X)
     scores = model.decision_function(X) if isinstance(model, CertificateMixin) else proba
     return {
@@ -178,7 +178,7 @@ def _file_size(model: Model) -> int:
 
 
 class Parts(NamedTuple):
-    """Rows to learn from, rows to count errors on, and a preparation that was fitted on the former, if any."""
+    """Training rows, held-out rows, and a preparation fitted on the training rows, if any."""
 
     first: Any
     second: Any
@@ -188,7 +188,7 @@ class Parts(NamedTuple):
 def judged(
     name: str, model: Any, learn: Labelled, test: Labelled, parts: Parts, delta: float, n_candidates: int = 1
 ) -> Contender:
-    """A scikit-learn model learned from the first part, with the test-set bound from its errors on the second."""
+    """A scikit-learn model trained on the first part, with the test-set bound from its errors on the second."""
     start = perf_counter()
     first, second = take(learn, parts.first), take(learn, parts.second)
     prepare = (lambda X: X) if parts.preparation is None else parts.preparation.transform
@@ -209,7 +209,7 @@ def _fit(model: Any, X: Any, y: Any) -> None:
 
 
 def usual_models(seed: int) -> dict[str, Any]:
-    """What people use on tables today."""
+    """Common models for tables."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
 
@@ -221,21 +221,21 @@ def usual_models(seed: int) -> dict[str, Any]:
 
 
 LEAST_ROWS = 20
-"""Minimum number of rows for three parts that say anything."""
+"""Minimum number of rows for a split into three parts."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came out of `compare`.
+    """Result of `compare`.
 
     Attributes
     ----------
     n_learn, n_test : int
-        Rows that trained and certified the models, and rows of the test set.
+        Number of rows for training and certificates, and number of test rows.
     delta : float
     contenders : tuple of Contender
     threads : int
-        Threads that every model had.
+        Number of threads of every model.
     base_rate : float
         Majority-class error on the test rows.
     n_candidates : int
@@ -254,7 +254,7 @@ class Comparison:
 
     @property
     def winner(self) -> Contender | None:
-        """The contender with the tightest certificate, the first of equals; None where nobody has one."""
+        """The contender with the tightest certificate (the first in a tie); None if none has a certificate."""
         certified = [contender for contender in self.contenders if contender.bound is not None]
         return min(certified, key=lambda contender: contender.bound or 0.0, default=None)
 
@@ -266,14 +266,14 @@ class Comparison:
 
 
 def _notes(preparation: Any, X: Any) -> tuple[Note, ...]:
-    """Notes of a fitted preparation, and on the cells of all rows that it cannot read."""
+    """Notes of a fitted preparation, and notes about cells of all rows that it cannot read."""
     _, reports = preparation.map_.read(X)
     return (*preparation.notes_, *(report.note for report in reports))
 
 
 @dataclass
 class _Contest:
-    """What all contenders share; `parts` are those of the network, once it is fitted."""
+    """Data and settings that all contenders share; `parts` are those of the network, once it is fitted."""
 
     learn: Labelled
     test: Labelled
@@ -294,7 +294,7 @@ class _Contest:
         return run
 
     def own_parts(self) -> Parts:
-        """Two parts for the scikit-learn models, where no network has any."""
+        """Two parts for the scikit-learn models if the network could not be fitted."""
         first, second = two_random_parts(self.learn, self.estimator.settings().share, self.estimator.random_state)
         return Parts(first, second, clone(self.estimator.preprocessor).fit(take(self.learn, first).X))
 
@@ -319,8 +319,8 @@ def compare(
 ) -> Comparison:
     """Compare the model of `fit_table` with forest, boosting and logistic regression on the same rows.
 
-    A share of the rows is kept as a test set. All models are trained on one part of the others, and certified by their
-    errors on the rest (test-set bound, Clopper-Pearson).
+    A fraction of the rows is kept as a test set. All models are trained on one part of the other rows, and certified by
+    their errors on the rest (test-set bound, Clopper-Pearson).
 
     Parameters
     ----------
@@ -332,11 +332,12 @@ def compare(
     drop : sequence of str
         Columns to leave out.
     group : str, optional
-        Column that says which rows belong together; it is not a feature.
+        Column with the group of each row; it is not used as a feature.
     test_fraction : float
-        Share of the rows that are kept as a test set.
+        Fraction of the rows to keep as a test set.
     choose : bool
-        Whether you will choose a model by its certificate: every certificate then accounts for the choice among all.
+        Whether you will choose a model by its certificate; all certificates then account for the choice among the
+        models.
     missing_label, bins
         As for `fit_table`.
     """

@@ -1,4 +1,4 @@
-"""From an aggregation and its networks to the predictor in NumPy, by the aggregation's type."""
+"""`deploy`: make the NumPy predictor of an aggregation and its networks, by the type of the aggregation."""
 
 from collections.abc import Sequence
 from functools import singledispatch
@@ -19,9 +19,9 @@ Words = NDArray[np.int8] | None
 
 @singledispatch
 def deploy(aggregation: Any, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
-    """The predictor of some members; what it draws, it draws once.
+    """The predictor of the members; sampled quantities are drawn once and kept.
 
-    An aggregation that is not registered here is called as it is (`InMemory`), if it draws nothing.
+    An aggregation that is not registered here is called directly (`InMemory`), if it does not sample.
 
     Parameters
     ----------

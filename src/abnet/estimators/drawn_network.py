@@ -1,4 +1,4 @@
-"""One deterministic network drawn from a posterior, with a certificate of its own."""
+"""One deterministic network drawn from a posterior, with its own certificate."""
 
 from typing import Any
 
@@ -27,12 +27,12 @@ def draw_network(
     terms: Terms,
     threads: int = 1,
 ) -> tuple[Layers, Certificate]:
-    """Draw once, count the errors on the prepared bound rows, certify.
+    """Draw one network, count its errors on the prepared bound rows, and certify it.
 
     Parameters
     ----------
     posterior : Posterior
-        Fixed before `rng` was used; the ratio is that of the member that is drawn.
+        Fixed before `rng` is used; the density ratio is that of the drawn member.
     X : array or CodedRows (n, d_0)
         Prepared bound rows.
     codes : array (n,)

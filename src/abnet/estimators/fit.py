@@ -1,7 +1,7 @@
-"""`fit`: a certified fit from top to bottom, as a function of values.
+"""`fit`: a certified fit from start to end, as a pure function.
 
-Arrays, frames, one network and mixtures go through these lines. A large table does too: its counted rows are streamed
-afterwards, and their evidence takes the place of that of the few bound rows (`abnet.estimators.large_tables`).
+Arrays, frames, single networks and mixtures all use this function. Large tables do too: their held-out rows are
+streamed afterwards, and the evidence from them replaces that of the few bound rows (`abnet.estimators.large_tables`).
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -49,23 +49,23 @@ __all__ = ["Fitted", "fit"]
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a fit leaves.
+    """Result of a fit.
 
     Attributes
     ----------
     model : Model
     split : Split or None
-        Rows that learned, and rows that were counted; None if those were streamed.
+        Training rows and bound rows; None if the bound rows were streamed.
     rows : PreparedRows
-        The rows as they were prepared, in the order of the split.
+        The prepared rows, in the order of the split.
     learned : Learned
         Posterior, held rows, calibration and curves.
     terms : Terms
-        What the certificate rests on.
+        The terms of the certificate.
     estimate : Estimate or None
-        The Gibbs bound where it is only an estimate.
+        The Gibbs bound if it is only an estimate.
     drawn : Model
-        One network drawn from the posterior, with a certificate of its own.
+        One network drawn from the posterior, with its own certificate.
     seed : int
     """
 
@@ -91,14 +91,14 @@ class Fitted:
 
 
 def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
-    """Split, prepare, learn, observe, certify, and put everything into a model.
+    """Split and prepare the rows, train, observe the bound rows, certify, and make a model.
 
     Parameters
     ----------
     rows : LabelledRows
     settings : Settings
     seed : int
-        Of everything that is drawn.
+        Seed of all random numbers.
     """
     from abnet.training.compilation import compilation_cache
 
@@ -130,7 +130,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
 
 
 def split_rows(rows: LabelledRows, settings: Settings, seed: int) -> Split:
-    """Who learns and who is counted, by what the rows hold; all are counted if the prior is the random start.
+    """Split the rows into first part and bound rows; all are bound rows if the prior is the random initialisation.
 
     With ``objective="loss"`` the first part is the validation rows.
     """
@@ -142,7 +142,7 @@ def split_rows(rows: LabelledRows, settings: Settings, seed: int) -> Split:
 
 
 def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[PreparedRows, bool]:
-    """Features of all rows, by a preparation that is fitted on the first part; whether a certificate covers it."""
+    """Features of all rows, from a preparation fitted on the first part, and whether a certificate covers it."""
     labels, codes = known_classes(rows, split.first, settings)
     K = labels.n_classes
     check_class_weight(settings.members.class_weight, labels.classes.tolist())
@@ -162,7 +162,7 @@ def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[
 
 
 def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows, Recipe]:
-    """What is learned, by the sizes of the rows; and the rows with codes, if there are to be any."""
+    """The recipe for rows of these sizes, and the rows with codes if the recipe has them."""
     features, K = rows.features, rows.labels.n_classes
     wanted = settings.is_mixture(K) and settings.members.codes != "none"
     coded, d = features.code_map() if wanted else None, features.base.shape[1]
@@ -176,7 +176,7 @@ def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows,
 
 
 def terms_of(learned: Learned, settings: Settings) -> Terms:
-    """How the model was made, and what the held rows let one expect of it."""
+    """The terms of the certificate: how the model was made, and the expected values from the held rows."""
     terms = settings.terms(len(learned.posterior.sizes) - 1)
     if not terms.trained or learned.held is None:
         return terms
@@ -186,7 +186,7 @@ def terms_of(learned: Learned, settings: Settings) -> Terms:
 def judge(
     seen: Observed, learned: Learned, predictor: Predictor, rows: PreparedRows, goal: Goal | None, *, covered: bool
 ) -> tuple[Certificate | None, Decision, Estimate | None]:
-    """What is promised, and how rows are answered; an estimate where no theorem covers what was done."""
+    """The certificate, the decision, and an estimate if no theorem covers the model."""
     if seen.evidence is None:
         return None, ARGMAX, None
     if not (covered and learned.posterior.aggregation.certified):
@@ -206,11 +206,11 @@ def judge(
 
 
 def _estimate(seen: Observed, codes: NDArray[np.intp]) -> Estimate:
-    """The Gibbs bound as if a theorem covered it."""
+    """The Gibbs bound without a theorem that covers it, as an estimate."""
     evidence, terms = seen.evidence, seen.terms
     assert evidence is not None
     n = evidence.n_rows if evidence.groups is None else len(evidence.groups.table)
-    # A closed form says nothing about draws: its own losses stand for theirs.
+    # A closed form has no losses of drawn networks: use its own losses instead.
     risk = float(losses_of(seen.scores, codes).mean()) if evidence.losses is None else evidence.losses.mean() or 0.0
     return Estimate(
         quantity="Gibbs risk", of="draw", counted={"risk": risk, "n": n, "kl": terms.kl},
@@ -223,9 +223,9 @@ def _estimate(seen: Observed, codes: NDArray[np.intp]) -> Estimate:
 def draw_one(
     model: Model, learned: Learned, rows: PreparedRows, settings: Settings, rng: np.random.Generator, *, covered: bool
 ) -> Model:
-    """One network of the posterior, with a certificate of its own, which counts rows and not groups.
+    """One network drawn from the posterior with its own certificate, which counts rows, not groups.
 
-    Any posterior may be drawn from, however its own risk was computed.
+    This works for any posterior, no matter how its own risk was computed.
     """
     bound, posterior = rows.bound(), learned.posterior
     network, certificate = draw_network(

@@ -1,4 +1,4 @@
-"""The card of a fit: how a model was made, and what it keeps of its rows."""
+"""The card of a fit: how a model was made, and what it stores about its rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -47,7 +47,7 @@ def card_of(
     """
     recipe, features = learned.recipe, rows.features
     marks = marks_of(rows.codes, rows.labels.n_classes)
-    # Bound rows that had no part in learning or choosing may certify again.
+    # Bound rows that were held out from training and selection may certify the model again.
     untouched = settings.frozen and certified and settings.n_candidates == 1
     n_learned = rows.n_first if untouched else len(rows.codes)
     some = slice(None) if n_learned <= MOST_ROWS else slice(MOST_ROWS)
@@ -75,7 +75,7 @@ def card_of(
 
 
 def described(learned: Learned) -> str | None:
-    """The recipe of a mixture in one line; without its teacher, if there was one class only or it was interrupted."""
+    """The recipe of a mixture in one line; without the teacher if there was only one class, or it was interrupted."""
     recipe = learned.recipe
     if recipe.alone:
         return None
@@ -83,13 +83,13 @@ def described(learned: Learned) -> str | None:
 
 
 MOST_POINTS, MOST_TEXT = 150, 300
-"""Points of a stored curve, and characters of a stored setting, at the most."""
+"""Maximum number of points of a stored curve, and of characters of a stored setting."""
 
 
 def settings_of(estimator: BaseEstimator) -> dict[str, str]:
-    """Parameters that were set otherwise than by default, each as the text that sets it again.
+    """Parameters that differ from their defaults, each as Python source text.
 
-    A text that is cut, since it would be very long, ends in "…".
+    A very long text is cut and ends in "…".
 
     Examples
     --------
@@ -108,12 +108,12 @@ def _text(value: Any) -> str:
 
 
 def stored_curves(curves: Mapping[str, Sequence[float]]) -> tuple[Curve, ...]:
-    """Learning curves for a model file: of a long one every second or third point, each with five digits.
+    """Learning curves for a model file, with five digits; long curves are thinned out.
 
     Parameters
     ----------
     curves : mapping
-        From what was monitored to its value at the start and after every epoch.
+        Maps the name of the monitored quantity to its values at the start and after every epoch.
 
     Examples
     --------

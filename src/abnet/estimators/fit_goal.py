@@ -1,4 +1,4 @@
-"""A goal within a fit: thresholds from held rows, a decision certified on the bound rows."""
+"""A goal within a fit: candidate thresholds from held rows, and a decision certified on the bound rows."""
 
 import warnings
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ __all__ = ["check_goal", "decide", "with_probabilities"]
 
 
 def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
-    """Refuse a recall or precision of a class that there is not, and costs that do not fit the classes."""
+    """Raise a ParameterError for a target about an unknown class, or for costs that do not match the classes."""
     if isinstance(goal, (TargetRecall, TargetPrecision)) and (len(names) != 2 or str(goal.positive) not in names):
         raise ParameterError(
             "a target recall or precision needs two classes, of which {} names one; got {!r}, and the classes are {}.",
@@ -30,7 +30,7 @@ def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
 
 
 def with_probabilities(held: Held, calibration: Calibration | None) -> Held:
-    """Held rows that know the score at a probability, where two classes have calibrated ones."""
+    """Held rows with `score_at` set, if there are two classes with calibrated probabilities."""
     if calibration is None or held.scores.ndim > 1:
         return held
     return replace(held, score_at=lambda p: 2 * share_at(calibration, p) - 1)
@@ -44,7 +44,7 @@ def decide(
     names: tuple[str, ...],
     terms: Terms,
 ) -> tuple[Decision, list[Statement]]:
-    """The decision that the bound rows certify, and what is promised of it; the plain vote if they certify none."""
+    """The decision certified by the bound rows, and the statements about it; the plain vote if none is certified."""
     decision, made = meet(goal, held, scores, codes, names, terms, keys=np.arange(len(codes)))
     if decision is None:
         warnings.warn(
@@ -56,7 +56,7 @@ def decide(
 
 
 def share_at(calibration: Calibration, probability: float) -> float:
-    """The share of the vote at which one of two classes has this probability; the nearest share if none has.
+    """The share of the vote at which one of two classes has this calibrated probability, or the nearest share.
 
     Examples
     --------

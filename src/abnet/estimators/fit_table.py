@@ -27,7 +27,7 @@ __all__ = ["FittedTable", "LEAST_ROWS", "fit_table"]
 
 
 LEAST_ROWS = 10
-"""Fewer rows could not be split into two parts that say anything."""
+"""Minimum number of rows for a split into two parts."""
 
 
 def fit_table(
@@ -46,40 +46,43 @@ def fit_table(
 ) -> CertificateMixin:
     """Train a classifier on a table of any size, certify it, and write it to a model file if one is named.
 
-    A table of at most `max_learn_rows` rows is fitted in memory. Of a larger one, at most so many rows learn, chosen by
-    a hash of what they hold (`abnet.certificates.Split`). All others are streamed through the finished predictor and
-    counted. The fitted copy's `random_state` is the seed that was used.
+    A table of at most `max_learn_rows` rows is fitted in memory. On a larger table, at most this many rows train the
+    model, chosen by a hash of their content (`abnet.certificates.split`). All other rows are streamed through the
+    fitted model and certify it. The `random_state` of the fitted copy is the seed that was used.
 
     Parameters
     ----------
     table : path, frame, sequence of frames, or iterator of frames
-        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas. A large one is read
-        three times; what an iterator gives is kept in temporary files meanwhile.
+        A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas. A large table is read three
+        times; the frames of an iterator are stored in temporary files meanwhile.
     target : str
         Column with the labels.
     estimator : CertifiedClassifier, ABNetClassifier or PBGNetClassifier, optional
         Unfitted; by default ``CertifiedClassifier()``. Without a preprocessor it gets a `TablePreparation`.
     max_learn_rows : int
+        Maximum number of training rows.
     drop : sequence of str
         Columns to leave out.
     group : str, optional
-        Column that says which rows belong together; it is not a feature.
+        Column with the group of each row; it is not used as a feature.
     missing_label : {"drop", "error"}
         Rows without a label: leave them out, with a note that counts them, or stop.
     bins : int or sequence of float, optional
-        Cut a numeric target into classes: so many quantiles, of rows that are set aside for it, or at these points.
+        Cut a numeric target into classes: at this many quantiles of rows set aside for this purpose, or at these
+        points.
     output : path, optional
-        Model file to write. It also holds the bound of logistic regression on the same rows, for comparison.
+        Model file to write. It also contains the bound of logistic regression on the same rows, for comparison.
     background : bool
         Whether the model file keeps some training rows for explanations.
     command : str, optional
-        What was typed, to be kept in the model file.
+        The command line, to be stored in the model file.
 
     Returns
     -------
     classifier
-        A fitted copy of `estimator`. If rows were counted, ``certificate_`` is theirs, and ``bound_rows_`` and
-        ``other_rows_`` are absent. With an output, ``table_`` is the `FittedTable` that `abnet fit` prints.
+        A fitted copy of `estimator`. If held-out rows were streamed, ``certificate_`` is computed from them, and
+        ``bound_rows_`` and ``other_rows_`` are absent. With an output, ``table_`` is the `FittedTable` that `abnet fit`
+        prints.
 
     Examples
     --------
@@ -120,7 +123,7 @@ def fit_table(
 def _learn_whole(
     classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None, target: str, *, compare: bool
 ) -> tuple[Rival, ...]:
-    """Fit a table that is in memory, whose frame is then empty if it could be; to compare, logistic regression too."""
+    """Fit a table in memory and free its frame if possible; also fit logistic regression for comparison."""
     fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True)
     if not compare or not fitted.rows.n_first:
         return ()
@@ -131,7 +134,7 @@ def _learn_whole(
 def _learn_and_count(
     classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None, target: str, *, compare: bool
 ) -> tuple[Rival, ...]:
-    """Learn from the rows that are here, and count all others; to compare, count logistic regression's errors too."""
+    """Train on the rows in memory and certify on all others; also do so for logistic regression, for comparison."""
     assert part.learns is not None
     assert part.frames is not None
     fitted = learn_all(classifier, part)
@@ -144,7 +147,7 @@ def _learn_and_count(
 
 
 def _written(classifier: CertificateMixin, part: Learning, output: Path) -> FittedTable:
-    """Write the model file; the record of what was made."""
+    """Write the model file and return the `FittedTable`."""
     model = classifier.model_
     replaced, preparation = output.exists(), model.preparation
     save(model, output)

@@ -1,4 +1,4 @@
-"""`FittedTable`: what `abnet fit` prints."""
+"""`FittedTable`: the results that `abnet fit` prints."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ __all__ = ["FittedTable"]
 
 @dataclass(frozen=True)
 class FittedTable:
-    """What `abnet fit` prints.
+    """The results that `abnet fit` prints.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class FittedTable:
         Rows of the table, and columns that the model uses.
     certificate : Certificate or None
     bound_estimate : Estimate or None
-        The bound where it is only an estimate.
+        The bound if it is only an estimate.
     rivals : tuple of Rival
         Logistic regression on the same rows.
     notes : tuple of Note
-        What a user should know about the table.
+        Notes about the table for the user.
     card : Card
         How the model was made.
     output : Path
@@ -66,7 +66,7 @@ class FittedTable:
 
     @property
     def headline(self) -> str:
-        """What has to be said first of all, if anything: that the model is of no use."""
+        """A warning that the model is useless, if it is; otherwise empty."""
         c = self.certificate
         if c is None:
             return ""
@@ -75,21 +75,21 @@ class FittedTable:
         wrong, right = [k == n for n, k in parts], [k == 0 and n > 0 for n, k in parts]
         if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
             only = self.classes[right.index(True)]
-            return f"This model is of no use: it predicts {only} on every held-out row ({n:,})."
+            return f"This model is useless: it predicts {only} on all {n:,} held-out rows."
         known = c.facts.class_rows[: len(self.classes)]  # no answer is right for other labels
         base = 1 - max(known) / n
         if errors < base * n:
             return ""
         commonest = self.classes[known.index(max(known))]
         return (
-            f"This model is of no use: it errs on {percent(errors / n)} of the held-out rows, and "
-            f"always answering {commonest} on {percent(base)}."
+            f"This model is useless: its error rate on the held-out rows is {percent(errors / n)}, and "
+            f"always answering {commonest} has an error rate of {percent(base)}."
         )
 
     def promise(self, *, details: bool = False) -> str:
-        """The certificate in words, or why there is none."""
+        """The certificate as text, or why there is none."""
         if self.certificate is None:
-            return "There is no certificate: no theorem covers what was done.\n"
+            return "There is no certificate: no theorem covers this model.\n"
         return self.certificate.describe(details=details)
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,10 +15,10 @@ __all__ = ["known_classes", "warn_of_unknown"]
 
 
 def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Settings) -> tuple[Labels, NDArray[np.intp]]:
-    """The classes that the model is to know, and each row's code among them, K for any other.
+    """The classes of the model, and the code of each row; K for any other label.
 
-    The classes are the declared ones, or those of the first part: a label that bound rows alone have must not decide
-    how many there are. Of two labels in all both are known, even if the first part has one of them only.
+    The classes are the declared ones, or those of the first part: a label that occurs only in bound rows must not
+    change their number. If there are two labels in all, both are classes, even if the first part has only one of them.
     """
     known = rows.labels
     if not settings.several:
@@ -35,13 +35,13 @@ def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Setting
     codes = with_unknown(known.encode(rows.labels.classes), known.n_classes)[0][rows.codes]
     unknown = codes == known.n_classes
     if unknown[first].any():
-        raise ParameterError("y holds labels that are not among {}: {}.", Parameter("classes"), ", ".join(known.names))
+        raise ParameterError("y has labels that are not among {}: {}.", Parameter("classes"), ", ".join(known.names))
     warn_of_unknown(int(np.sum(unknown)))
     return known, codes
 
 
 def warn_of_unknown(count: int) -> None:
-    """Say that bound rows have labels that the first part did not have."""
+    """Warn that bound rows have labels that do not occur in the first part."""
     if count:
         have = "has a label" if count == 1 else "have labels"
         warnings.warn(

@@ -1,4 +1,4 @@
-"""`LabelledRows`: what a classifier was given to learn from, checked once."""
+"""`LabelledRows`: the checked input of `fit`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,24 +19,24 @@ __all__ = ["LabelledRows", "checked_rows", "marks_of", "without_groups"]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows to learn from.
+    """Labelled rows, as passed to `fit`.
 
     Attributes
     ----------
     X : array, sparse matrix or frame (n, d)
     labels : Labels
-        All that occur.
+        All labels that occur.
     codes : int array (n,)
-        Each row's label.
+        Code of each row's label.
     weights : float array (n,) or None
     groups : array (n,) or None
-        Which rows belong together.
+        Group of each row.
     feature_names : tuple of str or None
     is_frame : bool
-        Whether X came as a frame. By its type alone: were it for its cells, one bound row with a gap would decide how
-        all rows are prepared.
+        Whether X was passed as a frame. This depends only on its type: if it depended on cells, one bound row with a
+        missing value could change how all rows are prepared.
     emptied : bool
-        Whether the frame was made for this fit alone: it is emptied as soon as its rows are prepared, since as text it
+        Whether the frame was made for this fit only. It is then freed as soon as its rows are prepared, because text
         takes several times their memory.
     """
 
@@ -56,7 +56,7 @@ class LabelledRows:
 
 
 def marks_of(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-    """Labels as numbers, for hashes, fingerprints and preprocessors: signs of two classes, codes of several.
+    """Labels as numbers, for hashes, fingerprints and preprocessors: signs for two classes, codes for several.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def checked_rows(
     gaps: bool = False,
     emptied: bool = False,
 ) -> LabelledRows:
-    """Rows, labels, weights and groups, if they make sense; sets ``n_features_in_`` and ``feature_names_in_``.
+    """Check rows, labels, weights and groups; sets ``n_features_in_`` and ``feature_names_in_``.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def checked_rows(
     X, y, sample_weight, groups
         As given to `fit`.
     preprocessor : transformer, str or None
-        With a transformer of the caller's, and with "table", X may be anything; with "auto" a frame may.
+        With a transformer of the user, and with "table", X may have any cells; with "auto" a frame may.
     gaps : bool
         Whether an array may have missing values.
     emptied : bool
@@ -129,13 +129,13 @@ def _checked_labels(y: Any) -> NDArray[Any]:
 
 
 def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
-    """Rows without the column that names their groups, and that column; or rows and groups as they were given.
+    """Take the group column out of a frame; without a column name, return rows and groups unchanged.
 
     Parameters
     ----------
     X : array, sparse matrix or frame (n, d)
     groups : None, array (n,) or str
-        A name is that of a column of the frame, which is no feature then.
+        A string is the name of a column of the frame, which is then not used as a feature.
 
     Examples
     --------

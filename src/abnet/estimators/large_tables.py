@@ -1,4 +1,4 @@
-"""Tables larger than memory: some rows learn, all others are streamed through what they taught, and only counted."""
+"""Tables larger than memory: some rows train the model, all others are streamed through it and certify it."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -39,12 +39,12 @@ __all__ = [
 ]  # fmt: skip
 
 ALL_LEARN = 0.999
-"""Share of a fit whose certificate comes from other rows: nearly all of the rows it gets learn."""
+"""Training fraction of a fit that is certified on other rows: nearly all of its rows are training rows."""
 
 
 @dataclass
 class CountedRows:
-    """What the counted rows showed, batch by batch.
+    """Errors and losses on the held-out rows, summed batch by batch.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class CountedRows:
     other_errors : dict of str to int
         Errors of other models on the same rows.
     unseen : list of Unseen
-        Values that the learning rows did not have.
+        Values that do not occur in the training rows.
     copies : str
-        What is to be said of rows that occur several times; often empty.
+        Warning about rows that occur several times; usually empty.
     """
 
     seen: Evidence
@@ -72,21 +72,21 @@ def count_rows(
     losses: bool = True,
     others: Mapping[str, Callable[[NDArray[Any]], NDArray[np.intp]]] | None = None,
 ) -> CountedRows:
-    """Stream the rows that did not learn through a finished model, and count.
+    """Stream the held-out rows through a fitted model, and count its errors.
 
     Parameters
     ----------
     model : Model
         With a `TableMap` as preparation.
     frames : iterable of polars.DataFrame
-        The whole table, its rows in their places.
+        The whole table, in its original order.
     target : str
     learns : array of bool (n,)
-        Which rows learned, as `learning_part` says.
+        Whether each row is a training row, from `learning_part`.
     losses : bool
-        Whether the scores are the expected output; if not, nothing is claimed about the Gibbs risk.
+        Whether the scores are the expected output; if not, the Gibbs risk is not certified.
     others : mapping, optional
-        Further models, as functions from prepared rows to codes of classes.
+        Further models, as functions from prepared rows to class codes.
     """
     classes, names = model.classes_.tolist(), model.labels.names
     nothing = np.zeros(0, np.intp)
@@ -101,7 +101,7 @@ def count_rows(
         table = as_table(frame, before=start)
         start += frame.height
         labels = label_codes(table, target, classes)
-        # Codes are not written out: the network need not read them so, and other models have the features alone.
+        # Codes are not written out: the network looks them up, and other models use only the features.
         prepared, reports = model.preparation.read(table, model.feature_names)
         stream.add(prepared.features if isinstance(prepared, CodedRows) else prepared, labels)
         rows, codes = prepared[counted], labels[counted]
@@ -118,11 +118,11 @@ def count_rows(
 
 
 def check_streamable(settings: Settings) -> None:
-    """Refuse settings under which the bound rows would have to be in memory, or the count would prove nothing."""
+    """Raise an error for settings that need the bound rows in memory, or for which streaming proves nothing."""
     if not is_our_own(settings.preprocessor):
         raise ParameterError(
-            "{} must be 'auto', 'table' or a TablePreparation where a table has more than {} rows: another may not map "
-            "each row by itself, and the rows that are counted come in blocks.",
+            "{} must be 'auto', 'table' or a TablePreparation for a table with more than {} rows: another preprocessor "
+            "may depend on the batch, and held-out rows are streamed in batches.",
             Parameter("preprocessor"), Parameter("max_learn_rows"),
         )  # fmt: skip
     wrong = {
@@ -145,7 +145,7 @@ def check_streamable(settings: Settings) -> None:
 
 
 def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:
-    """Fit a classifier to all rows of a learning part (but for one in a thousand), and empty the frame of the part."""
+    """Fit a classifier to the training rows (all but one in a thousand), and free their frame."""
     settings = classifier.settings()
     check_streamable(settings)
     return classifier._fit(part.X, part.y, settings=replace(settings, share=ALL_LEARN), emptied=True)
@@ -158,7 +158,7 @@ def scores_are_expected(fitted: Fitted) -> bool:
 
 
 def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> None:
-    """Put the certificate of the counted rows in the place of that of the few rows which the fit kept back."""
+    """Replace the certificate from the few rows that the fit held out by that of all streamed rows."""
     for report in found.unseen:
         warnings.warn(UnseenWarning(report.note), stacklevel=3)
     if found.copies:
@@ -169,7 +169,7 @@ def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> 
 
 
 def counted(fitted: Fitted, seen: Evidence) -> Fitted:
-    """The fit with the certificate of other rows, and with the share of the whole table that has learned."""
+    """The fit with the certificate from other rows, and with the training fraction of the whole table."""
     model = fitted.model
     card = msgspec.structs.replace(model.card, n_counted_rows=seen.n_rows)
     if card.parameters is not None and card.recipe is not None:

@@ -1,4 +1,4 @@
-"""What goes into learning, and what comes out of it: the same for one network and for a mixture."""
+"""Input and result of training, the same for one network and for a mixture."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,11 +23,11 @@ __all__ = ["BoundRows", "Learned", "PreparedRows", "deployed", "words_of"]
 
 
 class BoundRows(NamedTuple):
-    """Rows that are counted, in the order of bets."""
+    """Bound rows, in the order in which betting bounds read them."""
 
     X: NDArray[np.float32] | CodedRows
     codes: NDArray[np.intp]
-    """Classes, 0 to K - 1; K where the label is not known, and then every answer errs."""
+    """Classes, 0 to K - 1; K for an unknown label, for which every answer is an error."""
     groups: NDArray[Any] | None = None
 
 
@@ -39,14 +39,14 @@ class PreparedRows:
     ----------
     features : Features
     codes : int array (n,)
-        Classes, 0 to K - 1; K for a bound row whose label is not known.
+        Classes, 0 to K - 1; K for a bound row with an unknown label.
     labels : Labels
         The classes that the model knows.
     n_rows : int
-        Rows of the whole fit.
+        Number of rows of the whole fit.
     weights : float array (n,) or None
     groups : array (n,) or None
-        Which rows belong together; rows of a group lie together.
+        Group of each row; rows of a group are neighbours.
     """
 
     features: Features
@@ -63,17 +63,17 @@ class PreparedRows:
 
     @property
     def n_draws(self) -> int | None:
-        """Independent draws among the bound rows, if they come in groups: the groups."""
+        """Number of groups among the bound rows; None if the rows are not in groups."""
         return None if self.groups is None else len(np.unique(self.groups[self.n_first :]))
 
     def bound(self) -> BoundRows:
-        """The rows that are counted."""
+        """The bound rows."""
         rows = slice(self.n_first, None)
         groups = None if self.groups is None else self.groups[rows]
         return BoundRows(self.features.inputs(rows), self.codes[rows], groups)
 
     def first_part(self) -> "PreparedRows":
-        """The same without the bound rows: nothing can be learned from rows that are not there."""
+        """The rows of the first part only, so that training cannot use the bound rows."""
         n = self.n_first
         return replace(
             self, features=replace(self.features, base=self.features.base[:n]), codes=self.codes[:n],
@@ -84,23 +84,23 @@ class PreparedRows:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What learning leaves.
+    """Result of training.
 
     Attributes
     ----------
     posterior : Posterior
     recipe : Recipe
-        What was learned in the end.
+        The recipe that was used.
     held : Held or None
-        Scores of rows of the first part that trained nothing; None without a first part.
+        Out-of-sample scores of rows of the first part; None without a first part.
     calibration : Calibration or None
     curves : mapping
-        From what was monitored to its value at the start and after every epoch.
+        Maps the name of the monitored quantity to its values at the start and after every epoch.
     interrupted : bool
     taught_by : str or None
         The teachers and their weights.
     C : float or None
-        That of Catoni's bound, where the posterior was trained through it.
+        The C of Catoni's bound, if the posterior was trained through it.
     """
 
     posterior: Posterior
@@ -114,7 +114,7 @@ class Learned:
 
 
 def deployed(recipe: Recipe, posterior: Posterior, n_classes: int, rng: np.random.Generator) -> Predictor:
-    """The predictor of a posterior; what it draws, it draws once."""
+    """The predictor of a posterior; sampled quantities are drawn once and kept."""
     words = words_of(posterior, n_classes)
     if recipe.aggregation == "moments":
         return Moments.from_networks(posterior.members, words)

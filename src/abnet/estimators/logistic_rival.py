@@ -17,11 +17,11 @@ from abnet.model.card import Rival
 __all__ = ["MOST_ROWS", "counted_rival", "held_out_rival", "learned_logistic", "logistic_name"]
 
 MOST_ROWS = 100_000
-"""Rows that logistic regression learns from, at the most: more would take longer and change little."""
+"""Maximum number of training rows of logistic regression: more would take longer and change little."""
 
 
 def learned_logistic(fitted: Fitted) -> Any:
-    """Logistic regression on rows that the fit learned from, or the only class where there is one class."""
+    """Logistic regression on training rows of the fit, or a constant if there is only one class."""
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import LogisticRegression
 
@@ -34,12 +34,12 @@ def learned_logistic(fitted: Fitted) -> Any:
 
 
 def logistic_name(fitted: Fitted) -> str:
-    """What it is called, with the number of its rows where it did not learn from all."""
+    """Its name, with the number of its training rows if these are not all."""
     return "logistic regression" + (f" ({MOST_ROWS:,} rows)" if fitted.rows.n_first > MOST_ROWS else "")
 
 
 def held_out_rival(fitted: Fitted) -> Rival:
-    """Logistic regression judged on the bound rows of a fit, at the price of the certificate that it stands beside."""
+    """Logistic regression with its bound from the bound rows of a fit, at the same δ and number of candidates."""
     n_first, groups = fitted.rows.n_first, fitted.rows.groups
     codes = fitted.rows.codes[n_first:]
     wrong = learned_logistic(fitted).predict(fitted.rows.features.bound) != codes
@@ -55,7 +55,7 @@ def held_out_rival(fitted: Fitted) -> Rival:
 
 
 def counted_rival(fitted: Fitted, errors: int, seen: Evidence) -> Rival:
-    """Logistic regression with so many errors on the streamed rows of a large table."""
+    """Logistic regression with its bound from its errors on the streamed rows of a large table."""
     delta, K = fitted.terms.delta, fitted.terms.n_candidates
     return Rival(
         name=logistic_name(fitted), bound=clopper_pearson_bound(errors, seen.n_rows, delta, n_candidates=K),

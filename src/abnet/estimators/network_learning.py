@@ -29,7 +29,7 @@ __all__ = ["learn_network"]
 def learn_network(
     rows: PreparedRows, recipe: Recipe, settings: Settings, streams: Streams, report: Report | None
 ) -> Learned:
-    """A prior from the first part, or the random start; then a posterior through the bound or by the linear loss.
+    """Train the prior on the first part (or use the random initialisation), then the posterior on bound or linear loss.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def learn_network(
     aggregation, training = settings.make(recipe.aggregation), settings.training
     begin = _start(settings, (rows.features.base.shape[1], *recipe.hidden_layer_sizes, 1), aggregation, streams.start)
     first, bound = Span(0, rows.n_first), Span(rows.n_first, len(rows.codes) - rows.n_first)
-    # What is learned of a label that is not known does not matter.
+    # For a row with an unknown label, the target does not matter.
     signs = signs_of(np.minimum(rows.codes, 1))
     lifted = stages.lifted_rows(rows.features.base, signs, scaled_weights(rows.weights, rows.n_first))
     trainer = stages.Trainer(
@@ -57,7 +57,8 @@ def learn_network(
     posterior, held = begin, None
     rate = stages.RATE if training.rate is None else training.rate
     if settings.split:
-        # Further training has the rate for itself: its settings then share one prior (`ABNetSearch`).
+        # The given rate is only for further training, so that settings with several rates share one prior
+        # (`ABNetSearch`).
         own = stages.PRIOR_RATE if training.rate is None or not settings.frozen else training.rate
         kept = None if rows.groups is None else held_rows(rows.groups[: rows.n_first], training.validation_fraction)
         posterior = stages.learn_prior(trainer, posterior, first, training.validation_fraction, own, kept)
@@ -77,7 +78,7 @@ def learn_network(
 
 
 def _start(settings: Settings, sizes: tuple[int, ...], aggregation: Aggregation, rng: np.random.Generator) -> Posterior:
-    """Where learning starts: the prior that was given or a random one, and the network that was given around it."""
+    """The initial state: the given prior or a random one, and the given initial network, if any."""
     prior = settings.given_prior
     if prior is None:
         network = BAM.init(rng, sizes)
@@ -86,7 +87,7 @@ def _start(settings: Settings, sizes: tuple[int, ...], aggregation: Aggregation,
     for name, some in (("prior", prior), ("init", first)):
         if some.sizes != sizes:
             raise ParameterError(
-                "{} has the sizes {}, and the rows and hidden_layer_sizes ask for {}.",
+                "{} has the sizes {}, but the rows and hidden_layer_sizes require {}.",
                 Parameter(name),
                 some.sizes,
                 sizes,

@@ -1,4 +1,4 @@
-"""What counted rows show of a posterior: the answers of its predictor, and the losses of its draws."""
+"""Observe a posterior on the bound rows: the answers of its predictor, and the losses of its draws."""
 
 import warnings
 from dataclasses import replace
@@ -21,13 +21,13 @@ __all__ = ["Observed", "observe_posterior"]
 
 
 class Observed(NamedTuple):
-    """What the counted rows showed."""
+    """Evidence from the bound rows, and the terms of the certificate."""
 
     scores: NDArray[np.float64]
     evidence: Evidence | None
-    """None where it was interrupted, since some of the rows prove nothing."""
+    """None if it was interrupted, because a part of the rows is not enough."""
     terms: Terms
-    """Fixed before the evidence."""
+    """Fixed before the bound rows were observed."""
 
 
 @one_blas_thread()
@@ -40,20 +40,20 @@ def observe_posterior(
     rng: np.random.Generator,
     report: Report | None = None,
 ) -> Observed:
-    """Let a finished predictor answer rows in the order of bets, and count.
+    """Predict the bound rows with a trained predictor, and collect the evidence.
 
     Parameters
     ----------
     posterior : Posterior
     predictor : Predictor
-        What is deployed of it.
+        The deployed predictor of the posterior.
     rows : BoundRows
     names : tuple of K str
         The classes.
     terms : Terms
-        How the posterior was made; the divergence and the kept paths of a trained one are put in here.
+        How the posterior was made; this function adds the divergence and the kept paths of a trained posterior.
     rng : numpy.random.Generator
-        Of fresh paths; independent of everything that the posterior depends on.
+        Generator of fresh paths; independent of everything that the posterior depends on.
     report : Report, optional
     """
     if terms.trained:
@@ -66,8 +66,8 @@ def observe_posterior(
         )
     except KeyboardInterrupt:
         warnings.warn(
-            "Interrupted while the certificate was computed: the model is kept, without a certificate. `certify` makes "
-            "one from rows that were held out from training.",
+            "Interrupted while the certificate was computed: the model is kept, without a certificate. Use `certify` "
+            "on rows that were held out from training.",
             stacklevel=5,
         )
         return Observed(scores, None, terms)

@@ -1,4 +1,4 @@
-"""Pipelines with our classifiers for skl2onnx: a converter that puts the predictor's own graph into theirs."""
+"""Conversion of pipelines by skl2onnx: a converter that inserts the predictor's graph into that of the pipeline."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ __all__ = ["register_skl2onnx"]
 
 _TEXTS = ("StringTensorType",)
 _DOUBLES = ("DoubleTensorType", "Int64TensorType", "Int32TensorType")
-"""Types of inputs that are computed with in float64; others are numbers in float32."""
+"""Input types that are computed in float64; other numbers are computed in float32."""
 
 
 def register_skl2onnx() -> None:
-    """Let skl2onnx convert our certified classifiers and `ABNetSearch`, alone or as the last step of a pipeline.
+    """Let skl2onnx convert abnet's certified classifiers and `ABNetSearch`, alone or as the last step of a pipeline.
 
-    Labels and probabilities are those of `predict` and `predict_proba`, as far as the steps before give the same
-    numbers: skl2onnx computes them in float32 unless the inputs are declared as float64. skl2onnx has two outputs, so
-    there is no `valid` nor `answered`: a row without an answer has the label "" (whole numbers: -2**63), and one that
-    `predict` would refuse, since a number is not finite, also has the probabilities NaN.
+    Labels and probabilities equal those of `predict` and `predict_proba` if the earlier steps give the same numbers:
+    skl2onnx computes them in float32 unless the inputs are declared as float64. skl2onnx has two outputs, so there is
+    neither `valid` nor `answered`. A row without an answer has the label "" (integer labels: -2**63). A row that
+    `predict` would reject, because a number is not finite, also has NaN probabilities.
 
     Options of skl2onnx: ``zipmap`` (True, False or "columns") and ``output_class_labels``.
 
@@ -101,7 +101,7 @@ def _inputs(graph: OnnxGraph, plan: ExportPlan, given: list[Any]) -> tuple[list[
         named = set(by_name).issuperset(plan.names or ())
         if not named and len(given) != len(plan.columns):
             raise ValueError(
-                f"the model reads {len(plan.columns)} columns, and skl2onnx was told of {len(given)} inputs: declare "
+                f"the model has {len(plan.columns)} columns, but skl2onnx has {len(given)} declared inputs: declare "
                 "one for each column, with its name."
             )
         chosen = [by_name[name] for name in plan.names or ()] if named else given

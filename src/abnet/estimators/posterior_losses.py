@@ -1,4 +1,4 @@
-"""What one network drawn from a posterior loses on each row: computed, or by fresh paths where it cannot be."""
+"""Gibbs losses: the expected loss of a network drawn from a posterior on each row, exact or from fresh paths."""
 
 from typing import Any, NamedTuple
 
@@ -30,16 +30,16 @@ __all__ = [
 
 
 class Losses(NamedTuple):
-    """What one draw of a posterior loses on each row.
+    """Gibbs losses of each row.
 
     Attributes
     ----------
     losses : array (n,)
-        Computed, or the mean over fresh paths.
+        Exact, or the mean over fresh paths.
     pairs : array (n,) or None
-        The loss of two independent draws; None where that is the square.
+        Product of the losses of two independent draws; None if it is the square of `losses`.
     n_paths : int or None
-        Fresh paths of each row; None where the losses are computed.
+        Number of fresh paths per row; None if the losses are exact.
     """
 
     losses: NDArray[np.float64]
@@ -49,11 +49,11 @@ class Losses(NamedTuple):
 
 LEAST_PATHS, MOST_PATHS = 20, 1000
 LOSSES = 1_000_000
-"""Losses that are sampled in all, if so many paths are allowed: the sampling then costs .0006 at a risk of .03."""
+"""Total number of sampled losses, if the number of paths allows it: sampling then costs .0006 at a risk of .03."""
 
 
 def fresh_path_count(n_examples: int) -> int:
-    """Paths of each example, from the number of examples alone: an even number, since the tandem risk needs pairs.
+    """Number of paths per example, which depends only on the number of examples; even, as the tandem risk needs pairs.
 
     Examples
     --------
@@ -74,9 +74,9 @@ def sampled_losses(
     n_paths: int | None = None,
     report: Any = None,
 ) -> Losses:
-    """Losses of paths drawn anew for each example and repeat, each of a member drawn for it, all in float64.
+    """Losses of T fresh paths for each example, in float64; each path belongs to a randomly drawn member.
 
-    Pairs of paths are independent. Streams over the examples, so that the paths of a few are in memory at a time.
+    Paths are independent. The examples are processed in blocks, so only the paths of a few are in memory.
 
     Parameters
     ----------
@@ -87,13 +87,14 @@ def sampled_losses(
     codes : array (n,)
         Classes, 0 to K - 1; K where the label is not known, and then every answer errs.
     n_classes : int
-        Number K of classes that the networks tell apart.
+        Number K of classes.
     rng : numpy.random.Generator
         Independent of everything that the networks depend on.
     n_paths : int, optional
         Paths T of each example; by default `fresh_path_count`.
     report : callable, optional
-        Called with a stage's name, the number of examples done and of all, and the mean loss of the last block.
+        Called with the name of the stage, the number of examples done, their total number, and the mean loss of the
+        last block.
     """
     T = fresh_path_count(len(codes)) if n_paths is None else n_paths
     table = class_table(n_classes, networks[0].sizes[-1])
@@ -101,7 +102,7 @@ def sampled_losses(
     step, by_row = block_rows(layers[0], T), []
     for start in range(0, len(codes), step):
         block, truth = X[start : start + step], codes[start : start + step]
-        # Rounded to float32 like the rows of `Predictor.scores`: what is certified is what is deployed.
+        # Rounded to float32 like the rows in `Predictor.scores`, so that the deployed predictor is the certified one.
         rows = np.asarray(dense(block), np.float32).astype(np.float64)
         by_row.append(means_of_rows(_fresh_losses(layers, rows, truth, T, rng, table)))
         if report is not None:
@@ -118,7 +119,7 @@ def _fresh_losses(
     rng: Any,
     table: Any,
 ) -> NDArray[np.float64]:
-    """Losses (rows, T) of fresh paths; with several members, each path is that of one drawn for it."""
+    """Losses (rows, T) of fresh paths; with several members, each path belongs to a randomly drawn one."""
 
     def outputs(V: tuple[Any, ...], rows: NDArray[np.float64], paths: int) -> NDArray[np.float64]:
         return path_outputs(V, rows, paths, lambda k, shape: rng.standard_normal(shape), table)
@@ -135,7 +136,7 @@ def _fresh_losses(
 
 
 def means_of_rows(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean loss of each row's paths (n, T), and mean product of the losses of two different ones; no path twice.
+    """Mean loss over the paths of each row (n, T), and mean product over disjoint pairs of paths.
 
     Examples
     --------
@@ -147,16 +148,16 @@ def means_of_rows(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
 
 
 PATHS_OF_MEMBER = 25
-"""Fresh paths of each member and example, where only their mean is needed."""
+"""Number of fresh paths per member and example, if only their mean is needed."""
 
 
 def mean_risks(
     networks: tuple[BAM, ...], X: Any, codes: NDArray[np.intp], n_classes: int, rng: Any, report: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean loss of fresh paths of all members on each example, and the product of the means of either half of them.
+    """Mean loss over fresh paths of all members on each example, and the product of the means of two halves of them.
 
-    The first is unbiased for the mixture's Gibbs risk there, in [0, 1]; the second for its square, since the halves are
-    independent.
+    The first is an unbiased estimate of the mixture's Gibbs loss, in [0, 1]; the second of its square, because the
+    halves are independent.
     """
     table, totals = class_table(n_classes, networks[0].sizes[-1]), np.zeros((2, len(codes)))
     half = PATHS_OF_MEMBER // 2
@@ -183,9 +184,9 @@ def frozen_losses(
     rng: np.random.Generator,
     report: Any = None,
 ) -> Losses:
-    """The sampled losses of a mixture that never saw these rows: every member has its share of each example's paths.
+    """Sampled losses of a mixture on rows held out from training; the paths of an example are split among the members.
 
-    An example's mean is an independent draw in [0, 1], which is all that the bound of a frozen posterior needs.
+    The mean of each example is an independent draw in [0, 1], which is all that the bound of a frozen posterior needs.
     """
     means, pairs = mean_risks(networks, X, codes, n_classes, rng, report)
     return Losses(means, pairs, PATHS_OF_MEMBER * len(networks))
@@ -203,13 +204,13 @@ def losses_of_draws(
     frozen: bool,
     report: Report | None = None,
 ) -> Losses | None:
-    """What one draw of a posterior loses on the bound rows; None where the predictor says nothing about draws.
+    """Gibbs losses on the bound rows; None if the predictor is a closed form, which has no Gibbs loss.
 
     Parameters
     ----------
     posterior : Posterior
     predictor : Predictor
-        What is deployed of it.
+        The deployed predictor of the posterior.
     X : array or CodedRows (n, d)
         Inputs of the networks.
     scores : array (n,) or (n, K)
@@ -219,13 +220,13 @@ def losses_of_draws(
     rng : numpy.random.Generator
         Of fresh paths.
     frozen : bool
-        Whether the posterior never saw these rows.
+        Whether these rows were held out from training.
     report : Report, optional
     """
     aggregation = posterior.aggregation
     if predictor.vote == "expectation" or not (aggregation.certified and aggregation.sampled):
         return Losses(losses_of(scores, codes))
-    if predictor.vote is None:  # a closed form: it is judged by its own answers alone
+    if predictor.vote is None:  # a closed form: only its own answers are certified
         return None
     networks, K = posterior.members, predictor.n_classes
     if frozen and (K > 2 or len(networks) > 1):
@@ -243,10 +244,9 @@ def losses_on_test_set(
     rng: np.random.Generator,
     report: Report | None = None,
 ) -> Losses | None:
-    """`losses_of_draws` on rows of a test set, of aggregations too whose bound is an estimate in training.
+    """`losses_of_draws` on a test set, also for aggregations whose bound on training rows is an estimate.
 
-    Draws of stochastic PBGNet are those of PBGNet; where that is too wide to be computed, a loss of 1 bounds every
-    other.
+    Stochastic PBGNet uses the losses of PBGNet; if that is too wide to compute, the loss is set to 1, its upper bound.
     """
     aggregation, (network, *more) = posterior.aggregation, posterior.members
     if aggregation.sampled and not aggregation.certified:

@@ -1,4 +1,4 @@
-"""`PredictionMixin`: what every fitted classifier does by means of its ``model_``."""
+"""`PredictionMixin`: the methods of fitted classifiers that use ``model_``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,43 +38,43 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
 
     _shares: ClassVar[bool] = True
-    """Whether a score is a share of votes, and so a probability."""
+    """Whether scores are shares of the vote, and so probabilities."""
     _several: ClassVar[bool] = True
-    """Whether it tells more than two classes apart."""
+    """Whether it supports more than two classes."""
 
     def _checked(self, X: Any) -> Any:
-        """Rows as the model takes them."""
+        """Checked rows in the form that the model takes."""
         check_is_fitted(self, "model_")
         if (columns := self.model_.from_dicts(X)) is not X:
             return columns if self.model_.preparation.columns else as_frame(columns)
         X = as_frame(X)
         if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or self.model_.preparation.by_name:
             return validate_data(self, X, reset=False, skip_check_array=True)
-        # The predictor refuses what is not finite: a pass over all rows beforehand would take half its time.
+        # The predictor itself rejects values that are not finite; a separate pass would take half of its time.
         given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
         return validate_data(self, X, reset=False, **given)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The aggregated output ``F(x)`` in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
+        """The output ``F(x)`` in [-1, 1], positive for ``classes_[1]``; for several classes their vote shares."""
         rows = self._checked(X)
         return self.model_.decision_function(rows)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The answer to every row: the label with the largest share of the vote, unless a decision was certified.
+        """Predict labels: the label with the largest share of the vote, unless another decision was certified.
 
-        None for a row that the decision leaves without an answer.
+        None for a row on which the decision abstains.
         """
         rows = self._checked(X)
         return self.model_.predict(rows)
 
     def vote(self, X: Any) -> NDArray[Any]:
-        """The label with the largest share of the vote, whatever was decided about answers."""
+        """The label with the largest share of the vote, without the certified decision."""
         rows = self._checked(X)
         return self.model_.vote(rows)
 
     @available_if(_gives_shares)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes, shape (n, K): shares of the vote, calibrated where the model knows how."""
+        """Probabilities of the classes, shape (n, K): shares of the vote, calibrated if the model has a calibration."""
         rows = self._checked(X)
         return self.model_.predict_proba(rows)
 
@@ -86,38 +86,39 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
 
     @available_if(_gives_shares)
     def vote_share(self, X: Any) -> NDArray[np.float64]:
-        """Share of the networks that vote for each class, (n, K): what `predict_proba` calibrates."""
+        """Share of the networks that vote for each class, (n, K): `predict_proba` before calibration."""
         rows = self._checked(X)
         return self.model_.vote_share(rows)
 
     def confusion(
         self, X: Any, y: Any, *, delta: float = 0.05, n_candidates: int = 1, fitted: bool = False
     ) -> Certificate:
-        """How often each class is taken for which, with limits on every rate that hold all at once.
+        """Confusion matrix, with limits on every rate that hold jointly.
 
         Parameters
         ----------
         X : array, sparse matrix or frame (n, d)
-            Rows that had no part in training nor in choosing this model.
+            Rows held out from training and selection.
         y : array (n,)
-            Their labels; one that the model does not know has a row of its own.
+            Their labels; labels that the model does not know have a row of their own.
         delta : float
-            Any of the limits may fail with at most this probability.
+            Maximum probability that any of the limits is false.
         n_candidates : int
-            Number of models among which you choose by means of these rows.
+            Number of models among which you choose with these rows.
         fitted : bool
-            X and y are those given to `fit`: the bound rows among them are counted, which a frozen posterior never saw.
+            Whether X and y are those passed to `fit`. The bound rows among them are then counted; this needs a frozen
+            posterior, which was not trained on them.
 
         Returns
         -------
         Certificate
-            Its statements are limits of rates; ``describe()`` puts them in a table.
+            Its statements are limits of rates; ``describe()`` shows them as a table.
         """
         check_is_fitted(self, "model_")
         labels, model = np.asarray(y), self.model_
         if fitted:
             rows, n_candidates = self._rows_that_taught_nothing(X, labels, n_candidates)
-            # By the plain vote: a decision was chosen by means of these rows.
+            # Use the plain vote, because the decision was chosen with these rows.
             answers, labels = self.vote(take_rows(X, rows)), labels[rows]
         else:
             refuse_fitted(find_fitted(self, X, labels), instead="With fitted=True its bound rows are counted.")
@@ -127,24 +128,24 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         return confusion_of(judged, terms, others=not fitted and model.decision.kind == "abstain")
 
     def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
-        """Rows given to `fit` that nothing learned from, and among how many models they may be used to choose."""
-        raise ValueError("this model learned from all rows that it was fitted on: a confusion matrix needs others.")
+        """Rows passed to `fit` that were held out from training, and the number of candidates."""
+        raise ValueError("this model was trained on all rows passed to fit: a confusion matrix needs other rows.")
 
     def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":
-        """The columns that moved what is said of each row, and the regions that it falls in.
+        """Explain predictions: the contribution of each column, and the regions that each row falls in.
 
         Parameters
         ----------
         X : array or frame (n, d)
         background : array or frame, optional
-            Usual rows to compare with; by default some of the first part of the rows, or of all if there is none.
+            Typical rows to compare with; by default some rows of the first part, or of all rows if there is none.
         seed : int
-            Of the draws.
+            Seed of the sampling.
 
         Returns
         -------
         Explanation
-            As of `abnet.explain`; ``clf.explain(X)[0].describe()`` is the first row's in words.
+            As from `abnet.explain`; ``clf.explain(X)[0].describe()`` explains the first row as text.
         """
         from abnet.explanation.row_explanation import explain
 
@@ -153,7 +154,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         return explain(self.model_, rows, background=usual, seed=seed)
 
     def compact(self) -> Model:
-        """The fitted model in NumPy alone, with its certificate: what `predict` uses and `save` writes."""
+        """The fitted model with its certificate, which needs only NumPy; `predict` uses it and `save` writes it."""
         check_is_fitted(self, "model_")
         return self.model_
 
@@ -164,7 +165,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         ----------
         path : path
         background : bool
-            Whether up to 25 rows of the training table go into the file, for `abnet.explain` to compare with.
+            Whether to store up to 25 training rows in the file, as background for `abnet.explain`.
         """
         check_is_fitted(self, "model_")
         model = self.model_
@@ -187,7 +188,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         return self.model_.to_onnx(path)
 
     def _fitted_html(self, parameters: str) -> str:
-        """What scikit-learn shows of the estimator and, where it is fitted, recipe and certificate below it."""
+        """scikit-learn's display of the estimator, followed by recipe and certificate if it is fitted."""
         from abnet.certificates.sentences import fitted_html
 
         made = vars(self).get("model_")

@@ -1,4 +1,4 @@
-"""`Features`: rows prepared for a network, by a preparation that is fitted on some of them."""
+"""`Features`: rows prepared for a network, by a preparation fitted on the first part."""
 
 import warnings
 from collections.abc import Callable
@@ -40,15 +40,15 @@ class Features:
     Attributes
     ----------
     base : float32 array (n, d)
-        Without codes.
+        The features without codes.
     n_first : int
-        Rows of the first part.
+        Number of rows of the first part.
     stored : Preparation
-        What a model keeps, without codes.
+        The preparation that a model stores, without codes.
     transformer : object or None
-        What was fitted, as scikit-learn knows it.
+        The fitted scikit-learn transformer.
     coded : CodedMap or None
-        Thermometer codes to put beside the features.
+        Thermometer codes that are added to the features.
     """
 
     base: NDArray[np.float32]
@@ -73,12 +73,12 @@ class Features:
 
     @property
     def preparation(self) -> Preparation:
-        """What a model prepares rows by."""
+        """The preparation of the model, with codes if there are any."""
         return self.stored if self.coded is None else self.coded
 
     @property
     def name(self) -> str | None:
-        """What prepares the rows, as the parameter `preprocessor` or the name of its class."""
+        """Name of the preparation: the value of the parameter `preprocessor`, or the name of its class."""
         from sklearn.preprocessing import StandardScaler
 
         known = {TablePreparation: "table", PlainNumbers: "auto", StandardScaler: "standardise", type(None): None}
@@ -86,12 +86,12 @@ class Features:
 
     @property
     def cells(self) -> Places:
-        """Which column of the caller's every prepared feature comes from."""
+        """The input column that each prepared feature comes from."""
         owners = self.stored.owners
         return np.arange(self.base.shape[1]) if owners is None else np.array(owners)
 
     def code_map(self) -> CodedMap | None:
-        """Codes whose thresholds suit the first part; None for a preparation that cannot be stored."""
+        """Codes with thresholds fitted on the first part; None for a preparation that cannot be stored."""
         base, d = self.stored, self.base.shape[1]
         if isinstance(base, Unprepared):  # a file has no codes beside nothing
             base = StandardMap((0.0,) * d, (1.0,) * d)
@@ -107,19 +107,19 @@ def prepare(
     *,
     scaled: bool = True,
 ) -> Features:
-    """Fit a preparation on some rows and prepare all of them, the first part first.
+    """Fit a preparation on some rows, and prepare all rows, the first part first.
 
     Parameters
     ----------
     rows : LabelledRows
     preprocessor : transformer, str or None
-        As it was given.
+        As passed to the classifier.
     marks : array (n,)
         Labels as numbers.
-    parts : two arrays of places
-        The first part, and the others.
-    fit_on : array of places or None
-        Rows that it is fitted on; None for all.
+    parts : two arrays of indices
+        The first part, and the other rows.
+    fit_on : array of indices or None
+        Rows to fit it on; None for all.
     scaled : bool
         Whether "auto" scales numbers.
     """
@@ -130,7 +130,7 @@ def prepare(
         hint_at_scales(matrix)
         return Features(ordered(matrix, order), len(parts[0]), Unprepared(matrix.shape[1]))
     if isinstance(preprocessor, str) and not is_frame(X):
-        # In the caller's precision, as at prediction: what is rounded before scaling is another map.
+        # In the precision of the given rows, as in prediction: rounding before scaling would change the features.
         X = check_size(dense(X))
     fresh = _fresh(wanted)
     if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
@@ -151,14 +151,14 @@ def prepare(
 
 
 def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None, *, scaled: bool) -> Any:
-    """The preprocessor that "auto" and "table" stand for; any other as it is.
+    """Resolve the preprocessors "auto" and "table"; any other is returned unchanged.
 
     Parameters
     ----------
     rows : LabelledRows
     preprocessor : transformer, str or None
-    fit_on : array of places or None
-        Rows that it is fitted on, None for all: the cells of others decide nothing.
+    fit_on : array of indices or None
+        Rows to fit it on, None for all; the cells of other rows have no influence.
     scaled : bool
         Whether numbers are scaled; with explicit widths, inputs are left unscaled.
     """
@@ -167,10 +167,10 @@ def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None
     if preprocessor == "table":
         return TablePreparation()
     if rows.is_frame:
-        # A column of pandas is of no type of numbers because of one cell, in whatever row.
+        # A single cell, in any row, is enough to make a pandas column non-numeric.
         return PlainNumbers() if not scaled and _typed_numbers(take_rows(rows.X, fit_on)) else TablePreparation()
     if isinstance(rows.X, np.ndarray) and np.isnan(rows.X.sum()) and (gaps := np.isnan(rows.X).any(axis=1)).any():
-        # Rows without a gap are mapped alike, whether or not a row outside the first part has one.
+        # Rows without missing values are mapped alike, even if a row outside the first part has a missing value.
         return TablePreparation() if scaled and take_rows(gaps, fit_on).any() else PlainNumbers(scaled=scaled)
     if not scaled:
         return None
@@ -197,7 +197,7 @@ def _finite(X: Any) -> NDArray[np.float32]:
 
 
 def _typed_numbers(frame: Any) -> bool:
-    """Whether all columns of a frame are of a type of numbers, or of Python's objects that are numbers or gaps."""
+    """Whether all columns of a frame have a numeric type, or are objects that are numbers or missing."""
     columns = list(as_table(frame).columns.values())
     return bool(columns) and all(map(_is_typed_number, columns))
 
@@ -214,7 +214,7 @@ def _is_typed_number(column: Any) -> bool:
 
 
 def is_our_own(preprocessor: Any) -> bool:
-    """Whether rows are prepared by a map of our own: it works row by row, as tests show. A subclass may not.
+    """Whether rows are prepared by a map of this library, which is tested to work row by row. A subclass may not.
 
     Examples
     --------
@@ -225,15 +225,15 @@ def is_our_own(preprocessor: Any) -> bool:
 
 
 def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: Any) -> bool:
-    """Whether a preprocessor leaves a certificate; a warning says why it does not.
+    """Whether a preprocessor allows a certificate; if not, a warning says why.
 
-    It must be fitted anew on the first part of the rows, and map each row by itself. Otherwise what was certified is
-    not what `predict` does, and there is an estimate instead of a certificate.
+    It must be refitted on the first part of the rows, and work row by row. Otherwise the certificate would not be about
+    the predictions of `predict`, and there is only an estimate.
 
     Parameters
     ----------
     preprocessor : transformer, str or None
-        As it was given.
+        As passed to the classifier.
     transform : callable
         The fitted map from raw rows to inputs of the network.
     X : array, sparse matrix or frame
@@ -253,8 +253,8 @@ def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: An
         reason = fits_anew(preprocessor) or check_row_by_row(transform, X)
     if reason:
         warnings.warn(
-            f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It has "
-            "to be fitted anew on the first part of the rows, and to map each row by itself.",
+            f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It "
+            "must be refitted on the first part of the rows, and transform each row independently of the others.",
             stacklevel=3,
         )
     return reason is None

@@ -10,18 +10,18 @@ from abnet.progress import is_watched, tell
 __all__ = ["Report", "training_bar"]
 
 Report = Callable[[str, int, int, float], None]
-"""Called with a stage's name, the steps done and of all, and the best value so far."""
+"""Called with the name of the stage, the number of steps done, their total number, and the best value so far."""
 
 
 @contextmanager
 def training_bar(verbose: int) -> Iterator[Report | None]:
-    """A `Report` that draws one bar per stage on stderr, or None when nobody watches.
+    """A `Report` that draws one bar per stage on stderr, or None if no progress is shown.
 
     Parameters
     ----------
     verbose : int
-        0 is silent; so is any value when stderr is not a terminal. Stages are told to whoever watches already
-        (`abnet.progress.watched`) instead.
+        0 is silent, and so is any value if stderr is not a terminal. If a caller has registered a progress callback
+        (`abnet.progress.watched`), stages are reported to it instead.
     """
     if is_watched():
         yield lambda stage, done, total, value: tell(stage.capitalize(), done / max(total, 1))

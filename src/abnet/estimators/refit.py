@@ -1,4 +1,4 @@
-"""Fitting once more: nothing of the fit before is left."""
+"""Refitting: remove everything of an earlier fit."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ __all__ = ["fitting_anew"]
 
 @contextmanager
 def fitting_anew(estimator: BaseEstimator, keep: Sequence[str] = ()) -> Iterator[None]:
-    """Forget what was fitted before and, if the new fit fails, what it has set: no mixture of two fits is left.
+    """Remove the fitted attributes before a fit, and again if it fails, so that two fits are never mixed.
 
     Parameters
     ----------

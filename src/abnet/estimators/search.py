@@ -1,4 +1,4 @@
-"""`ABNetSearch`: choose among settings by their certificates, on the same data, and account for the choice."""
+"""`ABNetSearch`: choose among settings by certificates that account for the choice."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -38,13 +38,13 @@ _UNUSED = frozenset({"prior_fraction", "n_samples"})
 def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozenset[str]:
     """Names of the parameters that change neither the prior, nor the bound rows, nor anything sampled.
 
-    - A frozen posterior has no union over posteriors: nothing is free. The same for a sampled aggregation, whose
-      paths are drawn after the posterior.
+    - A frozen posterior has no union over posteriors, so nothing is free. The same holds for a sampled aggregation,
+      whose paths are drawn after the posterior is fixed.
     - A mixture, and so any network with several classes, is sampled above 10 neurons (`recipe_for`).
-    - With ``prior="split"`` the two stages of the prior share all limits with the posterior's: only the learning rate
-      is the posterior's own (the prior then has a rate that is fixed).
-    - With ``prior="init"`` the prior is the random start, which only the sizes and the seed decide. With
-      ``objective="loss"`` the validation part is no part of the bound rows, so that its size is not free.
+    - With ``prior="split"`` the stages of the prior use the same limits as that of the posterior. Only the learning
+      rate belongs to the posterior alone (the prior then has a fixed rate).
+    - With ``prior="init"`` the prior is the random initialisation, which depends only on the sizes and the seed. With
+      ``objective="loss"`` the validation rows are not bound rows, so their fraction is not free.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
     >>> "max_iter" in free_parameters(ABNetClassifier((4, 4), prior="init"))
     True
     """
-    # As one of two classes too: the first part may have fewer labels than all rows, and it alone decides. As one of
-    # those that are declared: y may have fewer.
+    # Check two classes too, because the first part may have fewer labels than all rows, and it determines the classes.
+    # Check the declared number of classes too, because y may have fewer.
     settings = classifier.settings()
     sizes = {2, n_classes, 2 if settings.classes is None else len(settings.classes)}
     if settings.frozen or not all(map(settings.computes_risk, sizes)):
@@ -68,13 +68,13 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
 
 
 def event_of(classifier: CertificateMixin, params: Mapping[str, Any], n_classes: int = 2) -> str:
-    """A mark of the prior and the bound rows of a candidate: `params` of the grid without those that are free."""
+    """A key for the prior and the bound rows of a candidate: its `params` without the free ones."""
     free = free_parameters(classifier, n_classes)
     return " ".join(f"{name}={_mark(params[name])}" for name in sorted(params) if name not in free)
 
 
 def _mark(value: Any) -> str:
-    """Equal only for equal values; where that cannot be told, values that look equal count apart."""
+    """A key that is equal only for equal values; values that cannot be hashed count as different."""
     import joblib
 
     try:
@@ -84,14 +84,14 @@ def _mark(value: Any) -> str:
 
 
 def count_events(events: Sequence[str]) -> int:
-    """Number K of events that must hold at once, so that the best candidate's certificate holds."""
+    """Number K of events that must hold jointly for the best candidate's certificate to hold."""
     return len(set(events))
 
 
 def chooses_apart(candidates: Sequence[CertificateMixin]) -> bool:
-    """Whether a choice needs no bound row: all posteriors frozen, one bound part and one set of validation rows.
+    """Whether to choose without the bound rows: all posteriors are frozen, with the same bound and validation rows.
 
-    Then the settings are compared on validation rows of the first part, and the winner alone is certified: K = 1.
+    Then the settings are compared on validation rows of the first part, and only the winner is certified: K = 1.
 
     Examples
     --------
@@ -110,10 +110,11 @@ def chooses_apart(candidates: Sequence[CertificateMixin]) -> bool:
 def validation_figures(
     fitted: CertificateMixin, X: Any, y: Any, weights: Any = None, groups: Any = None
 ) -> tuple[float, float]:
-    """Error and mean linear loss of a frozen classifier on rows of its first part that it did not learn from.
+    """Error and mean linear loss of a frozen classifier on rows of its first part that were not used in training.
 
-    Those of one network are its held rows. Of a mixture they may be scores of its teachers, which are the same in all
-    settings: it is fitted once more on the first part alone, of which it then counts what it does not learn from.
+    For one network these are its held rows. The held scores of a mixture may be those of its teachers, which are the
+    same in all settings. So a mixture is refitted on the first part only, and its errors are counted on the rows which
+    that fit holds out.
     """
     from sklearn.utils import _safe_indexing
 
@@ -128,39 +129,40 @@ def validation_figures(
 
 
 class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Fits every setting of a grid, keeps the one with the best certificate, and accounts for the choice.
+    """Fit every setting of a grid and keep the one with the best certificate, which accounts for the choice.
 
-    No data are set aside for choosing: the certificates themselves are compared. With K different priors among the
-    settings every certificate is computed at δ/K (``ln K`` nats more), so that all of them hold at once and any may be
-    chosen. Settings that differ in the posterior's training alone share a prior and cost nothing; a sampled aggregation
-    that is trained counts every setting. K is counted from the grid before any row is looked at.
+    No data are set aside for the choice: the certificates themselves are compared. With K different priors among the
+    settings, every certificate is computed at δ/K (``ln K`` nats more), so all of them hold jointly and any may be
+    chosen. Settings that differ only in the training of the posterior share a prior and cost nothing; with a trained
+    posterior and a sampled aggregation every setting counts. K is computed from the grid before any row is used.
 
-    Frozen posteriors that share their bound rows (one ``prior_fraction``, ``validation_fraction`` and seed) are chosen
-    on validation rows of the first part instead, with no look at the bound rows, and the winner alone is certified:
-    K = 1. (A mixture is fitted twice for it: on all rows, and on the first part alone.) The others' certificates are
-    then not shown, since the bound would not account for a choice by them.
+    Frozen posteriors that share their bound rows (same ``prior_fraction``, ``validation_fraction`` and seed) are
+    compared on validation rows of the first part instead, without using the bound rows, and only the winner is
+    certified, with K = 1. (A mixture is fitted twice for this: on all rows, and on the first part only.) The
+    certificates of the other settings are then not shown, because the bound would not account for a choice by them.
 
     Parameters
     ----------
     estimator : ABNetClassifier or PBGNetClassifier
-        Its ``n_candidates``, if above 1, is multiplied: for a choice that is made on top of this one.
+        If its ``n_candidates`` is above 1, K is multiplied by it, for a further choice on top of this search.
     param_grid : dict or list of dict, optional
-        From parameter names to the values to try, as in scikit-learn's `GridSearchCV`.
+        Maps parameter names to the values to try, as in scikit-learn's `GridSearchCV`.
     choose_by : {"vote", "gibbs"}
-        The bound that is compared first; the other one decides between equals.
+        The bound to compare first; the other one breaks ties.
 
     Attributes
     ----------
     best_estimator_ : estimator
-        The chosen one as it was fitted: there is no refit, because its certificate is about this fit.
+        The chosen classifier. It is not refitted, because its certificate is about this fit.
     best_params_ : dict
     best_index_ : int
     certificate_ : Certificate
-        Of the chosen one; ``n_candidates`` is the K that it accounts for.
+        Certificate of the chosen classifier; its ``n_candidates`` is K.
     cv_results_ : dict of lists
         One entry per setting: ``params``, ``prior`` (settings with the same number share a prior),
-        ``vote_error_bound``, ``gibbs_risk_bound``, ``empirical_gibbs_risk``, ``kl`` and ``fit_time`` in seconds; where
-        validation rows decide, also ``validation_error`` and ``validation_loss``, and bounds of the chosen one only.
+        ``vote_error_bound``, ``gibbs_risk_bound``, ``empirical_gibbs_risk``, ``kl`` and ``fit_time`` in seconds. If
+        validation rows decide, also ``validation_error`` and ``validation_loss``; bounds are then given for the chosen
+        setting only.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -218,10 +220,10 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
 
     def _choose_apart(self, fits: Sequence[CertificateMixin], X: Any, y: Any, given: dict[str, Any]) -> None:
-        """Choose on validation rows of the first part; the others' certificates are not shown, nor to be chosen by."""
+        """Choose on validation rows of the first part; the certificates of the other settings are not shown."""
         first = fits[0].bound_rows_
         if not all(np.array_equal(first, fitted.bound_rows_) for fitted in fits):
-            raise RuntimeError("settings that were to share their bound rows drew different ones; fit again.")
+            raise RuntimeError("settings that should share their bound rows have different ones; fit again.")
         figures = [validation_figures(fitted, X, y, given["sample_weight"], given["groups"]) for fitted in fits]
         errors, losses = zip(*figures, strict=True)
         keys = figures if self.choose_by == "vote" else list(zip(losses, errors, strict=True))
@@ -232,7 +234,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.cv_results_[name] = [value if i == self.best_index_ else None for i, value in enumerate(column)]
 
     def _candidates(self) -> tuple[list[dict[str, Any]], list[Any]]:
-        """Settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
+        """The settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
         from sklearn.model_selection import ParameterGrid
 
         if not isinstance(self.estimator, CertificateMixin):
@@ -244,7 +246,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         _check_grid(settings)
         seed = self.estimator.random_state
         if not isinstance(seed, (int, np.integer)):
-            # One seed for all: the parts and the random start are then the same, and a shared prior is trained alike.
+            # One seed for all: the parts and the initialisation are then the same, so a shared prior is the same.
             seed = drawn_seed(seed)
         base = clone(self.estimator).set_params(random_state=seed)
         return settings, [clone(base).set_params(**clone_values(params)) for params in settings]
@@ -257,7 +259,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _keep(self, best: CertificateMixin, params: dict[str, Any], n_settings: int) -> None:
         drawn = best.drawn_network_
         if drawn.certificate is not None:
-            # A drawn network is not covered for all posteriors at once: every setting counts, shared prior or not.
+            # The bound of a drawn network does not hold for all posteriors at once, so every setting counts.
             counted = for_candidates(drawn.certificate, n_settings * self.estimator.n_candidates)
             best.drawn_network_ = replace(drawn, certificate=counted)
         self.best_estimator_, self.best_params_ = best, params
@@ -265,7 +267,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_ = best.classes_
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The chosen classifier's output in [-1, 1]; positive for ``classes_[1]``. Several classes: their shares."""
+        """The output of the chosen classifier, as for `ABNetClassifier`."""
         return self._best().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -281,12 +283,12 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self._best().draw_network()
 
     def certify(self, X: Any, y: ArrayLike, **options: Any) -> Certificate:
-        """A certificate of the chosen classifier from rows that had no part in the search; options as of its own."""
+        """Certify the chosen classifier on rows held out from the search; options as for its own `certify`."""
         return self._best().certify(X, y, **options)
 
     @property
     def model_(self) -> Model:
-        """The chosen model in NumPy alone, with its certificate."""
+        """The chosen model with its certificate; it needs only NumPy."""
         return self._best().model_
 
     def save(self, path: str | Path) -> None:
@@ -317,7 +319,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def clone_values(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a setting, transformers cloned, so that no candidate shares one with another."""
+    """The values of a setting with cloned transformers, so that candidates do not share them."""
     return {name: clone(value, safe=False) for name, value in params.items()}
 
 
@@ -345,14 +347,14 @@ def _certificate(fitted: CertificateMixin, params: Mapping[str, Any]) -> Certifi
 
 
 def _check_priors(priors: Sequence[tuple[BAM, ...]], events: Sequence[str]) -> None:
-    """Refuse the result if settings that were counted as one prior did not train the same one."""
+    """Raise an error if settings that were counted as one prior did not train the same prior."""
     first: dict[str, tuple[BAM, ...]] = {}
     for prior, event in zip(priors, events, strict=True):
         shared = first.setdefault(event, prior)
         arrays, others = ([a for net in nets for a in (*net.weights, *net.biases)] for nets in (shared, prior))
         if len(arrays) != len(others) or not all(map(np.array_equal, arrays, others)):
             raise RuntimeError(
-                "settings that share a prior trained different ones, so that their certificates do not hold together: "
+                "settings that should share a prior trained different ones, so their certificates do not hold jointly: "
                 "was training interrupted, or is the preprocessor random? Give it a fixed seed and fit again."
             )
 

@@ -1,4 +1,4 @@
-"""`Settings`: the parameters of a classifier, checked once and with every "auto" resolved that needs no rows."""
+"""`Settings`: the checked parameters of a classifier, with every "auto" resolved that does not depend on the rows."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -43,19 +43,19 @@ __all__ = [
 Aggregations = Mapping[str, Callable[[int], Aggregation]]
 
 AGGREGATIONS: Aggregations = {"exact": lambda n_samples: Exact(), "ancestral": Ancestral, "uniform": Uniform}
-"""ABNet's aggregations by the values of the parameter `aggregation`, from `n_samples`."""
+"""ABNet's aggregations, by the value of the parameter `aggregation`, as functions of `n_samples`."""
 PBGNET: Aggregations = {"exact": lambda n_samples: PBGNet(), "sampled": SampledPBGNet}
 """PBGNet's."""
 CLOSED_FORM: Aggregations = {"exact": lambda n_samples: Exact(), "moments": Ancestral}
-"""Those of `CertifiedClassifier`: wide members learn as "ancestral" ones and are deployed in closed form."""
+"""Those of `CertifiedClassifier`: wide members are trained as "ancestral" and deployed in closed form."""
 
 AFFORDABLE = 2**26
-"""Products in a training step that "auto" still computes exactly: some milliseconds on one core."""
+"""Maximum number of products in a training step for which "auto" is exact: some milliseconds on one core."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How long and how fast networks learn; None leaves a number to the rules.
+    """Settings of the training; None means that a rule sets the value.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class TrainingSettings:
         return Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
 
     def batch(self, n_rows: int) -> int:
-        """Rows of a minibatch of one network, in a fit to so many rows."""
+        """Minibatch size of one network for this number of training rows."""
         if self.batch_size is None:
             return 64 if n_rows >= 20_000 else 32
         return min(self.batch_size, n_rows)
@@ -95,14 +95,14 @@ class TrainingSettings:
 
 @dataclass(frozen=True, eq=False)
 class MemberSettings:
-    """What a mixture is made of, as far as it was set; the paper's single network by default.
+    """Settings of a mixture; by default the paper's single network.
 
     Attributes
     ----------
     count : int or None
-        Number of members; None leaves it to the rules.
+        Number of members; None means that a rule sets it.
     teacher : None, str or classifier
-        "auto" leaves it to the rules.
+        "auto" means that a rule sets it.
     codes : {"auto", "thermometer", "none"}
     class_weight : None, "balanced" or mapping
     """
@@ -114,7 +114,7 @@ class MemberSettings:
 
     @property
     def alone(self) -> bool:
-        """Whether this may be one network that learns from the labels alone."""
+        """Whether this may be a single network trained on the labels only."""
         untaught = self.teacher is None or is_auto(self.teacher)
         return self.count in (None, 1) and untaught and self.codes in ("auto", "none") and self.class_weight is None
 
@@ -128,32 +128,32 @@ class Settings:
     estimator : str
         Name of the classifier's class.
     given : dict
-        Parameters that were set otherwise than by default, as text.
+        Parameters that differ from their defaults, as text.
     hidden : tuple of int or None
-        Widths of the hidden layers; None leaves them to the rules (`abnet.estimators.recipe`).
+        Widths of the hidden layers; None means that rules set them (`abnet.estimators.recipe`).
     aggregation : str
         A name in `aggregations`, or "auto".
     aggregations : mapping
-        From names to aggregations of so many samples.
+        Maps names to functions from `n_samples` to an aggregation.
     objective : {"bound", "loss"}
     split : bool
         Whether the prior is learned on a first part of the rows.
     frozen : bool
-        Whether the posterior is that prior, so that the bound rows certify only.
+        Whether the posterior is that prior, so that the bound rows are held out from training.
     share : float
-        Share of the rows in the first part.
+        Fraction of the rows in the first part.
     classes : array or None
-        All labels there may be; None for those of the first part.
+        All possible labels; None for those of the first part.
     several : bool
         Whether there may be more than two classes.
     code_length : int or None
-        Output neurons for several classes; None leaves it to the rules.
+        Number of output neurons for several classes; None means that a rule sets it.
     goal : Goal or None
-        What the answers have to achieve.
+        The goal of the answers.
     gaps : bool
         Whether NaN in plain arrays is a missing value.
     given_prior, first : Posterior or None
-        A prior that was given, and where training starts; None for a random one, and for the prior.
+        The given prior (None: a random one), and the initial weights of training (None: those of the prior).
     """
 
     estimator: str
@@ -194,13 +194,13 @@ class Settings:
             check_width(self.aggregations, self.hidden)
 
     def _names(self) -> tuple[str, ...]:
-        """Values of `aggregation`; only where any width can be certified is there something to choose."""
+        """Allowed values of `aggregation`; "auto" is one of them only if any width can be certified."""
         certified = [name for name, make in self.aggregations.items() if make(1).certified]
         return (*self.aggregations, "auto") if len(certified) > 1 else tuple(self.aggregations)
 
     @property
     def wide(self) -> str:
-        """The certified aggregation of networks that are too wide to be exact."""
+        """The certified aggregation for networks that are too wide for exact computation."""
         return next((name for name in ("ancestral", "moments") if name in self.aggregations), "exact")
 
     @property
@@ -212,7 +212,7 @@ class Settings:
 
     @property
     def prior(self) -> str:
-        """Where the prior comes from, in the paper's word."""
+        """The origin of the prior, as a certificate names it."""
         return self._source
 
     @property
@@ -224,11 +224,11 @@ class Settings:
         return self.aggregations[aggregation](self.n_samples)
 
     def is_mixture(self, n_classes: int) -> bool:
-        """Whether anything is asked for that one untaught network with one output is not."""
+        """Whether any setting needs a mixture: several members, a teacher, codes, weights or several classes."""
         return self.hidden is None or not self.members.alone or n_classes > 2
 
     def check_mixture(self, n_classes: int) -> None:
-        """The paper's own objectives and sampling have one network; what else was asked for is refused."""
+        """Raise a ParameterError for a mixture with objectives or aggregations that support one network only."""
         if self.training.warm_up or self.training.deviations or self.first is not None:
             raise ParameterError(
                 "{}, {} and {} are for one network with two classes.",
@@ -238,7 +238,7 @@ class Settings:
             return
         if self.hidden is None or n_classes > 2:
             raise ParameterError(
-                "{}, {} and {} are for one network with two classes: give {}.",
+                "{}, {} and {} are for one network with two classes: set {}.",
                 Parameter("prior", "init"), Parameter("objective", "loss"), Parameter("aggregation", "uniform"),
                 Parameter("hidden_layer_sizes"),
             )  # fmt: skip
@@ -248,7 +248,7 @@ class Settings:
         )
 
     def aggregation_of_one(self, hidden: tuple[int, ...], n_rows: int) -> str:
-        """The aggregation of one network: for "auto" exact where a training step is affordable."""
+        """The aggregation of one network; "auto" is exact if a training step is affordable."""
         if self.aggregation != "auto":
             return self.aggregation
         cost = exact_cost(hidden, self.training.batch(n_rows)) if max(hidden) <= exact.MAX_WIDTH else np.inf
@@ -259,13 +259,13 @@ class Settings:
         return "exact" if affordable else self.wide
 
     def aggregation_of_members(self, hidden: tuple[int, ...]) -> str:
-        """The aggregation of the members of a mixture: for "auto" exact up to ten neurons."""
+        """The aggregation of the members of a mixture; "auto" is exact up to ten neurons."""
         if self.aggregation != "auto":
             return self.aggregation
         return "exact" if max(hidden) <= 10 else self.wide
 
     def computes_risk(self, n_classes: int) -> bool:
-        """Whether the risk of the posterior will be computed, not sampled; False where that cannot be told yet."""
+        """Whether the risk of the posterior will be computed and not sampled; False if that is not yet known."""
         if self.aggregation != "auto" or self.hidden is None:
             return self.aggregation == "exact"
         if self.is_mixture(n_classes):
@@ -273,7 +273,7 @@ class Settings:
         return self.aggregation_of_one(self.hidden, 20_000) == "exact"
 
     def terms(self, n_layers: int) -> Terms:
-        """How the model is made, in the words of a certificate; `n_layers` of a network, the output's among them."""
+        """The terms of a certificate; `n_layers` is the number of layers, including the output layer."""
         trees = self.pbgnet and n_layers > 2
         return Terms(
             delta=self.delta, n_candidates=self.n_candidates, source=self._source,
@@ -282,19 +282,19 @@ class Settings:
 
 
 def is_auto(value: Any) -> bool:
-    """Whether a parameter is left to the rules."""
+    """Whether a parameter is "auto"."""
     return isinstance(value, str) and value == "auto"
 
 
 def check_width(aggregations: Aggregations, hidden: tuple[int, ...]) -> None:
-    """Refuse layers that the exact output is too wide for, with the other aggregations as the remedy."""
+    """Raise a ParameterError for layers too wide for the exact output; it names the other aggregations."""
     for layer, width in enumerate(hidden, start=1):
         if width > exact.MAX_WIDTH:
             others = {name: make(1).certified for name, make in aggregations.items() if name != "exact"}
             words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
             raise ParameterError(
                 "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
-                f"2^{exact.MAX_WIDTH} are taken). Use narrower layers, or sampling: {words}.",
+                f"2^{exact.MAX_WIDTH} are allowed). Use narrower layers, or sampling: {words}.",
                 layer, width, width, *(Parameter("aggregation", name) for name in others),
             )  # fmt: skip
 
@@ -319,7 +319,7 @@ def whole_or_none(name: str, value: Any) -> int | None:
 
 
 def checked_members(n_estimators: Any, teacher: Any, codes: Any, class_weight: Any) -> MemberSettings:
-    """The settings of a mixture, if they make sense."""
+    """The checked settings of a mixture."""
     count = whole_or_none("n_estimators", n_estimators)
     check_choice("codes", codes, ("auto", "thermometer", "none"))
     if isinstance(teacher, str):
@@ -328,14 +328,14 @@ def checked_members(n_estimators: Any, teacher: Any, codes: Any, class_weight: A
         name = Parameter("teacher")
         raise ParameterError("{} must be a classifier with predict_proba; got {!r}.", name, teacher)
     elif teacher is not None and (reason := fits_anew(teacher)):
-        raise ParameterError("{} has to be fitted anew on the first part, but {}.", Parameter("teacher"), reason)
+        raise ParameterError("{} must be refitted on the first part, but {}.", Parameter("teacher"), reason)
     if class_weight is not None and not isinstance(class_weight, Mapping):
         check_choice("class_weight", class_weight, ("balanced",))
     return MemberSettings(count, teacher, codes, class_weight)
 
 
 def checked_goal(goal: Any) -> Goal | None:
-    """The goal, if it is one."""
+    """The checked goal."""
     if goal is None or isinstance(goal, (TargetError, TargetRecall, TargetPrecision, Costs)):
         return goal
     raise ParameterError(
@@ -344,7 +344,7 @@ def checked_goal(goal: Any) -> Goal | None:
 
 
 def check_class_weight(class_weight: Any, classes: list[Any]) -> None:
-    """Refuse weights of classes that the model does not know: a misspelt name would leave its class at 1."""
+    """Raise a ParameterError for weights of unknown classes: a misspelt name would leave its class at weight 1."""
     if not isinstance(class_weight, Mapping):
         return
     strange = [label for label in class_weight if label not in classes]

@@ -8,12 +8,12 @@ __all__ = ["Streams", "seeds"]
 
 
 def seeds(seed: int, count: int) -> list[np.random.Generator]:
-    """Independent generators from one seed: what is drawn from one tells nothing about another."""
+    """Independent random generators from one seed."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]
 
 
 class Streams(NamedTuple):
-    """Generators of a fit: start, training, the predictor's draws, the certificates'. None tells of another."""
+    """Independent generators of a fit: initialisation, training, the predictor's draws, the certificates' draws."""
 
     start: np.random.Generator
     train: np.random.Generator
@@ -24,5 +24,6 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, seed: int) -> "Streams":
-        """The generators of the fit with this seed; the first child of the seed once drew the split."""
+        """The generators of a fit with this seed. The first child is skipped: an earlier version used it for the
+        split."""
         return cls(*seeds(seed, 7)[1:])

@@ -1,4 +1,4 @@
-"""Rows with labels, and groups if they have any: read from a table for a classifier, split at random, taken in part."""
+"""Labelled rows with their groups: read them from a table, split them at random, take some of them."""
 
 import sys
 from collections.abc import Sequence
@@ -41,13 +41,13 @@ def take(data: Labelled, rows: Any) -> Labelled:
 
 
 def two_random_parts(data: Labelled, fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Places of about ``fraction · n`` rows by what they hold, and of the rest; of whole groups, if there are any."""
+    """Indices of about ``fraction · n`` rows, chosen by a hash of their content, and of the rest; groups stay whole."""
     split = Split.of(row_hashes(data.X, data.y), fraction, seed, data.groups)
     return split.first, split.counted
 
 
 def check_roles(target: str, drop: Sequence[str], group: str | None, preparation: TablePreparation | None) -> None:
-    """Refuse columns that are named for two things at once: to be predicted, left out, or used as a feature.
+    """Raise a ParameterError for a column with two roles: target, group, dropped column or feature.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def check_roles(target: str, drop: Sequence[str], group: str | None, preparation
 
 
 def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
-    """An unfitted copy with a seed and a preparation of tables; settings that it would refuse are found at once.
+    """An unfitted copy with a seed and a preparation for tables; invalid settings raise an error at once.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def read_rows(
     max_learn_rows: int = sys.maxsize,
     at_least: int,
 ) -> tuple[Learning, NDArray[Any] | None]:
-    """Read a table, and take the target and the groups out of it; of a large one, the rows that learn.
+    """Read a table, and take the target and the groups out of it; of a large table, only the training rows.
 
     Parameters
     ----------
     classifier : certified classifier
-        Unfitted, from `for_tables`; it gets the classes of a target that is cut.
+        Unfitted, from `for_tables`; its `classes` are set if the target is cut into bins.
     source : TableSource
     target : str
         Column with the labels.
@@ -120,13 +120,13 @@ def read_rows(
     Raises
     ------
     ParameterError
-        If a column that was named is not in the table, or it is too large for groups.
+        If a named column is not in the table, or the table is too large for groups.
     TableError
-        If the table itself is of no use.
+        If the table itself cannot be used.
     """
     if group is not None and isinstance(bins, int):
         raise ParameterError(
-            "{} takes quantiles of rows, and rows of one group are not independent: give the cut points.",
+            "{} uses quantiles of rows, and rows of one group are not independent: pass the cut points.",
             Parameter("bins"),
         )
     preparation = classifier.preprocessor if isinstance(classifier.preprocessor, TablePreparation) else None
@@ -152,7 +152,7 @@ def read_rows(
 
 
 def _take_groups(part: Learning, group: str | None) -> tuple[Learning, NDArray[Any] | None]:
-    """The rows without the column that names their groups, and that column; nothing changes without a name."""
+    """Take the group column out of the rows; without a column name, nothing changes."""
     if group is None:
         return part, None
     check_named("group", [group], part.X.columns)

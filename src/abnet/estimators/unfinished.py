@@ -1,4 +1,4 @@
-"""A warning where training ended at its last epoch, while it still improved."""
+"""A warning if training was still improving at its last epoch."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -11,22 +11,22 @@ __all__ = ["UnfinishedWarning", "warn_of_unfinished"]
 
 
 class UnfinishedWarning(ParameterWarning, ConvergenceWarning):
-    """Training ended at its last epoch, while it still improved."""
+    """Training was still improving at its last epoch."""
 
 
 STILL = 0.02
-"""Share of the monitored value by which the last tenth of the epochs improves it, if more epochs are worth trying."""
+"""Relative improvement in the last tenth of the epochs above which more epochs are worth trying."""
 
 
 def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> None:
-    """Warn if a stage of training ended at its last epoch while what it monitored still improved.
+    """Warn if a stage of training ended at its last epoch while the monitored value was still improving.
 
     Parameters
     ----------
     curves : mapping
-        From the names of the stages to the monitored value at the start and after every epoch; smaller is better.
+        Maps the name of a stage to the monitored values at the start and after every epoch; smaller is better.
     max_iter : int
-        Epochs of a stage, at the most; the two halves of the prior's have half of them each.
+        Maximum number of epochs of a stage; the two halves of the prior's stage have half of them each.
 
     Examples
     --------

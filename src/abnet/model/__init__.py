@@ -9,11 +9,11 @@ metadata              ``2``; a reader refuses versions it does not know
 ``format_version``
 metadata ``config``   one JSON text: kind of predictor, class labels, feature names, preparation, calibration,
                       certificate, decision, card
-metadata ``sha256``   digest of the config and the tensors: a flipped bit is noticed. It is no signature: who can
+metadata ``sha256`` digest of the config and the tensors, which detects damage. It is not a signature: anyone who can
                       write the file can write the digest
 ====================  ========================================================================================
 
-Loading needs NumPy, SciPy and msgspec alone.
+Loading needs only NumPy, SciPy and msgspec.
 """
 
 from abnet.model.card import Card, Curve, Rival

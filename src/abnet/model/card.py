@@ -12,7 +12,7 @@ __all__ = ["Card", "Curve", "Rival"]
 
 
 class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a stage of training monitored: the value at the start and after every so many epochs."""
+    """Learning curve of a stage: the monitored value at the start and after every `every` epochs."""
 
     name: str
     every: int
@@ -24,7 +24,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rival(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another model, judged by its errors on rows that had no part in it.
+    """Another model for comparison, with the bound from its errors on held-out rows.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class Rival(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     bound : float
         Test-set (Clopper-Pearson) bound on its error.
     errors, n_examples : int
-        Errors counted, and the rows they were counted on.
+        Number of errors, and number of rows.
     base_rate : float or None
-        Share of these rows on which always answering their commonest class errs.
+        Majority-class error on these rows.
     n_candidates : int
-        Models among which one may choose by means of these rows: as many as the fit was told of.
+        Number of models among which one may be chosen with these rows, as given to the fit.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Rival(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a model was made; what is not known is None or empty.
+    """How a model was made; unknown fields are None or empty.
 
     Attributes
     ----------
@@ -57,15 +57,15 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     version : str
         Of abnet.
     command : str
-        What was typed to fit it.
+        The command line of the fit.
     settings : dict
-        Parameters that were set otherwise than by default, each as the text that sets it again.
+        Parameters that differ from their defaults, each as Python source text.
     seed : int
-        As ``random_state`` it repeats the fit.
+        Pass it as ``random_state`` to repeat the fit.
     recipe : str
-        How a mixture was made, in words.
+        How a mixture was made, as text.
     parameters : dict
-        What "auto" stood for, of a mixture.
+        The values that "auto" was resolved to, for a mixture.
     sizes : tuple of int
         ``(d_0, d_1, …, d_L)`` of the network, or of each member.
     aggregation, objective, prior, posterior : str
@@ -73,19 +73,19 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     target, group : str
         Columns of the labels and of the groups.
     cuts : tuple of float
-        Where the numbers of the target were cut into classes; empty for a target of labels.
+        Points at which a numeric target was cut into classes; empty for a target of labels.
     n_training_rows, n_training_groups : int
-        Rows, and groups of rows, given to `fit`.
+        Number of rows, and of groups, passed to `fit`.
     n_counted_rows : int
-        Further rows of a large table that were counted only.
+        Number of further rows of a large table that were streamed to certify the model.
     data_fingerprint : str
         Of the prepared rows with their labels.
     row_filter : RowFilter
-        Finds rows that the model learned from.
+        Filter to recognise training rows.
     background : tuple of tuples of float
-        Some prepared rows of the first part, for explanations to compare with.
+        Some prepared rows of the first part, as background for explanations.
     bound_estimate : float
-        The Gibbs bound where it is only an estimate.
+        The Gibbs bound if it is only an estimate.
     rivals : tuple of Rival
     """
 
@@ -119,7 +119,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise ValueError(f"cut points must be finite and increasing; got {self.cuts}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values of what is known, ready for JSON; ValueError for anything that `from_dict` would refuse.
+        """The known fields as plain values for JSON; raises a ValueError for anything that `from_dict` would reject.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @staticmethod
     def from_dict(record: Any) -> "Card":
-        """The card that `to_dict` was called on; ValueError for anything that it would not have written."""
+        """Read the result of `to_dict`; raises a ValueError for anything else."""
         try:
             return msgspec.convert(record, Card)
         except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""One model in one file: its arrays and one JSON text, strict when read, with a digest of everything."""
+"""Model files: the arrays and one JSON text, with a digest of everything; reading is strict."""
 
 import hashlib
 import json
@@ -35,8 +35,8 @@ _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1", 
 def pack(arrays: dict[str, NDArray[Any]], texts: dict[str, str]) -> bytes:
     """The bytes of a safetensors file, always the same for the same content.
 
-    Written here, since the library orders the texts at random, and takes the memory of an array as it lies: one in
-    Fortran order would come back with its values at other places.
+    The safetensors library is not used for writing, because it orders the metadata at random and ignores the memory
+    order of arrays: an array in Fortran order would be stored wrongly.
     """
     header: dict[str, Any] = {"__metadata__": texts}
     content = b""
@@ -55,9 +55,9 @@ def pack(arrays: dict[str, NDArray[Any]], texts: dict[str, str]) -> bytes:
 
 
 def unpack(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Arrays, each in memory of its own, and texts; ValueError if the file is truncated, damaged or foreign.
+    """Read arrays, each in its own memory, and texts; raises a ValueError for a truncated, damaged or other file.
 
-    Nothing is allocated that the file itself does not fill.
+    It never allocates more memory than the size of the file.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -83,7 +83,7 @@ def _array(file: Any, name: str) -> NDArray[Any]:
     dtype = _DTYPES.get(file.get_slice(name).get_dtype())
     if dtype is None:
         raise ValueError(f"the array {name[:60]!r} has a type that no model has.")
-    # A copy is aligned, and lies in memory as training left it: both decide about the last bit of a product.
+    # A copy is aligned and contiguous, as after training: both affect the last bit of a product.
     return np.array(file.get_tensor(name), dtype, order="C", copy=True)
 
 
@@ -133,7 +133,7 @@ def config_text(model: Model) -> str:
 
 
 def parse_config(text: str) -> dict[str, Any]:
-    """The dictionary in a text that `config_text` wrote; ValueError for other keys or numbers that are not finite.
+    """Parse the result of `config_text`; raises a ValueError for other keys, or numbers that are not finite.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def _finite(text: str) -> float:
 
 
 def _model(config: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
-    """The model of a parsed config and arrays, every part of it checked."""
+    """The model from a parsed config and arrays; every part is checked."""
     calibration, record = config["calibration"], config["preparation"]
     preparation: Any = None if record is None else preparation_from_dict(record)
     return Model(
@@ -204,13 +204,13 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     model : Model
         ``clf.model_`` of a fitted classifier.
     path : path
-        A file of that name is replaced in one step.
+        An existing file is replaced atomically.
 
     Raises
     ------
     ValueError
-        If something in the model is not plain numbers or text: a preprocessor of another kind, labels that are
-        dates.
+        If a part of the model cannot be stored as plain numbers and text, such as a preprocessor of another library or
+        labels that are dates.
     OSError
         If the file cannot be written there.
 
@@ -232,10 +232,10 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model from a file that `save` wrote; it gives the same predictions, bit for bit.
+    """Read a model from a file written by `save`; its predictions are the same bit for bit.
 
-    Runs no code from the file, and imports neither JAX nor scikit-learn. The bounds of a certificate are computed again
-    from what was observed, so that a file cannot claim a better one than its own record earns.
+    No code from the file is run, and neither JAX nor scikit-learn is imported. The bounds of a certificate are
+    recomputed from its counts, so a file cannot claim a better bound than its counts support.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ValueError
-        If the file is truncated, damaged, altered, foreign, or of a later version; the message names the file.
+        If the file is truncated, damaged, altered, of another kind or of a later version; the message names the file.
     FileNotFoundError
         If there is no such file.
     """
@@ -282,7 +282,7 @@ def _checked_config(arrays: dict[str, Any], texts: dict[str, str]) -> dict[str, 
 
 
 def _check_width(model: Model) -> None:
-    """Refuse a preparation, feature names or a decision that do not fit the predictor."""
+    """Raise a ValueError for a preparation, feature names or a decision that do not match the predictor."""
     found, what = model.preparation.n_features_out, "its preparation makes"
     if isinstance(model.preparation, Unprepared) and model.feature_names is not None:
         found, what = len(model.feature_names), "it names"

@@ -1,4 +1,4 @@
-"""`Model`: what `fit` makes, `save` writes, `load` reads, and everything that is done with a model takes."""
+"""`Model`: a fitted classifier, as made by `fit`, written by `save` and read by `load`."""
 
 import os
 from dataclasses import dataclass, field
@@ -28,23 +28,23 @@ __all__ = ["FittedClassifier", "Model", "model_of"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A fitted classifier that needs no training library.
+    """A fitted classifier that predicts without JAX.
 
     Parameters
     ----------
     predictor : Predictor
-        Scores of prepared rows.
+        Computes the scores of prepared rows.
     labels : Labels or array of labels
-        Of two labels the first stands for -1, the second for +1.
+        With two labels, the first stands for -1 and the second for +1.
     preparation : Preparation, or fitted transformer, optional
-        From the caller's rows to the network's inputs; without it, rows stay as they are.
+        Maps input rows to the network's inputs; by default rows are used unchanged.
     feature_names : tuple of str, optional
         Columns in the order of training.
     calibration : Calibration, optional
-        From shares of the vote to probabilities; without it they are the same.
+        Maps shares of the vote to probabilities; by default they are the same.
     certificate : Certificate, optional
     decision : Decision
-        From scores to answers; the plain vote by default.
+        Maps scores to answers; the plain vote by default.
     card : Card
         How the model was made.
 
@@ -72,7 +72,7 @@ class Model:
         object.__setattr__(self, "preparation", as_preparation(self.preparation, self.n_inputs))
         if self.labels.n_classes != self.predictor.n_classes:
             told, labels = self.predictor.n_classes, self.labels.n_classes
-            raise ValueError(f"the scores tell {told} classes apart, but there are {labels} labels.")
+            raise ValueError(f"the predictor has {told} classes, but there are {labels} labels.")
 
     @property
     def n_classes(self) -> int:
@@ -86,28 +86,28 @@ class Model:
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels; of two the one of -1 first."""
+        """The labels; with two labels, the one of -1 first."""
         return self.labels.classes
 
     @property
     def certificate_(self) -> Certificate | None:
-        """The certificate that came out of training, if any."""
+        """The certificate of the fit, if any."""
         return self.certificate
 
     @property
     def feature_names_in_(self) -> tuple[str, ...] | None:
-        """Names of the columns, if training knew them."""
+        """Names of the columns, if they were known in training."""
         return self.feature_names
 
     def features(self, X: Any) -> Inputs:
-        """The network's inputs for the caller's rows; codes are not written out.
+        """The network's inputs for input rows; codes are not written out.
 
-        Rows are an array, a frame, a record of columns, a dict (one row) or a list of dicts.
+        Rows may be an array, a frame, a dict of columns, a dict (one row) or a list of dicts.
         """
         return self.preparation.inputs(self.in_order(self.from_dicts(X)))
 
     def from_dicts(self, X: Any) -> Any:
-        """Rows that are dicts as columns by name, or as an array; anything else as it is."""
+        """Convert rows that are dicts to columns by name, or to an array; anything else is unchanged."""
         names = [column.name for column in self.preparation.columns] or self.feature_names or ()
         return as_columns(X, names, by_name=self.preparation.by_name)
 
@@ -116,7 +116,7 @@ class Model:
         return np.asarray(made) if isinstance(made := self.features(X), CodedRows) else made
 
     def in_order(self, X: Any) -> Any:
-        """A frame's columns in the order of training, unless they are found by name; one missing is an error."""
+        """The columns of a frame in the order of training, unless they are found by name; raises if one is missing."""
         names = self.feature_names
         if names is None or isinstance(X, np.ndarray) or self.preparation.by_name:
             return X
@@ -133,7 +133,8 @@ class Model:
         return X[[X.columns[found.index(name)] for name in names]]
 
     def scores(self, X: Any) -> NDArray[np.float64]:
-        """The score ``F(x)`` of every row; positive for ``classes_[1]``. Several classes: their shares of the vote."""
+        """The score ``F(x)`` of every row, positive for ``classes_[1]``; for several classes their shares of the
+        vote."""
         return self.predictor.scores(self.features(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -141,9 +142,9 @@ class Model:
         return self.scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The answer to every row: by default the vote's label, ``sgn(F(x))`` or the class with the largest share.
+        """Predict labels by the model's decision: by default the vote, ``sgn(F(x))`` or the largest share.
 
-        None for a row that a decision to abstain leaves without an answer.
+        None for a row on which the decision abstains.
         """
         return self.vote(X) if self.decision == ARGMAX else self.answers_from_scores(self.scores(X))
 
@@ -155,11 +156,11 @@ class Model:
         return np.array([*self.classes_.tolist(), None], object)[codes]
 
     def vote(self, X: Any) -> NDArray[Any]:
-        """The label with the largest share of the vote, whatever the decision."""
+        """The label with the largest share of the vote, without the decision."""
         return self.labels.decode(self.predictor.votes(self.features(X)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes, shape (n, K): the shares of the vote, calibrated if the model knows how."""
+        """Probabilities of the classes, shape (n, K): shares of the vote, calibrated if the model has a calibration."""
         self.check_shares()
         return self.probabilities_from_scores(self.scores(X))
 
@@ -179,16 +180,16 @@ class Model:
         return shares if self.calibration is None else self.calibration.apply(shares)
 
     def shares_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`vote_share` of rows with these scores; ValueError where a score is no share of votes."""
+        """`vote_share` of rows with these scores; raises a ValueError if scores are not shares of the vote."""
         self.check_shares()
         return shares_of(scores)
 
     def check_shares(self) -> None:
-        """ValueError if this model has scores but no probabilities."""
+        """Raise a ValueError if this model has no probabilities."""
         if not self.predictor.shares:
             raise ValueError(
                 f"a model of kind {type(self.predictor).__name__} gives no probabilities, because its scores are not "
-                "shares of a vote: ask for labels (predict) or scores (decision_function)."
+                "shares of a vote: use predict for labels or decision_function for scores."
             )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -198,7 +199,7 @@ class Model:
         save(self, path)
 
     def explain(self, X: Any, *, background: Any = None, seed: int = 0) -> "Explanation":
-        """The columns that moved what is said of each row, and the regions that it falls in: see `abnet.explain`."""
+        """Explain predictions: the contribution of each column, and the regions of each row. See `abnet.explain`."""
         from abnet.explanation.row_explanation import explain
 
         return explain(self, X, background=background, seed=seed)
@@ -222,7 +223,7 @@ class Model:
         return f"{type(self.predictor).__name__} of {self.n_inputs:,} inputs; classes: {names}"
 
     def __repr__(self) -> str:
-        """A few lines: what it is, what is certified, how it decides, and how it was made."""
+        """A few lines: kind, certificate, decision, and how it was made."""
         lines, card = [self._about()], self.card
         if self.certificate is not None and self.certificate.vote_error_bound is not None:
             facts = self.certificate.facts
@@ -239,7 +240,7 @@ class Model:
         return f"Model({body})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it is, and its certificate; its arrays are long, and nothing to read."""
+        """For notebooks: kind and certificate, without the arrays."""
         from abnet.certificates.sentences import fitted_html
 
         return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
@@ -247,7 +248,7 @@ class Model:
 
 @runtime_checkable
 class FittedClassifier(Protocol):
-    """What has a model: a fitted classifier of this library, or a search."""
+    """An object with a model: a fitted classifier of this library, or a search."""
 
     @property
     def model_(self) -> Model:
@@ -255,7 +256,7 @@ class FittedClassifier(Protocol):
 
 
 def model_of(given: Model | FittedClassifier) -> Model:
-    """The model itself, or that of a fitted classifier.
+    """Return a model unchanged, or the model of a fitted classifier.
 
     Examples
     --------

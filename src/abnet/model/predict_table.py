@@ -1,4 +1,4 @@
-"""`predict_table`: labels for the rows of a table, streamed from one file to another."""
+"""`predict_table`: predict the rows of a table, streaming from one file to another."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ class SkippedRow:
 
 @dataclass(frozen=True)
 class PredictedTable:
-    """What `predict_table` wrote.
+    """Result of `predict_table`.
 
     Attributes
     ----------
@@ -51,17 +51,17 @@ class PredictedTable:
         Rows of each predicted class; "(no answer)" where the model abstains, "(skipped)" where a row could not be read.
     skipped : tuple of SkippedRow
     unseen : tuple of Unseen
-        Values that training never saw.
+        Values that do not occur in the training rows.
     ignored_columns, empty_columns : tuple of str
-        Columns that the model does not use; columns that it uses and that have no value in any row.
+        Columns that the model does not use; columns that it uses but that have no value in any row.
     notes : tuple of str
-        What a user should know about the table.
+        Notes about the table for the user.
     output : str or None
         The file that was written.
     replaced : bool
         Whether it replaced an older one.
     frame : polars.DataFrame or None
-        The predictions, where no output was named.
+        The predictions, if no output was given.
     """
 
     n_rows: int
@@ -101,7 +101,8 @@ def predict_table(
 ) -> PredictedTable:
     """Predict the rows of a table, in their order.
 
-    Columns are found by name; their order and further columns do not matter. Tables larger than memory stream through.
+    Columns are found by name; their order does not matter, and further columns are ignored. Tables larger than memory
+    are streamed.
 
     Parameters
     ----------
@@ -109,22 +110,24 @@ def predict_table(
     table : path, frame, or iterable of frames
         A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas.
     output : path or text stream, optional
-        A file appears under its name when it is complete. Without an output, the result holds the predictions.
+        A file appears when it is complete. Without an output, the result contains the predictions.
     proba : bool
         Add the probability of each class.
     keep : sequence of str
         Columns to pass through, such as an id; "all" keeps every column.
     vote : bool
-        Give the plain vote. By default the model's certified decision is applied: no answer where it is not sure
-        enough, or the threshold of a target or of costs; a model without one votes.
+        Whether to predict the plain vote. By default the model's certified decision is applied, if it has one: it may
+        abstain, or use the threshold of a target or of costs.
     unseen : {"warn", "error"}
-        Values that training never saw: treat them as unknown or missing, or refuse the row.
+        What to do with values that do not occur in the training rows: treat them as unknown or missing, or raise an
+        error.
     on_error : {"stop", "skip"}
-        A row that cannot be read is an error, or has an empty prediction and is listed in ``skipped``.
+        What to do with a row that cannot be read: raise an error, or leave its prediction empty and list it in
+        ``skipped``.
     form : {"csv", "json"}
         CSV, or one JSON object per row.
     progress : callable, optional
-        Takes the share of the table that is done, between 0 and 1.
+        Called with the fraction of the table that is done.
 
     Examples
     --------
@@ -171,7 +174,7 @@ Writer = Callable[["polars.DataFrame", NDArray[np.intp], "NDArray[np.float64] | 
 
 @dataclass
 class _Job:
-    """One pass over a table; what it has met so far."""
+    """One pass over a table, and its state so far."""
 
     model: Model
     proba: bool

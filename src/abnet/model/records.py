@@ -1,4 +1,4 @@
-"""Rows as dicts, as services get them: one dict is a row, a list of dicts are rows."""
+"""Rows as dicts, as in web services: one dict is a row, a list of dicts are rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,15 +9,15 @@ __all__ = ["as_columns"]
 
 
 def as_columns(X: Any, names: Sequence[str], *, by_name: bool) -> Any:
-    """Rows that are dicts as a record of columns, or as an array in the order of `names`; anything else as it is.
+    """Convert rows that are dicts to a dict of columns, or to an array; any other X is returned unchanged.
 
     Parameters
     ----------
     X : anything
-        A dict whose values are no lists is one row, a list of dicts are rows. Their order of names does not matter,
-        nor do names that the model does not read.
+        A dict whose values are not lists is one row; a list of dicts are rows. The order of the names does not matter,
+        and names that the model does not use are ignored.
     names : sequence of str
-        Columns that the model reads, in order; if there are none, they are unknown.
+        Columns that the model uses, in order; empty if they are unknown.
     by_name : bool
         Whether the model's preparation finds columns by their names.
 

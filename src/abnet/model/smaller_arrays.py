@@ -1,7 +1,7 @@
-"""Arrays of float64 in fewer bytes where that loses nothing: as float32, or as whole numbers of one byte with a step.
+"""Lossless storage of float64 arrays in fewer bytes: as float32, or as int8 multiples of a step.
 
-A float32 holds weights as training left them. Weights that were rounded to a few bits for each neuron
-(`Moments.rounded`) are multiples of a power of two, their step: one byte each.
+Trained weights are float32 numbers. Weights that were rounded to a few bits per neuron (`Moments.rounded`) are
+multiples of a power of two, the step, and take one byte each.
 """
 
 from typing import Any
@@ -14,11 +14,11 @@ from abnet.predictors.steps import steps_of
 __all__ = ["STEP", "shrunk", "restored"]
 
 STEP = ".step"
-"""What the name of an array of steps ends in."""
+"""Suffix of the name of an array of steps."""
 
 
 def shrunk(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays as a file holds them; `restored` gives the same numbers back.
+    """The arrays as stored in a file; `restored` returns the same numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`inspect_file`: what a model file, or a certificate that was saved by itself, holds."""
+"""`inspect_file`: the contents of a model file, or of a separately saved certificate."""
 
 import os
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["InspectedFile", "inspect_file"]
 
 @dataclass(frozen=True)
 class InspectedFile:
-    """What a file holds; its certificate was computed again from what it records.
+    """Contents of a file; the bounds of its certificate were recomputed from its counts.
 
     Attributes
     ----------
@@ -30,9 +30,9 @@ class InspectedFile:
     kind : {"model", "certificate", "estimate"}
     model : Model or None
     certificate : Certificate, Estimate or None
-        That of the model, or the file itself.
+        The certificate of the model, or the one in the file.
     columns : tuple of (str, str)
-        Each column that the model reads, and how it is read, in words.
+        Each column that the model uses, and how it is read, as text.
     column_notes : tuple of str
         Remarks about the columns.
     notes : tuple of str
@@ -48,7 +48,7 @@ class InspectedFile:
     notes: tuple[str, ...] = ()
 
     def promise(self, *, details: bool = False) -> str:
-        """The certificate in words, or why there is none."""
+        """The certificate as text, or why there is none."""
         if self.certificate is None:
             return "This file has no certificate: no theorem covers the way the model was trained."
         if isinstance(self.certificate, Estimate):
@@ -56,11 +56,11 @@ class InspectedFile:
         return self.certificate.describe(details=details)
 
     def facts(self) -> dict[str, str]:
-        """What a person wants to know about a model, in a few words for each; empty for a certificate."""
+        """Main facts about a model, each as a short text; empty for a certificate."""
         return {} if self.model is None else _facts(self.model)
 
     def column_lines(self) -> list[str]:
-        """The columns for a person: those that are read in the same way share a line."""
+        """The columns as text; columns that are read in the same way share a line."""
         alike: dict[str, list[str]] = {}
         for name, words in self.columns:
             alike.setdefault(words, []).append(name)
@@ -86,7 +86,7 @@ class InspectedFile:
 
 
 def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
-    """Read a model file, or a certificate or estimate in JSON, check it in full, and say what it holds.
+    """Read and check a model file, or a certificate or estimate in JSON, and return its contents.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
 
 
 def _unchecked(certificate: Certificate) -> tuple[str, ...]:
-    """Name the statements that could not be computed again: betting needs the losses one by one."""
+    """A note about statements that could not be recomputed: betting needs every single loss."""
     left = [about for about, how in certificate.check().items() if how == "attainable"]
     return (f"not recomputed, because the file does not keep single losses: {', '.join(left)}",) if left else ()
 

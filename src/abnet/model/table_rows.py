@@ -1,4 +1,4 @@
-"""Rows of a table as a model reads them: batches of any table, prepared, with the values that training never saw."""
+"""Read the rows of a table for a model: batches of any table, prepared, and values that are new to the model."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +26,7 @@ ModelOrPath = Model | FittedClassifier | str | os.PathLike[str]
 
 
 def as_model(model: ModelOrPath) -> Model:
-    """The model itself, that of a fitted classifier, or the one in a file."""
+    """Return a model unchanged, the model of a fitted classifier, or the model in a file."""
     return load(model) if isinstance(model, (str, os.PathLike)) else model_of(model)
 
 
@@ -45,7 +45,7 @@ def frames_of(
         A CSV, TSV or Parquet file (``-`` is standard input), or frames of Polars or pandas, or records of columns.
     rows : int, optional
     progress : callable, optional
-        Takes the share of the table that was read so far, between 0 and 1.
+        Called with the fraction of the table that has been read.
     ragged : dict, optional
         As in `abnet.tables.batches`.
 
@@ -74,7 +74,7 @@ def whole_table(table: Any) -> "polars.DataFrame":
 
 
 def prepared(model: Model, frame: Table) -> tuple[Inputs, list[Unseen]]:
-    """Inputs of the network for every row, codes not written out, and the values that training never saw."""
+    """Inputs of the network for every row, without writing out codes, and values that do not occur in training."""
     return model.preparation.read(frame, model.feature_names)
 
 

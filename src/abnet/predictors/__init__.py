@@ -1,1 +1,1 @@
-"""Fitted predictors in NumPy and SciPy alone: what is deployed, and what is certified."""
+"""Fitted predictors, which need only NumPy and SciPy; they are what is deployed and certified."""

@@ -115,7 +115,7 @@ class Compact(Predictor):
         return lambda rows: _mean_value(H, layer.arguments(rows))
 
     def votes(self, features: Any, *, threads: int = 1) -> NDArray[np.intp]:
-        """The codes that `scores` speak for, from single precision where that is sure of them."""
+        """The predicted class codes, computed in single precision where its error bound allows."""
         matrix = as_matrix(features, self.n_inputs)
         slack = self._single_precision_slack(matrix)
         if hasattr(matrix, "tocsr") or slack > MOST_SLACK:
@@ -123,19 +123,20 @@ class Compact(Predictor):
         scores = self._single_precision_scores(matrix, threads)
         if not np.isfinite(scores).all():
             return super().votes(matrix, threads=threads)
-        # One score is off by the slack, the distance of two by twice as much.
+        # The error of one score is at most the slack, that of a difference of two scores at most twice the slack.
         votes, unsure = winners(scores), lead(scores) <= slack * scores.ndim
         votes[unsure] = super().votes(matrix[unsure])
         return votes
 
     def _single_precision_slack(self, X: Any) -> float:
-        """How far scores in float32 may be off. Of codes one sum is looked up for each feature, rounded once itself."""
+        """Error bound of scores in float32. For codes, one sum per feature is looked up, which is itself rounded
+        once."""
         terms = X.features.shape[1] + len(X.reached) + 2 if isinstance(X, CodedRows) else None
         errors = [single_precision_error(W, b, terms=terms) for W, b in zip(self.W, self.b, strict=True)]
         return float(np.mean(errors)) + 1e-6
 
     def _single_precision_scores(self, X: Any, threads: int) -> NDArray[np.float64]:
-        """Scores in float32, off by no more than the slack."""
+        """Scores in float32, with an error of at most the slack."""
         coded = isinstance(X, CodedRows)
         scorer: Any = self.coded_scorer(X.counts, np.float32) if coded else self._dense_scorer(np.float32)
         members, width = self.b.shape

@@ -1,4 +1,4 @@
-"""`InMemory`: networks read by an aggregation that the library does not know. It predicts, and no file holds it."""
+"""`InMemory`: predictor for a user-defined aggregation. It predicts, but cannot be saved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ __all__ = ["InMemory"]
 
 @dataclass(frozen=True, eq=False)
 class InMemory(Predictor):
-    """The mean output of some networks under an aggregation of the user's own.
+    """The mean output of some networks under a user-defined aggregation.
 
-    An aggregation that says it is certified and draws nothing says that its output is the expected answer of a draw.
+    If the aggregation is certified and does not sample, its output is the expected output of a draw.
 
     Parameters
     ----------
     aggregation : Aggregation
-        One that draws nothing: its `output` takes NumPy arrays in float64 and gives what `numpy.asarray` reads.
+        It must not sample; its `output` takes NumPy arrays in float64, and returns an array.
     networks : tuple of BAM
     words : int8 array (K, c), optional
         Code words of several classes.
@@ -55,12 +55,12 @@ class InMemory(Predictor):
         return 2 if self.words is None else len(self.words)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """None are enough: refused, with the way out."""
+        """Raises a ValueError, because the code of the aggregation cannot be stored."""
         self._refuse()
 
     @staticmethod
     def from_arrays(arrays: Arrays) -> "InMemory":
-        """There are no files of it."""
+        """Raises a ValueError, because this predictor is never in a file."""
         raise ValueError("a model with an aggregation of the user's own is not in any file.")
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:

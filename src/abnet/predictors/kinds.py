@@ -1,4 +1,5 @@
-"""The kinds of predictors by their names in files. A file chooses among these, so it has nothing else imported."""
+"""The kinds of predictors by their names in files. A file can only name one of these, so it cannot import other
+code."""
 
 from importlib import import_module
 
@@ -22,15 +23,15 @@ def kinds() -> tuple[str, ...]:
 
 
 def register(kind: str, home: str) -> None:
-    """Let files hold a further class of predictor.
+    """Register a further class of predictors for model files.
 
     Parameters
     ----------
     kind : str
-        Name in the file; it stays for ever.
+        Name in the file; it must never change.
     home : str
-        ``module:class`` of a `Predictor`, whose ``from_arrays`` builds it from what ``arrays()`` gave, and raises
-        ValueError for anything else.
+        ``module:class`` of a `Predictor`, whose ``from_arrays`` rebuilds it from the result of ``arrays()``, and raises
+        a ValueError for anything else.
     """
     if _HOMES.setdefault(kind, home) != home:
         raise ValueError(f"the kind {kind!r} is taken by {_HOMES[kind]}.")

@@ -21,7 +21,7 @@ __all__ = ["Affine", "Layers", "Ramp", "Step", "first_nonnegative"]
 class Affine:
     """``(a - centre) · scale + shift`` for each unit; the output layer.
 
-    The centre is kept apart from the shift so that a = centre gives exactly the shift, as in evaluation mode.
+    Centre and shift are separate, so that a = centre gives exactly the shift, as in evaluation mode.
     """
 
     centres: NDArray[np.float64]
@@ -61,8 +61,8 @@ class Step:
     def from_affine(affine: Affine) -> "Step":
         """``sgn(affine(a))`` as a threshold test, equal to it for every float64 number a, ties included.
 
-        In real numbers the threshold is ``μ - β sqrt(σ² + ε)/γ``, reversed for γ < 0. Rounding can put that on the
-        wrong side of a tie, so the first float that passes is searched for. A unit with γ = 0 is constant.
+        In exact arithmetic the threshold is ``μ - β sqrt(σ² + ε)/γ``, reversed for γ < 0. Rounding can put it on the
+        wrong side of a tie, so the smallest float that passes is found by search. A unit with γ = 0 is constant.
         """
         flips = sgn(affine.scales)
         return Step(flips.astype(np.int8), first_nonnegative(lambda a: affine(flips * a), len(flips)))

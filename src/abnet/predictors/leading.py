@@ -1,4 +1,4 @@
-"""The leading hidden layer, where the data meet the network, in single or double precision as the arrays are."""
+"""The leading hidden layer, in single or double precision, depending on the arrays."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ __all__ = ["leading_arguments", "leading_means", "leading_scores", "leading_weig
 
 
 def leading_weights(network: BAM) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``W_1`` and ``b_1`` in C order: a file keeps that order, and the order may change the last bit of a product."""
+    """``W_1`` and ``b_1`` in C order, as in a file: the memory order may change the last bit of a product."""
     return np.ascontiguousarray(network.weights[0]), np.ascontiguousarray(network.biases[0])
 
 

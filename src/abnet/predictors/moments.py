@@ -1,4 +1,4 @@
-"""`Moments`: networks by means and variances, as if the units of a layer were independent Gaussians; no paths."""
+"""`Moments`: wide networks in closed form, by means and variances, as if the units of a layer were independent."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,14 +24,13 @@ __all__ = ["LayerMoments", "Moments", "layer_moments", "one_of_several", "poster
 
 @dataclass(frozen=True, eq=False)
 class Moments(Predictor):
-    """Wide members in closed form, a deterministic predictor of its own: the mean of the members' ``v_L``.
+    """Wide members in closed form, as a deterministic predictor: the mean of the members' ``v_L``.
 
     ``v_1 = erf((W_1 x + b_1)/sqrt(2(‖x‖² + 1)))`` and, for l ≥ 2, ``v_l = erf((W_l v_{l-1} + b_l)/sqrt(2 s_l²))`` with
-    ``s_l² = d_{l-1} + 1 + e + Σ_i W_li² (1 - v_{l-1,i}²)``. The variance is exact for one hidden layer, normality is
-    not, and the outputs are not independent: bounds for the posterior do not cover it, those from held-out rows do.
-
-    Several classes: the code table's multilinear extension at ``v_L``; without code words, one output for each class,
-    `one_of_several` (EBP).
+    ``s_l² = d_{l-1} + 1 + e + Σ_i W_li² (1 - v_{l-1,i}²)``. With one hidden layer the variance is exact, but the normal
+    approximation is not, and the outputs are not independent. So bounds for the posterior do not cover this predictor;
+    bounds from held-out rows do. For several classes it is the multilinear extension of the code table at ``v_L``;
+    without code words there is one output per class, `one_of_several` (EBP).
 
     Parameters
     ----------
@@ -81,10 +80,10 @@ class Moments(Predictor):
             raise ValueError(f"the extra variance e must be 0 or above; got {self.e}.")
 
     def rounded(self, bits: int = 8) -> "Moments":
-        """The same with the weights of the first layer rounded: another predictor, close to this one, to be certified.
+        """The predictor with rounded weights in the first layer: a different predictor, which has to be certified.
 
-        They take most of a file, and their posterior has a standard deviation of 1: what they lose is far below that.
-        With 8 bits a weight is one byte of the file, and what thermometer codes add are whole numbers.
+        These weights take most of a file, and the rounding error is far below their posterior standard deviation of 1.
+        With 8 bits a weight takes one byte, and the contributions of thermometer codes are integers.
         """
         return replace(self, weights=(rounded_to(bits, self.weights[0]), *self.weights[1:]))
 
@@ -125,7 +124,7 @@ class Moments(Predictor):
 
     @cached_property
     def _code_table(self) -> NDArray[np.float64]:
-        """The class of each corner of the outputs; made once, since small batches of rows would wait for it."""
+        """The class of each corner of the outputs; computed once, because small batches would wait for it."""
         assert self.words is not None
         return decode_table(self.words)
 

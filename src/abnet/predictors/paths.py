@@ -1,4 +1,4 @@
-"""`Paths`: networks of any width by the mean of a fixed set of sampled paths."""
+"""`Paths`: networks of any width, by the mean output of a fixed set of sampled paths."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Paths(Predictor):
     """Aggregations of any width and depth: mean output of T ancestral paths of each member, whose randomness is fixed.
 
     A neuron with Gaussian weights outputs ``sgn(z + ε)``, ``ε ~ N(0, 1)`` (`abnet.aggregation.ancestral`). Path t has
-    one ε for each hidden neuron, drawn once, independently of all data, and kept: for every single x the outputs of the
-    paths are independent and have the mean ``F_A(x)``, and the score of a row depends on that row alone.
-    `abnet.bounds.sampled` says what is promised for it.
+    one ε for each hidden neuron, drawn once, independently of all data, and kept. For every x the outputs of the paths
+    are independent with mean ``F_A(x)``, and the score of a row depends only on that row. `abnet.bounds.sampled` and
+    `abnet.bounds.kept_paths_exact` bound its error.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Paths(Predictor):
     ) -> "Paths":
         """The members with fresh noise, in float64; about `n_paths` paths in all, the same number for each member.
 
-        `rng` must have no part in the training of the networks.
+        `rng` must be independent of the training of the networks.
         """
         exact, each = [contiguous(network) for network in networks], -(-n_paths // len(networks))
         noise = tuple(rng.standard_normal((len(exact), each, d)) for d in exact[0].sizes[1:-1])

@@ -1,4 +1,4 @@
-"""`PBGNet`: PBGNet, by one table a layer or, of any width, by draws with fixed thresholds."""
+"""`PBGNet`: PBGNet with one table per layer or, for any width, with draws from fixed thresholds."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ class PBGNet(Predictor):
 
     Without thresholds the mean is exact, by a table of ``m_k`` for each layer. With thresholds it is over the T draws
     ``s^t_i = +1`` where ``u^t_i < F^{k-1}_i``. The thresholds ``u^t``, uniform on [-1, 1), are drawn once and kept, so
-    that the score of a row depends on that row alone; this is an estimate of PBGNet's output.
+    the score of a row depends only on that row; it is an estimate of PBGNet's output.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`Predictor`: arrays and the scores of prepared rows. What is deployed and certified, NumPy and SciPy alone."""
+"""`Predictor`: arrays that score prepared rows with NumPy and SciPy. Predictors are what is deployed and certified."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ __all__ = ["Predictor", "as_matrix", "shares_of"]
 
 Arrays = Mapping[str, NDArray[Any]]
 Vote = Literal["expectation", "kept paths"] | None
-"""What a score is of the posterior's vote: its expectation, the mean of paths that are kept, or neither."""
+"""Relation of a score to the posterior's vote: its expectation, the mean of kept paths, or neither."""
 
 BLOCK_ENTRIES = 96 * 1024
 """Inputs read at a time: their float64 copy stays in the cache, and the product is too small to wake BLAS threads."""
@@ -28,8 +28,8 @@ MOST_ROWS = 1024
 class Predictor(ABC):
     """Arrays that score prepared rows: one score for two classes, or one for each of several.
 
-    The score of a row depends on that row alone (but for the last bit, which may depend on its place in a block).
-    Inputs are rounded to float32, as in training; every score after that is computed in float64.
+    The score of a row depends only on that row (except for the last bit, which may depend on its position in a block).
+    Inputs are rounded to float32, as in training; scores are computed in float64.
     """
 
     shares: ClassVar[bool] = True
@@ -47,7 +47,7 @@ class Predictor(ABC):
     @property
     @abstractmethod
     def n_classes(self) -> int:
-        """Number of classes that the scores tell apart."""
+        """Number of classes."""
 
     @property
     def n_paths(self) -> int | None:
@@ -68,11 +68,11 @@ class Predictor(ABC):
         """Scores of a block of prepared rows, (rows,) or (rows, K): in [-1, 1], or [0, 1], where they are shares."""
 
     def coded_scorer(self, counts: tuple[int, ...]) -> "Callable[[CodedRows], NDArray[np.float64]] | None":
-        """`score_rows` of coded rows with so many thresholds of each feature; None if they have to be written out."""
+        """A faster `score_rows` for coded rows with these numbers of thresholds; None if codes must be written out."""
         return None
 
     def scores(self, features: Any, *, threads: int = 1) -> NDArray[np.float64]:
-        """Scores of prepared rows, (n,) or (n, K); the same in one thread as in several.
+        """Scores of prepared rows, (n,) or (n, K); they do not depend on the number of threads.
 
         Parameters
         ----------
@@ -90,7 +90,8 @@ class Predictor(ABC):
                 if looked_up is not None:
                     scores[start : start + rows] = looked_up(block)
                     return
-                # Inputs are single precision in training, in the certificate and here: one and the same predictor.
+                # Inputs are rounded to single precision in training, in the certificate and here, so all use the same
+                # predictor.
                 scores[start : start + rows] = self.score_rows(np.asarray(dense(block), np.float32).astype(np.float64))
 
         mapped(score, range(0, matrix.shape[0], rows), threads)
@@ -103,7 +104,7 @@ class Predictor(ABC):
         return scores
 
     def votes(self, features: Any, *, threads: int = 1) -> NDArray[np.intp]:
-        """The code of the class that each prepared row's scores speak for; of two, 1 where the score is at least 0."""
+        """The predicted class code of each prepared row; with two classes, 1 if the score is at least 0."""
         return winners(self.scores(features, threads=threads))
 
 

@@ -1,7 +1,7 @@
-"""Votes from single precision, with a bound on its error.
+"""Votes in single precision, with a bound on its error.
 
-A label needs to know which score is ahead, no more. Single precision reads the inputs as they are and takes half the
-time; with a bound on its error, the few rows that it leaves open are told apart and go to double precision.
+A label only needs to know which score is the largest. Single precision uses the inputs without conversion and takes
+half the time. With a bound on its error, the few rows that it cannot decide are recomputed in double precision.
 """
 
 from typing import Any
@@ -14,13 +14,13 @@ from abnet.coded_rows import over_norms
 __all__ = ["MOST_SLACK", "lead", "single_precision_arguments", "single_precision_error", "single_precision_rows"]
 
 MOST_SLACK = 0.05
-"""Error of single precision up to which it is asked for votes: beyond, too many rows would be computed twice."""
+"""Single precision is used up to this error bound: above it, too many rows would be computed twice."""
 
 BLOCK_ENTRIES = 2**22
-"""Inputs read at a time, at the most: a table of another type is rounded to float32 in pieces."""
+"""Maximum number of inputs read at a time: a table of another type is rounded to float32 in pieces."""
 
 BLOCK_TABLE = 2**17
-"""Corner probabilities computed at a time, at the most: they should stay in the cache."""
+"""Maximum number of corner probabilities computed at a time, so that they stay in the cache."""
 
 UNIT = 2.0**-24
 """Unit roundoff of float32."""
@@ -67,7 +67,7 @@ def single_precision_error(W: NDArray[np.float64], b: NDArray[np.float64], *, te
     W : array (d_1, d_0)
     b : array (d_1,)
     terms : int, optional
-        How often a product is added to others, at the most: d_0, but fewer where sums of blocks are added up.
+        Maximum number of additions that a product takes part in: d_0, or fewer if sums of blocks are added.
     """
     d, n = W.shape
     off = gamma((terms or n) + 8)
@@ -82,7 +82,7 @@ def gamma(n: int) -> Any:
 
 
 def lead(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each row's winner is ahead: ``|F|``, or the largest share less the second largest."""
+    """Margin of the winner of each row: ``|F|``, or the largest share minus the second largest."""
     if scores.ndim == 1:
         return np.abs(scores)
     top = np.partition(scores, -2, axis=1)

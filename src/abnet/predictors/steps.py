@@ -1,4 +1,4 @@
-"""Weights as multiples of a power of two: what a few bits hold exactly, and sums that are whole numbers."""
+"""Weights as multiples of a power of two: they fit into a few bits, and their sums are integers."""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
-"""Better axes for the optimiser: inputs without what they share with the constant, each of a similar size.
+"""Centred and scaled coordinates for the optimiser.
 
-Lifted rows are unit vectors in which the constant takes part, so that every column moves with it, and Adam crawls.
-Training on centred columns and going back at the end changes nothing in the model: ``U c = V z`` for every row.
+Lifted rows are unit vectors that include the constant, so every column is correlated with it, and Adam converges
+slowly. Training on centred columns and mapping the weights back at the end gives the same model: ``U c = V z`` for
+every row.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from abnet.bam import BAM
 __all__ = ["STREAMED", "Centring"]
 
 FLOOR = 0.5
-"""Share of the mean deviation below which a column is not stretched any further: rare features stay rare."""
+"""Columns with a deviation below this fraction of the mean are not scaled up further: rare features stay small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class Centring:
 
     @staticmethod
     def of(lifted: Any) -> "Centring":
-        """The map that suits these rows (rows, d + 1), an array or what gives arrays for slices of it."""
+        """The map fitted to these rows (rows, d + 1): an array, or an object that returns arrays for slices."""
         n = len(lifted)
         constant, sums = np.empty(n), [np.zeros(0)] * 3
         for start in range(0, n, STREAMED):
@@ -56,7 +57,7 @@ class Centring:
         mean, second, first = (total / n for total in sums)
         square = float(np.mean(constant**2))
         shift = mean / square
-        # E (z - shift z_0)², and its part that is no mean: from sums, without a copy of the rows.
+        # E (z - shift z_0)² and its variance, from sums, without a copy of the rows.
         second, first = np.asarray(second), first - shift * constant.mean()
         variance = np.maximum(second - shift**2 * square - first**2, 0)
         typical = float(variance.mean())
@@ -70,7 +71,7 @@ class Centring:
         return np.asarray(out)
 
     def network(self, centred: BAM) -> BAM:
-        """The network on lifted rows that computes what `centred` computes on centred ones."""
+        """The network on lifted rows that computes the same as `centred` on centred rows."""
         W = np.asarray(centred.weights[0], np.float64) * self.factor
         b = np.asarray(centred.biases[0], np.float64) * self.last - W @ self.shift
         weights = (W.astype(np.float32), *centred.weights[1:])
@@ -82,6 +83,6 @@ STREAMED = 1024
 
 
 def _continued(total: NDArray[np.float64], block: NDArray[Any]) -> NDArray[np.float64]:
-    """A sum over rows, one after the other, that goes on with those of a block: the same in blocks of any size."""
+    """Continue a sequential sum over rows with a block: the result does not depend on the block size."""
     rows = np.asarray(block, np.float64)
     return np.asarray(np.add.reduce(np.concatenate([total[None], rows]) if len(total) else rows, axis=0))

@@ -1,9 +1,9 @@
-"""How an epoch is compiled: XLA's options by learner, and JAX's cache of compiled programs on disk.
+"""Compilation of an epoch: XLA's options for each learner, and JAX's cache of compiled programs on disk.
 
-On a CPU, XLA by itself takes kernels from a library, splits loops among cores and runs kernels side by side. The
-library's sums over tables of 2^d representations are slow, and steps of a tenth of a millisecond lose more by waking
-another core than they gain. So aggregations are compiled without the library, and narrow exact ones (ABNet, PBGNet)
-with one kernel after the other. The networks are the same up to rounding.
+On a CPU, XLA by default uses a kernel library, splits loops among cores and runs kernels in parallel. The library is
+slow for sums over tables of 2^d representations, and steps of a tenth of a millisecond lose more by waking another core
+than they gain. So aggregations are compiled without the library, and narrow exact ones (ABNet, PBGNet) with kernels in
+sequence. The trained networks are the same up to rounding.
 """
 
 import os
@@ -24,15 +24,15 @@ __all__ = ["Hinted", "compilation_cache", "compiled_epoch", "epoch"]
 
 @runtime_checkable
 class Hinted(Protocol):
-    """A learner that knows how its steps are best compiled."""
+    """A learner with hints for the compilation of its steps."""
 
     @property
     def in_sequence(self) -> bool:
-        """Whether its steps are so short that one kernel after the other is fastest."""
+        """Whether its steps are so short that kernels run fastest in sequence."""
 
     @property
     def by_library(self) -> bool:
-        """Whether XLA may take sums from its library of kernels, which is slow in sums over tables."""
+        """Whether XLA may use its kernel library, which is slow for sums over tables."""
 
 
 STATIC = ("learners", "batch_size", "mesh", "seen")
@@ -49,7 +49,7 @@ IN_SEQUENCE = {
 
 
 def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
-    """`one_epoch`, compiled for these learners; what an XLA cannot choose is left to it."""
+    """`one_epoch`, compiled for these learners; options that this version of XLA lacks are left out."""
     hinted = [learner for learner in learners if isinstance(learner, Hinted)]
     if len(hinted) < len(learners) or all(learner.by_library for learner in hinted):
         return epoch
@@ -88,10 +88,9 @@ _SET_HERE = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time
 
 @contextmanager
 def compilation_cache() -> Iterator[None]:
-    """Keep compiled programs on disk, so that a second process starts fast; JAX's settings are put back afterwards.
+    """Cache compiled programs on disk, so that a second process starts fast; JAX's settings are restored afterwards.
 
-    A cache that the user has set up stays in force. Set ``ABNET_CACHE`` to another folder, or to an empty string for
-    none.
+    A cache configured by the user is kept. Set ``ABNET_CACHE`` to another folder, or to an empty string for no cache.
     """
     folder = _folder()
     if folder is None or (_depth == 0 and _read(_SET_HERE[0]) is not None):
@@ -110,7 +109,7 @@ def _read(name: str) -> Any:
 
 
 def _folder() -> Path | None:
-    """The cache folder, made if need be; None if there is to be none or it cannot be written."""
+    """The cache folder, created if missing; None if there is no cache or it cannot be written."""
     folder = cache_folder()
     if folder is None:
         return None

@@ -1,7 +1,7 @@
 """A speed trick: all weights of a member in one vector.
 
-On a CPU the time of a small training step is the number of its operations, not their size. With the weights of all
-layers in the rows of one matrix, Adam is one fused update instead of one for each array.
+On a CPU the time of a small training step depends on the number of operations, not on their size. With the weights of
+all layers in the rows of one matrix, Adam is one fused update instead of one per array.
 """
 
 from itertools import pairwise

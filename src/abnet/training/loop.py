@@ -1,12 +1,13 @@
-"""The one training loop: compiled epochs for several settings side by side, early stopping inside the program.
+"""The training loop: compiled epochs for several settings side by side, with early stopping inside the program.
 
-A *learner* holds the rules of one method (see `Learner`); a `Run` holds everything that changes while one setting
-trains. All runs of a learner are stacked along a leading axis and stepped together under `jax.vmap`, on the same
-minibatches; learners of different methods that share data run inside the same program. A finished run is frozen while
-the others go on.
+A *learner* defines one method (see `Learner`); a `Run` holds everything that changes while one setting is trained. All
+runs of a learner are stacked along a leading axis and stepped together under `jax.vmap`, on the same minibatches.
+Learners of different methods that share data run in the same program. A finished run stays fixed while the others
+continue.
 
-Nothing that varies between fits is compiled in: rows are padded to a bucket, and their number, the learning rate, the
-tolerances and the keys are arguments. So one program serves every fold, learning rate and seed of an architecture.
+Nothing that varies between fits is compiled in: the number of rows is padded to one of a few sizes, and the number of
+rows, the learning rate, the tolerances and the keys are arguments. So one program serves every fold, learning rate and
+seed of an architecture.
 """
 
 from functools import partial
@@ -38,7 +39,7 @@ EVALUATION_BLOCK = 1024
 
 
 class Learner(Protocol):
-    """The rules of one method: pure, hashable (static under `jax.jit`), written for one setting."""
+    """One training method as pure functions for one setting; hashable, so it is a static argument of `jax.jit`."""
 
     def step(self, state: Any, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> Any:
         """State after one minibatch; rows of weight 0 are padding and have no influence."""
@@ -49,12 +50,12 @@ class Learner(Protocol):
         ...
 
     def monitor(self, state: Any, outputs: Any, targets: Any, weights: Any) -> Any:
-        """What early stopping minimises, from the outputs on the watched rows."""
+        """The value that early stopping monitors, from the outputs on the watched rows."""
         ...
 
 
 class Rows(NamedTuple):
-    """Examples padded to a bucket of rows: inputs (N, d), targets (N,) or (N, K), weights (N,), 0 for padding."""
+    """Padded examples: inputs (N, d), targets (N,) or (N, K), weights (N,), which are 0 for padding."""
 
     inputs: Any
     targets: Any
@@ -69,7 +70,7 @@ class Span(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When a run halves its rate and when it ends; numbers, so that changing one compiles nothing."""
+    """When a run halves its rate and when it ends; these are arguments, so a change needs no new compilation."""
 
     tolerance: Any = 1e-4
     patience: Any = 20
@@ -113,7 +114,7 @@ def open_runs(states: Any, rates: Any, keys: Any) -> Run:
 
 
 def outputs_on(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) -> Any:
-    """Outputs of every stacked state on the rows of the span, (states, N) or (states, N, K); other rows are zero."""
+    """Outputs of every stacked state on the rows of the span, (states, N) or (states, N, K); zero for other rows."""
     total = rows.targets.shape[0]
     size = min(EVALUATION_BLOCK, total)
 
@@ -141,7 +142,7 @@ def evaluate(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) ->
 
 
 def monitored(learner: Learner, states: Any, values: Any, rows: Rows, span: Any) -> Any:
-    """What is monitored of every stacked state, from outputs on the rows of the span."""
+    """Monitored value of every stacked state, from outputs on the rows of the span."""
     index = jnp.arange(rows.targets.shape[0])
     weights = jnp.where((index >= span.first) & (index < span.first + span.size), rows.weights, 0)
     return jax.vmap(lambda s, o: learner.monitor(s, o, rows.targets, weights))(states, values)
@@ -160,9 +161,9 @@ def one_epoch(
     mesh: Mesh | None = None,
     seen: bool = False,
 ) -> tuple[Run, ...]:
-    """One pass over the training rows in the given order, then one look at the watched rows.
+    """One pass over the training rows in the given order, then an evaluation of the watched rows.
 
-    A run's first call only looks: the network that training starts from is a candidate too.
+    The first call of a run only evaluates: the initial network is a candidate too.
 
     Parameters
     ----------
@@ -173,8 +174,8 @@ def one_epoch(
     mesh : Mesh, optional
         Devices that share the work on each minibatch (`abnet.training.runner.batch_mesh`).
     seen : bool
-        Whether the training rows are watched by their outputs in the pass itself, each before the step it took part
-        in, with the divergence after the last: a second pass takes a third of the time of the first.
+        Whether to monitor the outputs of the training pass itself, each computed before the step of its minibatch, with
+        the divergence after the last step. This saves a second pass, which takes a third of the time of the first.
     """
     batches = jnp.where(runs[0].epoch[0] < 0, 0, -(-count // batch_size))
 
@@ -232,7 +233,7 @@ def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
 
 
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
-    """Early stopping and rate halving for one run; the plain minimum is kept."""
+    """Early stopping and rate halving for one run; the epoch with the smallest value is kept."""
     better = value < run.best_value
     improved = value < run.reference - limits.tolerance
     first = run.epoch < 0

@@ -1,4 +1,4 @@
-"""Members learn a lesson: several networks, trained side by side for what they say together."""
+"""Train the members of a mixture: several networks, trained jointly on soft targets."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,11 +20,11 @@ from abnet.training.runner import NEVER, Report, best_of, new_keys, run_stage, s
 __all__ = ["MixtureOutcome", "MixturePlan", "compile_members", "learn_members", "random_members"]
 
 LEAST_INPUTS = 32
-"""Networks with fewer inputs are padded to so many."""
+"""Networks with fewer inputs are padded to this number."""
 MOST_PADDED = 512
-"""Networks with more are not padded: a step is then long enough to be compiled for, and padding would lengthen it."""
+"""Networks with more inputs are not padded: their steps are long, so compiling for the exact size is worth it."""
 WATCHED = 1024
-"""Rows of the lesson that are not learned from: they say which epoch to keep."""
+"""Maximum number of rows held out for early stopping."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class MixturePlan:
     Parameters
     ----------
     steps : int
-        Minibatches in all, rounded to whole epochs.
+        Total number of minibatches, rounded to whole epochs.
     batch_size : int
     rate : float
-        Of Adam, at the start of the cosine.
+        Initial learning rate of Adam, before the cosine decay.
     most_epochs : int
-        However few rows there are.
+        Maximum number of epochs, for few rows.
     linear : bool
-        Whether a second stage of half as many epochs, at a fifth of the rate, minimises the linear loss, which is the
-        Gibbs risk.
+        Whether a second stage, with half as many epochs and a fifth of the rate, minimises the linear loss, which is
+        the Gibbs risk.
     """
 
     steps: int = 4000
@@ -75,7 +75,7 @@ class MixtureOutcome:
 
 
 def random_members(rng: np.random.Generator, count: int, sizes: tuple[int, ...]) -> tuple[BAM, ...]:
-    """Starts for centred inputs: standard normal weights in the first layer and above one hidden layer, else Glorot's.
+    """Initial weights for centred inputs: standard normal in the first layer and above one hidden layer, else Glorot.
 
     Examples
     --------
@@ -108,17 +108,17 @@ def learn_members(
     Parameters
     ----------
     learner : PosteriorLearner
-        Says how many members there are, and their sizes.
-    lifted : array (n, d_0 + 1), or what gives arrays for slices and places of it
+        With the number of members and their sizes.
+    lifted : array (n, d_0 + 1), or an object that returns arrays for slices and indices
     targets : array (n,) in [-1, 1], or (n, K)
     plan : MixturePlan
     rng : numpy.random.Generator
-        Starts, shuffles and chooses the watched rows.
+        For the initial weights, the shuffling and the choice of the watched rows.
     weights : array (n,), optional
     report : callable, optional
-        Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
+        Called after each epoch with the name of the stage, the epoch, the number of epochs and the best loss.
     watched_rows : array of int, optional
-        Rows that are not learned from and say which epoch to keep; by default some at random.
+        Rows held out for early stopping; by default some at random.
     """
     centring, n_inputs, padded = Centring.of(lifted), learner.sizes[0], _padded(learner)
     padding = padded.sizes[0] - n_inputs
@@ -160,10 +160,10 @@ def learn_members(
 
 
 def compile_members(learner: PosteriorLearner, n_rows: int, batch_size: int) -> None:
-    """Compile the program by which `learn_members` learns so many rows, by a look at as many rows of zeros.
+    """Compile the program of `learn_members` for this number of rows in advance, by evaluating rows of zeros.
 
-    It takes seconds on a new machine, which teachers need anyway: `abnet.estimators.mixture_learning` has it done while
-    they learn. Nothing else comes of it, and a program that is there is not made again.
+    Compilation takes seconds on a new machine. `abnet.estimators.mixture_learning` calls this while the teachers are
+    trained. It has no other effect, and does nothing if the program is already compiled.
     """
     padded = _padded(learner)
     _compile(padded, bucket(n_rows), batch_size)
@@ -183,14 +183,14 @@ def _compile(padded: PosteriorLearner, n_rows: int, batch_size: int) -> None:
 
 
 def _padded(learner: PosteriorLearner) -> PosteriorLearner:
-    """The learner of networks with a rounder number of inputs, so that tables of similar width share a program."""
+    """The learner with a padded number of inputs, so that tables of similar width share a program."""
     n_inputs = learner.sizes[0]
     inputs = bucket(n_inputs, least=LEAST_INPUTS) if n_inputs <= MOST_PADDED else n_inputs
     return replace(learner, sizes=(inputs, *learner.sizes[1:]), bounded=False)
 
 
 def _centred(centring: Centring, lifted: Any, order: NDArray[np.intp], padding: int) -> NDArray[np.float32]:
-    """Centred rows in order, columns and rows of zeros beside them, in memory that JAX takes as it is."""
+    """Centred rows in order, padded with columns and rows of zeros, in memory that JAX uses without a copy."""
     shape = bucket(len(order)), len(centring.shift) + padding + 1
     memory = np.zeros(4 * shape[0] * shape[1] + 64, np.uint8)
     start = -memory.ctypes.data % 64
@@ -207,7 +207,7 @@ def _reporter(report: Any, stage: str, epochs: int) -> Report | None:
 
 
 def _with_columns(matrix: NDArray[Any], count: int) -> NDArray[np.float32]:
-    """Columns of zeros before the last one, the constant's: programs are shared by tables of similar width."""
+    """Insert columns of zeros before the last one (the constant), so that tables of similar width share a program."""
     zeros = np.zeros((len(matrix), count), np.float32)
     return np.concatenate([matrix[:, :-1], zeros, matrix[:, -1:]], axis=1, dtype=np.float32)
 

@@ -1,4 +1,4 @@
-"""What a stage minimises: the linear loss, the log loss, or Catoni's bound (Eq. 6 of the paper)."""
+"""Training objectives: the linear loss, the log loss, or Catoni's bound (Eq. 6 of the paper)."""
 
 from enum import IntEnum
 from typing import Any
@@ -8,11 +8,11 @@ import jax.numpy as jnp
 __all__ = ["LOG_MIXTURE", "Objective", "counted", "log_loss", "weighted_mean"]
 
 LOG_MIXTURE = 1e-3
-"""Share of a fair coin in the log loss, which keeps it finite."""
+"""Weight of the uniform distribution that is mixed into the log loss to keep it finite."""
 
 
 class Objective(IntEnum):
-    """What a run minimises, an argument of the compiled program."""
+    """The objective of a run; an argument of the compiled program."""
 
     LINEAR = 0
     LOG = 1
@@ -20,7 +20,7 @@ class Objective(IntEnum):
 
 
 def log_loss(outputs: Any, targets: Any) -> Any:
-    """``-Σ_c y_c ln P_c`` of each row, P mixed with a fair coin; soft targets as for the linear loss.
+    """``-Σ_c y_c ln P_c`` of each row, with P mixed with the uniform distribution; targets may be soft.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def log_loss(outputs: Any, targets: Any) -> Any:
 
 
 def _mixed(chance: Any, n_classes: int) -> Any:
-    """A probability mixed with a fair coin; rounding may leave it below zero before."""
+    """A probability mixed with the uniform distribution; before, rounding may have made it negative."""
     mixed = (1 - LOG_MIXTURE) * chance + LOG_MIXTURE / n_classes
     return jnp.maximum(mixed, 0.25 * LOG_MIXTURE / n_classes)
 
@@ -45,9 +45,9 @@ def weighted_mean(losses: Any, weights: Any, total: Any = None) -> Any:
 
 
 def counted(weights: Any) -> Any:
-    """How many rows of a minibatch count: what a step divides their weighted losses by.
+    """Number of rows of a minibatch without padding: a step divides the weighted losses by it.
 
-    Not the sum of their weights: a minibatch without any heavy row would then move the network as far as one that has
-    them, and rare classes with large weights would go unheard.
+    It is not the sum of the weights: otherwise a minibatch without heavily weighted rows would change the network as
+    much as one with them, and large weights of rare classes would have little effect.
     """
     return jnp.count_nonzero(weights).astype(weights.dtype)

@@ -1,4 +1,4 @@
-"""Rows padded to few sizes, so that few programs are compiled."""
+"""Padding of rows to a few sizes, so that few programs are compiled."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["bucket", "padded"]
 
 
 def bucket(n: int, *, least: int = 256) -> int:
-    """The number that n rows (or columns) are padded to: `least`, or the next of 1, 1.25, 1.5, 1.75 powers of two.
+    """The size that n rows (or columns) are padded to: at least `least`, and 1, 1.25, 1.5 or 1.75 times a power of two.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How a posterior learns: one network or several, by the linear loss, the log loss or Catoni's bound.
+"""Training of a posterior: one network or several, with the linear loss, the log loss or Catoni's bound.
 
-Two classes have one output neuron and outputs in [-1, 1]; several have code words and probabilities. Targets may be
-soft: an expected label, or a distribution over the classes.
+With two classes there is one output neuron and outputs are in [-1, 1]; with several there are code words and
+probabilities. Targets may be soft: an expected label, or a distribution over the classes.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ register_with_jax()
 
 
 class Learned(NamedTuple):
-    """What the steps of Adam move."""
+    """The parameters that Adam updates."""
 
     weights: Any  # (M, parameters), see `flat_parameters`
     log_c: Any  # ln C of Catoni's bound
@@ -34,7 +34,7 @@ class Learned(NamedTuple):
 
 
 class State(NamedTuple):
-    """A posterior in training, and what its objective needs."""
+    """A posterior during training, and the data of its objective."""
 
     learned: Learned
     prior: Any  # (M, parameters)
@@ -45,12 +45,12 @@ class State(NamedTuple):
 
 
 def start(posterior: Posterior, objective: Objective, n: int, delta: float, *, deviations: bool = False) -> State:
-    """A state that starts at a posterior, with ``C = 1``; n examples and δ are those of the bound.
+    """The initial state at a given posterior, with ``C = 1``; n and δ are those of the bound.
 
-    Without `deviations` σ = 1 stays, and the posterior must have it.
+    Without `deviations`, σ stays 1, and the posterior must have σ = 1.
     """
     if not deviations and np.any(posterior.log_sigma):
-        raise ValueError(f"deviations that stay are 1, and this posterior has log_sigma = {posterior.log_sigma}.")
+        raise ValueError(f"without deviations, log_sigma must be 0; this posterior has {posterior.log_sigma}.")
     log_sigma = np.asarray(posterior.log_sigma, np.float32) if deviations else ()
     learned = Learned(flattened(posterior.layers), np.float32(0), log_sigma)
     adam = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(ADAM.init, learned))
@@ -59,7 +59,7 @@ def start(posterior: Posterior, objective: Objective, n: int, delta: float, *, d
 
 @dataclass(frozen=True)
 class PosteriorLearner:
-    """The rules of a posterior for the training loop (`abnet.training.loop.Learner`).
+    """The `abnet.training.loop.Learner` of a posterior.
 
     Parameters
     ----------
@@ -69,10 +69,10 @@ class PosteriorLearner:
     n_members : int
     n_classes : int
     together : float
-        Share of the loss of the mean output in the log loss; the rest is the mean of the members' own losses.
+        Weight of the loss of the mean output in the log loss; the rest is the mean of the members' own losses.
     bounded : bool
-        Whether the objective may be the bound. A prior has none, and its program then never passes over all weights for
-        a divergence: a tenth of a step of 784-400-12.
+        Whether the objective may be the bound. If not (for a prior), the program does not compute the divergence, which
+        saves a tenth of a step for 784-400-12.
     deviations : bool
         Whether the standard deviation of each layer is learned; σ = 1, the paper's, by default.
     """
@@ -87,7 +87,7 @@ class PosteriorLearner:
 
     @property
     def in_sequence(self) -> bool:
-        """Compiler hint of the aggregation; members beside each other are work for several cores."""
+        """Compiler hint of the aggregation; several members are enough work for several cores."""
         return self.n_members == 1 and self.aggregation.in_sequence(self.sizes)
 
     @property
@@ -96,7 +96,7 @@ class PosteriorLearner:
         return self.n_members == 1 and self.n_classes == 2 and self.aggregation.by_library
 
     def step(self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> State:
-        """One step of Adam on the objective of one minibatch (its loss on the rows, its KL in full)."""
+        """One step of Adam on the objective of one minibatch (the loss of its rows, and the full KL)."""
         return self.step_seen(state, inputs, targets, weights, rate, key)[0]
 
     def step_seen(
@@ -145,10 +145,10 @@ class PosteriorLearner:
         return catoni_objective(risk, self.posterior(state).kl(), state.n, state.delta, state.learned.log_c)
 
     def _objective(self, state: State, outputs: Any, targets: Any, weights: Any, total: Any = None) -> Any:
-        """What the state's run minimises, from the members' outputs.
+        """The objective of the state's run, from the members' outputs.
 
-        One program serves all stages of a fit, so all objectives are computed and the run's own is taken: a
-        minibatch's losses cost little.
+        One program serves all stages of a fit, so all objectives are computed and one is selected: the losses of a
+        minibatch cost little.
         """
         risk = weighted_mean(linear_loss(mean_of_members(outputs), targets), weights, total)
         surprise = weighted_mean(self._shared_log_loss(outputs, targets), weights, total)

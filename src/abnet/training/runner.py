@@ -1,8 +1,8 @@
-"""A stage from the host's side: shuffle, dispatch compiled epochs, report, stop.
+"""Run a stage of training: shuffle, dispatch compiled epochs, report progress, stop.
 
-Runs of one learner form a `Stack`: they train in one program and may leave it as they stop. The program is the same on
-one device and on many: examples and weights are on all of them, minibatches are split among them, and JAX's compiler
-adds the exchange of gradients. With `jax.distributed` the devices may belong to several processes.
+Runs of one learner form a `Stack`: they are trained in one program and may leave it when they stop. The program is the
+same on one device and on many: examples and weights are on all devices, minibatches are split among them, and JAX's
+compiler adds the exchange of gradients. With `jax.distributed` the devices may belong to several processes.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ NEVER = 2**30
 
 
 class Stack:
-    """The runs of one learner: those in the program (`run`, at `places` among all), and how the others ended."""
+    """The runs of one learner: those still in the program (`run`, with indices `places`), and the finished ones."""
 
     def __init__(self, learner: Learner, run: Run) -> None:
         self.learner, self.run = learner, run
@@ -85,9 +85,9 @@ class Stack:
 
 
 def leave_out_finished(stacks: Sequence[Stack]) -> None:
-    """Go on without finished runs once at most half of the program's runs are active.
+    """Continue without finished runs once at most half of the program's runs are active.
 
-    The stacks that go on have equal sizes, powers of two, so that there are few programs to compile.
+    The remaining stacks have equal sizes, powers of two, so that there are few programs to compile.
     """
     active = [int(stack.active.sum()) if stack.places.size else 0 for stack in stacks]
     size = 2 ** (max(active) - 1).bit_length() if any(active) else 0
@@ -103,7 +103,7 @@ Report = Callable[[int, NDArray[np.float32]], None]
 
 
 class StageOutcome(NamedTuple):
-    """What a stage leaves: the runs, the monitored values by epoch (epochs, runs) and whether it was interrupted."""
+    """Result of a stage: the runs, the monitored values by epoch (epochs, runs) and whether it was interrupted."""
 
     runs: tuple[Run, ...]
     curve: NDArray[np.float32]
@@ -132,7 +132,7 @@ def run_stage(
         One stack of runs per learner (`abnet.training.loop.open_runs`); all see the same minibatches.
     rows : Rows
     train, watch : Span
-        Rows to learn from, and rows that the monitored value is computed on.
+        Training rows, and rows on which the monitored value is computed.
     rng : numpy.random.Generator
         Shuffles the training rows: the order does not depend on the padding.
     shrink
@@ -178,7 +178,7 @@ def best_of(run: Run, index: int = 0) -> Any:
 
 
 def batch_mesh(batch_size: int) -> Mesh | None:
-    """All devices in a row, or None if there is one alone or they do not divide the batch."""
+    """A mesh of all devices, or None if there is only one, or if the batch size is not a multiple of their number."""
     devices = jax.devices()
     if len(devices) == 1 or batch_size % len(devices):
         return None

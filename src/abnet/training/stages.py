@@ -1,4 +1,5 @@
-"""The stages of a fit: a prior on a first part of the rows, a posterior through the bound, or the linear loss."""
+"""The stages of a fit: a prior on the first part of the rows, a posterior trained on the bound, or on the linear
+loss."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,14 +27,14 @@ __all__ = [
 ]
 
 PRIOR_RATE, RATE = 0.05, 0.01
-"""Learning rates that suit most tables: of a prior, and of a stage that minimises the bound or the linear loss."""
+"""Default learning rates: of a prior, and of a stage that minimises the bound or the linear loss."""
 LINEAR_SHARE = 5
-"""A prior's linear loss learns at this fraction of the rate of its log loss: it only refines what is there."""
+"""The learning rate of a prior's log loss divided by that of its linear loss, which only refines the network."""
 
 
 @dataclass
 class Trainer:
-    """Everything that the stages of one fit share, and the curves that they leave.
+    """Everything that the stages of one fit share, and their learning curves.
 
     Parameters
     ----------
@@ -43,13 +44,13 @@ class Trainer:
     batch_size : int
     delta : float
     limits : Limits
-        Of the stages that stop early on their own objective.
+        Limits of the stages that use early stopping on their own objective.
     rng : numpy.random.Generator
         Shuffles minibatches and seeds the sampling keys.
     report : callable, optional
-        Called after each epoch with the stage's name, the epoch, the most epochs that there may be, and the best value.
+        Called after each epoch with the name of the stage, the epoch, the maximum number of epochs, and the best value.
     n_draws : int, optional
-        Independent draws that a bound counts: the groups, where rows come in groups; by default the rows.
+        Number n of independent draws in the bound: the number of groups if rows are in groups; by default the rows.
     """
 
     learner: PosteriorLearner
@@ -108,11 +109,11 @@ def learn_prior(
     rate: float = PRIOR_RATE,
     held: int | None = None,
 ) -> Posterior:
-    """A prior from the first part alone, in two halves: log loss, then linear loss, each with a cosine decay.
+    """Train a prior on the first part in two halves: log loss, then linear loss, each with a cosine decay.
 
-    The log loss leaves the plateaus of the start, the linear loss is the risk. Either half has half of the epochs (at
-    least one), and the second a fifth of the rate. Early stopping looks at the last `validation_fraction` of the part;
-    a part too small to spare any watches itself. `held` is their number, where whole groups are to be kept together.
+    The log loss leaves the plateaus of the initialisation; the linear loss is the Gibbs risk. Each half has half of the
+    epochs (at least one), and the second a fifth of the rate. Early stopping uses the last `validation_fraction` of the
+    part; a very small part uses its training rows. `held` is the number of validation rows if groups must stay whole.
     """
     train, watch = prior_spans(part, validation_fraction, held)
     epochs = max(trainer.limits.max_epochs // 2, 1)
@@ -124,7 +125,7 @@ def learn_prior(
 
 
 def prior_spans(part: Span, validation_fraction: float, held: int | None = None) -> tuple[Span, Span]:
-    """The rows of a part that a prior learns from, and those that early stopping watches: `held` rows, if it is given.
+    """Training rows and validation rows of a part; `held` is the number of validation rows, if given.
 
     Examples
     --------
@@ -138,17 +139,17 @@ def prior_spans(part: Span, validation_fraction: float, held: int | None = None)
 
 
 MANY_ROWS = 20_000
-"""Rows from which on a posterior is watched in the training pass: fewer take less time than another program."""
+"""From this many rows on, a posterior is monitored in the training pass; for fewer, a second pass is cheap."""
 
 
 def learn_posterior(trainer: Trainer, first: Posterior, part: Span, rate: float, *, warm_up: int = 0) -> Posterior:
-    """The posterior that minimises Catoni's bound on the part, starting at `first`, whose prior stays.
+    """Train the posterior that minimises Catoni's bound on the part, starting at `first`; its prior stays fixed.
 
-    With `warm_up` that many epochs on the linear loss come first. The bound holds for every posterior, so they cost
+    With `warm_up`, this many epochs on the linear loss come first. The bound holds for every posterior, so they cost
     nothing.
 
-    Which epoch is kept is decided by the bound on all rows after it, as in the paper's protocol; from `MANY_ROWS` on by
-    the losses that the pass itself met. The bound that is certified is computed of the finished network.
+    The kept epoch is chosen by the bound on all rows after the epoch, as in the paper's protocol; from `MANY_ROWS` rows
+    on, by the losses of the training pass. The certified bound is computed from the trained network.
     """
     many = part.size >= MANY_ROWS
     if warm_up:
@@ -158,7 +159,8 @@ def learn_posterior(trainer: Trainer, first: Posterior, part: Span, rate: float,
 
 
 def learn_linear(trainer: Trainer, first: Posterior, train: Span, watch: Span, rate: float) -> Posterior:
-    """The posterior of the lowest linear loss on the watched rows, starting at `first`, whose prior stays."""
+    """Train the posterior with the lowest linear loss on the watched rows, starting at `first`; its prior stays
+    fixed."""
     return trainer.stage("linear loss", Objective.LINEAR, first, train, watch, rate, trainer.limits)
 
 
