@@ -7,13 +7,18 @@ __all__ = ["natural_order"]
 
 
 def natural_order(names: Sequence[str]) -> list[int]:
-    """The places of the names in natural order: runs of digits count as numbers.
+    """The places of names in natural order: runs of digits count as numbers.
+
+    Names that do not come in alphabetical order have an order of their own, such as "low", "medium", "high": it is
+    kept.
 
     Examples
     --------
-    >>> natural_order(["c10", "c2", "b", "1.5"])
-    [3, 2, 1, 0]
+    >>> natural_order(["1.5", "b", "c10", "c2"]), natural_order(["low", "medium", "high"])
+    ([0, 1, 3, 2], [0, 1, 2])
     """
+    if list(names) != sorted(names):
+        return list(range(len(names)))
 
     def key(place: int) -> list[tuple[int, int, str]]:
         parts = re.split(r"([0-9]+)", names[place])

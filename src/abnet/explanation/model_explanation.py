@@ -217,14 +217,14 @@ class ModelExplanation:
     def effect(self, one: ColumnImportance) -> str:
         """Which way a column moves the answers, in a few words; "" where that is not known.
 
-        Of two classes: how higher values, or categories, move the probability of the second. Of several: towards which
-        class higher values move the answers, and away from which.
+        Of two classes: how higher values, or categories, move the probability of the second. Of several: the class
+        whose probability rises with higher values, and the one whose probability falls.
         """
         if one.contribution == 0:
             return ""
         if self.contributions.shape[-1] > 1:
             up, down = self.towards(one)
-            return ", ".join(filter(None, (up and f"towards {shown(up, 12)}", down and f"away from {shown(down, 12)}")))
+            return ", ".join(filter(None, (up and f"{shown(up, 10)} up", down and f"{shown(down, 10)} down")))
         if one.direction is not None:
             return "varies" if abs(one.direction) < CLEAR else "rising" if one.direction > 0 else "falling"
         found = self.levels(one)
