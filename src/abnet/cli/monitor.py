@@ -21,7 +21,7 @@ def monitor(
     table: Annotated[
         Path, typer.Argument(metavar="LABELLED", readable=False, help="New rows in their order, with their labels.")
     ],
-    state: Annotated[Path, typer.Option(metavar="FILE", help="What has been seen so far; created if missing.")],
+    state: Annotated[Path, typer.Option(metavar="FILE", help="State of the monitor; created if missing.")],
     alpha: Annotated[
         float | None,
         typer.Option(metavar="NUMBER", show_default="0.01", help="Probability of ever raising a false alarm."),
