@@ -81,7 +81,7 @@ def test_frames_that_are_no_one_table_are_refused(change: Change, message: str) 
 
 
 def test_frames_that_are_none(tmp_path: Any) -> None:
-    with pytest.raises(TableError, match="no rows to learn from"):
+    with pytest.raises(TableError, match="no rows to train on"):
         fit_table(iter([]), "y", estimator=SMALL)
     with pytest.raises(TypeError, match="must hold frames, not paths; got"):
         fit_table(["a.csv", "b.csv"], "y", estimator=SMALL)

@@ -55,7 +55,7 @@ def test_a_file_streams_through(tmp_path: Path) -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(TableError, match="no rows to learn from"):
+    with pytest.raises(TableError, match="no rows to train on"):
         learning_part(lambda: [], "y", max_learn_rows=10, share=0.5, seed=0)
     for share, most in ((0.0, 5), (1.0, 5), (0.5, 0)):
         with pytest.raises(ValueError, match="share must lie between 0 and 1"):

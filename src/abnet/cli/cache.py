@@ -10,7 +10,7 @@ __all__ = ["cache"]
 
 @guarded
 def cache(
-    clear: Annotated[bool, options.flag("--clear", "Delete what the cache holds.")] = False,
+    clear: Annotated[bool, options.flag("--clear", "Delete the contents of the cache.")] = False,
     json: options.AsJSON = False,
 ) -> None:
     """Show or clear the folder with compiled programs, which make later fits start faster.

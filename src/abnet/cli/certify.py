@@ -17,7 +17,7 @@ DEFAULTS = options.defaults("decisions.certify_table:certify_table")
 
 
 Answered = Annotated[
-    Path, typer.Argument(metavar="MODEL", readable=False, help="Model file, or a table that holds predictions.")
+    Path, typer.Argument(metavar="MODEL", readable=False, help="Model file, or a table with predictions.")
 ]
 HeldOut = Annotated[
     Path | None, typer.Argument(metavar="TABLE", readable=False, help="Labelled rows, held out from training.")
@@ -88,7 +88,7 @@ def certify(
     aside: Aside = DEFAULTS["aside"],
     random_state: Seed = DEFAULTS["random_state"],
 ) -> None:
-    """Certify a finished model on labelled rows that were held out from training.
+    """Certify a fitted model on labelled rows that were held out from training.
 
     The model is an abnet model file, or the predictions of any other model in a
     table. Rows that the model was trained on are refused (exit code 1). A missing

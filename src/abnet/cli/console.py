@@ -1,7 +1,7 @@
-"""Around every command: errors become one line and an exit code, warnings become notes, Ctrl-C ends it in one line.
+"""Shared behaviour of the commands: errors become one line and an exit code, warnings become notes, Ctrl-C is handled.
 
-This module is loaded first and loads no library, so that Ctrl-C is answered from the start. Results go to stdout: for
-people as text and tables, for machines as JSON.
+This module is loaded first and imports no library, so that Ctrl-C is handled from the start. Results go to stdout, as
+text and tables, or as JSON.
 """
 
 import codecs
@@ -54,15 +54,15 @@ FAILED, MISUSED, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 
 class UsageError(ValueError):
-    """Options that make no sense, alone or together."""
+    """Invalid options, alone or in combination."""
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose failures are one line on stderr and an exit code.
+    """Wrap a command so that failures print one line on stderr and set an exit code.
 
-    Errors in the data, the files or the options (ValueError, OSError, ImportError, MemoryError) are the user's to put
-    right and need no traceback; ``ABNET_TRACEBACK=1`` shows it all the same. Anything else is a fault of the program,
-    and its traceback is what a report of it needs. What the library says of its parameters is said of the options.
+    Errors in the data, the files or the options (ValueError, OSError, ImportError, MemoryError) can be fixed by the
+    user and print no traceback; ``ABNET_TRACEBACK=1`` shows it anyway. Anything else is a bug, and its traceback is
+    printed for the bug report. Parameter names in messages of the library are replaced by option names.
     """
     known = frozenset(signature(command).parameters)
 
@@ -77,7 +77,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def _begun() -> Iterator[None]:
-    """A command has begun: what it has written at a Ctrl-C is for itself to say."""
+    """Mark that a command has begun: from now on it sets the message for Ctrl-C itself."""
     _LAST_WORDS.append("interrupted.")
     try:
         yield
@@ -93,7 +93,7 @@ def _exits(options: frozenset[str]) -> Iterator[None]:
         note("interrupted.")
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
-        # Who reads has seen enough (as in `abnet predict … | head`); Python must not complain when it closes stdout.
+        # The reader closed the pipe (as in `abnet predict … | head`); Python must not complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(UNREAD) from None
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -105,7 +105,7 @@ def _exits(options: frozenset[str]) -> Iterator[None]:
 
 @contextmanager
 def _noted_warnings(options: frozenset[str]) -> Iterator[None]:
-    """Warnings as notes, each once; those about the program's own making are of no use to its user."""
+    """Print warnings as notes, each once; deprecation warnings of libraries are hidden."""
     _SAID.clear()
     _PENDING.clear()
     _RECORDS.clear()
@@ -128,7 +128,7 @@ _RECORDS: list[dict[str, Any]] = []
 
 
 def _heard(message: Any, options: frozenset[str]) -> None:
-    """A warning: a note is kept for `say_all`, which puts notes in groups."""
+    """Handle a warning: notes on tables are kept for `say_all`, which groups them."""
     if hasattr(message, "note"):
         _PENDING.append(message.note)
     else:
@@ -136,7 +136,7 @@ def _heard(message: Any, options: frozenset[str]) -> None:
 
 
 def say(text: Any) -> None:
-    """A note to the user, once, on stderr; `said` repeats it, for ``--json``."""
+    """Print a note on stderr, once; `said` returns it for ``--json``."""
     line = _folded(text)
     if line not in _SAID:  # Python's own "once" begins anew wherever warnings are caught
         _SAID.append(line)
@@ -144,7 +144,7 @@ def say(text: Any) -> None:
 
 
 def say_all(notes: Iterable[Any], *, every: bool = False) -> None:
-    """Several notes, texts or notes on tables; those come in groups, the most important first, unless `every`."""
+    """Print several notes; notes on tables are grouped, the most important first, unless `every`."""
     found = [*_PENDING, *notes]
     _PENDING.clear()
     about = [item for item in found if hasattr(item, "severity")]
@@ -172,17 +172,17 @@ def as_option(parameter: Parameter) -> str:
 
 
 def note_data() -> list[dict[str, Any]]:
-    """The notes on tables of the command at work as data: code, columns, rows, severity, example and text."""
+    """The notes on tables of the running command as data: code, columns, rows, severity, example and text."""
     return list(_RECORDS)
 
 
 def said() -> list[str]:
-    """The notes of the command at work, in their order."""
+    """The notes of the running command, in order."""
     return list(_SAID)
 
 
 def note(text: str) -> None:
-    """A message on stderr: one line, or on a terminal as many as it takes, without breaking words."""
+    """Print a message on stderr: one line, or wrapped to the width of a terminal."""
     if sys.stderr.isatty():
         text = textwrap.fill(text, width(), subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
     print(text, file=sys.stderr, flush=True)
@@ -213,18 +213,18 @@ def _folded(text: Any) -> str:
 
 
 def install_handler() -> None:
-    """Answer Ctrl-C from now on, unless it is ignored, as in a job in the background."""
+    """Install the Ctrl-C handler, unless the signal is ignored, as in a background job."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
 
 _LAST_WORDS = ["interrupted; nothing was written."]
-"""What Ctrl-C says: at first that no command has begun."""
+"""The message for Ctrl-C; initially, no command has begun."""
 
 
 @contextmanager
 def when_interrupted(line: str) -> Iterator[None]:
-    """What Ctrl-C says during a block."""
+    """Set the message for Ctrl-C during a block."""
     _LAST_WORDS.append(line)
     try:
         yield
@@ -236,10 +236,10 @@ def when_interrupted(line: str) -> Iterator[None]:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Remove unfinished files, say one line and end the process, whatever it is doing.
+    """Remove unfinished files, print one line and end the process, whatever it is doing.
 
-    No exception is raised: one that passes through the loading of JAX's compiled parts aborts the process, one raised
-    while JAX collects garbage is lost, and training keeps its best network so far, which nobody has asked for here.
+    No exception is raised: while JAX's compiled parts are loaded, it would abort the process; during JAX's garbage
+    collection it would be lost; and training would catch it and keep its best network so far, which is not wanted here.
     """
     discard_unfinished()
     shown = b"\x1b[?25h\r\n" if sys.stderr is not None and sys.stderr.isatty() else b""  # bars hide the cursor
@@ -259,7 +259,7 @@ def plain_streams() -> None:
 
 
 def data_stream() -> TextIO:
-    """stdout for rows of data: a file or a pipe gets UTF-8, as output files do, whatever messages are written in."""
+    """stdout for rows of data: files and pipes get UTF-8, like output files, independent of the locale."""
     if not sys.stdout.isatty() and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     return sys.stdout
@@ -273,7 +273,7 @@ _PLAIN = {
 
 
 def _plain_character(error: UnicodeError) -> tuple[str, int]:
-    """ASCII for what an encoding does not have; anything that has no such form is escaped, and nothing is lost.
+    """ASCII replacement for a character that an encoding lacks; characters without one are escaped.
 
     Examples
     --------
@@ -348,11 +348,11 @@ def replaced(older: bool) -> str:
 
 @contextmanager
 def bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
-    """A progress bar on stderr, or None when nobody watches.
+    """A progress bar on stderr, or None if stderr is not a terminal.
 
-    It moves from the start. Stages that the work tells (`abnet.progress.tell`) have a bar each, with the share of the
-    stage that is done. Where the share of the whole is told (by calling what this gives with a number between 0 and
-    1), there is one bar, and the stage is its name. A bar is full when its stage, or the block, has ended.
+    Each stage that is reported with `abnet.progress.tell` has its own bar. If the returned function is called with the
+    fraction of the whole that is done, there is one bar, named after the current stage. A bar is full when its stage,
+    or the block, has ended.
     """
     if quiet or not sys.stderr.isatty():
         yield None

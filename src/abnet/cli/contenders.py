@@ -17,7 +17,7 @@ HEADER = [
 
 
 def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False, saved_by: str = "--save") -> None:
-    """One line per contender, then what has to be said about them.
+    """Print one line per contender, then remarks about them.
 
     `counted`: the bounds account for the choice; if not, `saved_by` is what makes them do so.
     """
@@ -65,7 +65,7 @@ def _winners(contenders: "tuple[Contender, ...]", counted: bool, saved_by: str) 
 
 
 def _least(values: dict[str, float | None]) -> str:
-    """Names of the smallest value; where several share it, that is said.
+    """Names with the smallest value; a tie is reported.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _and(names: list[str]) -> str:
 
 
 def _surprises(contenders: "tuple[Contender, ...]") -> str:
-    """A word on test errors above the certificate, which happen by chance on few test rows."""
+    """A remark about test errors above the certificate, which occur by chance on few test rows."""
     above = [c for c in contenders if c.bound is not None and c.test_error is not None and c.test_error > c.bound]
     if not above:
         return ""

@@ -1,4 +1,4 @@
-"""`abnet demo`: the whole job on built-in data."""
+"""`abnet demo`: the whole workflow on built-in data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +26,7 @@ def demo(
     max_iter: options.MaxIter = DEFAULTS["max_iter"],
     random_state: options.RandomState = DEFAULTS["random_state"],
 ) -> None:
-    """Do the whole job on built-in data: handwritten digits, 0-4 against 5-9.
+    """Run the whole workflow on built-in data: handwritten digits, 0-4 against 5-9.
 
     Trains and certifies a model on three quarters of the images, compares it with
     a random forest, boosting and logistic regression, tests all of them on the

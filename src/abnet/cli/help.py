@@ -105,7 +105,7 @@ def _name(parameter: Any) -> str:
 
 
 def _about(parameter: Any) -> str:
-    """The help of a parameter, with its default, if that says something."""
+    """The help of a parameter, with its default if it has an informative one."""
     text, default = parameter.help or "", getattr(parameter, "default", None)
     if parameter.required:
         return text if isinstance(parameter, TyperArgument) else f"{text} (required)"
@@ -116,7 +116,7 @@ def _about(parameter: Any) -> str:
 
 
 def _definitions(entries: list[tuple[str, str]], columns: int) -> list[str]:
-    """Names with what is said of them, in two columns."""
+    """Names and their descriptions in two columns."""
     left = max((len(name) for name, _ in entries if len(name) <= MOST), default=MOST) + 2 + GAP
     lines = []
     for name, text in entries:

@@ -1,4 +1,4 @@
-"""`abnet inspect`: what a model file, or a saved certificate, holds."""
+"""`abnet inspect`: show the contents of a model file or a saved certificate."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,10 +19,10 @@ def inspect(
     details: options.Details = False,
     json: options.AsJSON = False,
 ) -> None:
-    """Show what a model file, or a saved certificate, holds.
+    """Show the contents of a model file or of a saved certificate.
 
-    The file is checked in full, and the bounds of its certificate are computed
-    again from the counts that it records.
+    The file is checked in full, and the bounds of its certificate are
+    recomputed from the counts that it records.
 
     abnet inspect model.abnet --details
     abnet inspect model.abnet --json | jq .certificate.vote_error_bound

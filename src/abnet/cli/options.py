@@ -1,6 +1,6 @@
 """Options of the commands, each declared once; defaults are those of the functions that take them.
 
-Parameters become options (`spelled`), and options become parameters (`classifier`, `goal_of`).
+`spelled` converts parameters to options; `classifier` and `goal_of` convert options to parameters.
 """
 
 import ast
@@ -121,7 +121,7 @@ Bins = Annotated[
     ),
 ]  # fmt: skip
 Notes = Annotated[
-    str, _option("'all' lists every note on the table by itself.", metavar="main|all", panel=_TABLE, rare=True)
+    str, _option("'all' lists every note on the table separately.", metavar="main|all", panel=_TABLE, rare=True)
 ]
 Decimal = Annotated[str, _option("Decimal mark of the numbers.", metavar="auto|comma|point", panel=_TABLE, rare=True)]
 MaxCategories = Annotated[
@@ -242,7 +242,7 @@ COLUMNS = ("use", "numeric", "categorical", "dates")
 
 
 def classifier(given: Mapping[str, Any], *, verbose: bool = False) -> Any:
-    """An unfitted classifier from the options of a command; options that it would refuse are found at once."""
+    """An unfitted classifier from the options of a command; invalid options raise an error at once."""
     from abnet.certificates.split import drawn_seed
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.preparation import TablePreparation
@@ -271,7 +271,7 @@ def classifier(given: Mapping[str, Any], *, verbose: bool = False) -> Any:
 
 
 def goal_of(given: Mapping[str, Any]) -> "Goal | None":
-    """What the answers have to achieve; None if nothing is asked for."""
+    """The goal of the answers; None if there is none."""
     from abnet.certificates import goals
 
     asked = [name for name in GOALS if given[name] not in (None, [], ())]
@@ -363,7 +363,8 @@ _ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
 
 
 def command_line(context: typer.Context, seed: int) -> str:
-    """The command that repeats the one at work, as far as it shapes the model, with the seed that was used."""
+    """The command line that repeats the running command, with the seed used and without options that only affect
+    output."""
     parts = ["abnet", str(context.command.name)]
     for parameter in context.command.params:
         name = str(parameter.name)

@@ -1,4 +1,4 @@
-"""Where a command may write: never over an input, and over an older file only if it is of the same kind."""
+"""Checks of output files: a command never overwrites an input, and an existing file only if it is of the same kind."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def check_output(
     overwrite: bool | None = None,
     option: str = "--output",
 ) -> None:
-    """Refuse an output before anything is read.
+    """Raise an error for an invalid output before anything is read.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def check_output(
     inputs : iterable of path or None
         What the command reads; ``-`` is standard input.
     overwrite : bool, optional
-        Whether an older file of another kind may be replaced; one of the inputs never is. None where nobody can ask.
+        Whether a file of another kind may be replaced (an input never is). None if the command has no such option.
     option : str
         The option that named it.
 

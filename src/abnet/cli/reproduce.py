@@ -262,7 +262,7 @@ def status(
     widths: Widths = None,
     repetitions: Repetitions = 5,
     race: Annotated[
-        bool, typer.Option("--race", metavar="", help="Show a race: its trials, then the settings that go on.")
+        bool, typer.Option("--race", metavar="", help="Show a race: its trials, then the settings trained in full.")
     ] = False,
     store: Store = _RUNS,
 ) -> None:
@@ -344,7 +344,7 @@ def _numbers(option: str, text: str | None) -> list[int] | None:
 
 
 def _resumable() -> AbstractContextManager[None]:
-    """Say after Ctrl-C that nothing finished is lost."""
+    """Report after Ctrl-C that finished runs are stored."""
     return when_interrupted("interrupted; finished runs are stored, and the same command continues.")
 
 

@@ -1,4 +1,4 @@
-"""Predictors for other programs: C99 and ONNX, preparation, labels and certificate included."""
+"""Export models to other programs: C99 and ONNX, with preparation, labels and certificate."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""From scores to answers and probabilities in C, as the model's decision and calibration say."""
+"""C code from scores to answers and probabilities, by the model's decision and calibration."""
 
 from abnet.export.c_text import CPart, c_number
 from abnet.export.plan import ExportPlan

@@ -1,4 +1,4 @@
-"""C without doubles, for processors that only compute in float: the same code, and codes that agree."""
+"""C without doubles, for processors that only compute in float: the same code, with adjusted thresholds of codes."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -24,7 +24,7 @@ __all__ = ["CSource", "c_files", "c_program", "to_c"]
 
 @dataclass(frozen=True)
 class CSource:
-    """The texts of a model in C and what it takes.
+    """The C files of a model, and its memory requirements.
 
     Attributes
     ----------
@@ -33,13 +33,13 @@ class CSource:
     example : str
         A main program that reads a CSV file and prints labels and probabilities.
     flash_bytes : int
-        Constants; the code itself takes a few kilobytes more.
+        Bytes of constants; the code itself takes a few kilobytes more.
     ram_bytes : int
-        Local arrays during a prediction, without the caller's row.
+        Bytes of local arrays during a prediction, without the caller's row.
     libm : bool
         Whether it must be linked with the mathematical library.
     members : tuple of str
-        Identifiers of the columns in the record of a row; empty where rows are arrays of float.
+        Identifiers of the columns in the struct of a row; empty if rows are arrays of float.
     """
 
     text: str
@@ -52,7 +52,7 @@ class CSource:
 
 
 def c_files(path: str | os.PathLike[str], *, example: bool = False) -> tuple[Path, ...]:
-    """The files that `to_c` writes for a path: the source, its header, and the example if there is to be one.
+    """The files that `to_c` writes for a path: the source, its header, and the example if requested.
 
     Examples
     --------
@@ -83,17 +83,17 @@ def to_c(
     path : path
         The source file, ``model.c``; the header ``model.h`` is written beside it.
     prefix : str
-        What all names begin with, so that a program may hold several models: ``prefix_predict``, ``PREFIX_CLASSES``.
+        Prefix of all names, so that a program can contain several models: ``prefix_predict``, ``PREFIX_CLASSES``.
     example : bool
-        Whether to write ``model_example.c`` too, a main program that reads a CSV file.
+        Whether to also write ``model_example.c``, a main program that reads a CSV file.
     single : bool
-        Whether to compute in float all through, for processors without doubles. Scores differ from Python's by some
-        1e-6; labels may differ only where a score is this close to a tie or to a threshold.
+        Whether to compute in float only, for processors without doubles. Scores differ from Python's by about 1e-6;
+        labels may differ only if a score is within 1e-4 of a tie or of a threshold.
 
     Returns
     -------
     CSource
-        The texts, and the bytes of flash and RAM that the model takes.
+        The file contents, and the bytes of flash and RAM that the model needs.
 
     Raises
     ------

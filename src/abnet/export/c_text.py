@@ -1,4 +1,4 @@
-"""Names, texts and numbers as C writes them: nothing that a model holds gets out of its quotes, comments and lines."""
+"""Write names, texts and numbers as C; no text of a model can end its string literal, comment or line."""
 
 import re
 import textwrap
@@ -41,7 +41,7 @@ _ASCII = {"≤": "<=", "≥": ">=", "–": "-", "—": "-", "δ": "delta", "×":
 
 
 def c_identifiers(names: Sequence[str]) -> list[str]:
-    """A different identifier for every name, as like it as C allows; none begins with ``abnet_``, as our own names do.
+    """A unique C identifier for every name, similar to it; none begins with ``abnet_``, the prefix of our own names.
 
     Examples
     --------

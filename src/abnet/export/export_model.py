@@ -1,4 +1,4 @@
-"""`export_model`: a model file for other programs, and what the export takes."""
+"""`export_model`: export a model to other programs."""
 
 import os
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SUFFIXES = {"c": ".c", "onnx": ".onnx"}
 
 @dataclass(frozen=True)
 class ExportedModel:
-    """What was written.
+    """Result of `export_model`.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class ExportedModel:
     replaced : bool
         Whether it replaced an older one.
     facts : dict
-        Of C: ``flash_bytes``, ``ram_bytes``, ``libm`` and ``columns``; of ONNX: ``inputs`` and ``outputs``.
+        For C: ``flash_bytes``, ``ram_bytes``, ``libm`` and ``columns``; for ONNX: ``inputs`` and ``outputs``.
     """
 
     to: str
@@ -73,7 +73,7 @@ def export_model(
     example: bool = False,
     single: bool = False,
 ) -> ExportedModel:
-    """Write a model for other programs, with its preparation, labels and certificate.
+    """Export a model to C or ONNX, with its preparation, labels and certificate.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ def export_model(
     to : {"c", "onnx"}
         C99 with a header, or an ONNX model.
     prefix : str
-        In C, what all names begin with: two models in one program need two.
+        C only: prefix of all names; two models in one program need different prefixes.
     example : bool
-        In C, also write a main program that reads a CSV file.
+        C only: also write a main program that reads a CSV file.
     single : bool
-        In C, compute in float: for processors without doubles.
+        C only: compute in float, for processors without doubles.
     """
     files = export_files(output, to, example=example)
     loaded, replaced = as_model(model), files[0].exists()

@@ -1,4 +1,5 @@
-"""A model for web pages: plain values of its preparation and network, and the JavaScript that reads them."""
+"""Export a model to JavaScript for web pages: plain values of its preparation and network, and the code that uses
+them."""
 
 import base64
 import json
@@ -28,7 +29,7 @@ KINDS = ("numeric", "date", "boolean", "text", "words", "hashed")
 """Columns that the JavaScript knows."""
 
 MOST_BYTES = 2**24
-"""Numbers of a network that a page should carry: more is no page that anyone wants to open."""
+"""Maximum size of a network in a page, in bytes: larger pages would load too slowly."""
 
 
 def js_program(model: Model) -> str:

@@ -1,4 +1,4 @@
-"""A model as an ONNX model: columns in, label and probabilities out, with nothing of abnet installed."""
+"""Export a model to ONNX: columns in, label and probabilities out, without abnet installed."""
 
 import json
 import os
@@ -27,13 +27,13 @@ def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
     """Write a model with its preparation as an ONNX model, atomically.
 
     Inputs are named after the columns, each a matrix of one column: float64 for numbers (NaN where missing), booleans
-    (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" where missing), without blanks
-    around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
+    (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" if missing), without white
+    space around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
 
-    Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, ``valid`` (N,), which is False where Python would
-    refuse the row, since a number is not finite, and ``answered`` (N,), which is False there and where the model
-    abstains. A row without an answer has the label "" (numbers: -2**63, or NaN for float64), a refused one the
-    probabilities NaN. A network drawn from the posterior has no probabilities.
+    Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, ``valid`` (N,), which is False if Python would
+    reject the row because a number is not finite, and ``answered`` (N,), which is False for such rows and if the model
+    abstains. A row without an answer has the label "" (numbers: -2**63, or NaN for float64); a rejected row has NaN
+    probabilities. A network drawn from the posterior has no probabilities.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     onnx.ModelProto
-        What was written.
+        The model that was written.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a model computes, in the parts that every exporter writes: columns, features, network, labels."""
+"""The parts of a model that every exporter writes: columns, features, network, labels."""
 
 from dataclasses import dataclass
 from functools import singledispatch
@@ -113,7 +113,7 @@ Network = VoteTable | SignTable | SignLayers | FixedPaths | MeanLayers
 
 @dataclass(frozen=True, eq=False)
 class ExportPlan:
-    """A model taken apart.
+    """The parts of a model for an exporter.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ def _(predictor: Compact) -> VoteTable:
     H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
     if H.size > MOST_VALUES:
         raise ValueError(
-            f"the table of this network has {H.size:,} values, and at most {MOST_VALUES:,} are exported: learn with a "
+            f"the table of this network has {H.size:,} values, and at most {MOST_VALUES:,} are exported: train with a "
             "narrower first layer or fewer members."
         )
     return VoteTable(predictor.W, predictor.b, H)
@@ -237,7 +237,7 @@ def output_codes(words: NDArray[np.int8] | None) -> NDArray[np.intp] | None:
 
 
 def _check_exact(columns: tuple[Column, ...]) -> None:
-    """Refuse kinds of columns that no exporter writes, and whole numbers that a float64 does not hold."""
+    """Raise a ValueError for kinds of columns that are not exported, and for integers that float64 cannot represent."""
     hashed = [column.name for column in columns if isinstance(column, HashedColumn)]
     if hashed:
         raise ValueError(

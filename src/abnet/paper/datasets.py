@@ -201,9 +201,9 @@ def load(
         Fetch from OpenML into the user's cache when the files are in none of these folders.
     standardise : bool
         The paper's preparation of ``ads``, ``adult`` (and ``breast_cancer``): mean 0 and variance 1 over **all** rows.
-        This voids every certificate, since the features of one row then depend on the bound and test rows; figures
-        computed with it are estimates. Leave it off and give the classifier a ``preprocessor``, which is fitted on
-        the first part only. Sets of a fixed scale (pixels in [0, 1], circles) stay as they are.
+        This invalidates every certificate, because the features of a row then depend on the bound and test rows;
+        figures computed with it are estimates. Leave it off and pass a ``preprocessor`` to the classifier, which is
+        fitted on the first part only. Data sets with a fixed scale (pixels in [0, 1], circles) are not changed.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def load(
     UnknownDatasetError
         If the name is unknown; a ValueError, as the next.
     ValueError
-        If a file is truncated, damaged or another one.
+        If a file is truncated, damaged or not the expected one.
 
     Examples
     --------
@@ -238,8 +238,8 @@ def mnist_digits(*, data_dir: str | os.PathLike[str] | None = None) -> tuple[NDA
 def standardise_all(X: NDArray[np.float32]) -> NDArray[np.float32]:
     """``(x - mean) / standard deviation``, column by column over all rows; constant columns become 0.
 
-    The result depends on every row, those of the bound and of the test included. A certificate computed on it is void
-    (it is an estimate); fit a scaler on the first part alone instead.
+    The result depends on every row, including bound and test rows. A certificate computed from it is invalid (it is
+    only an estimate); fit a scaler on the first part only instead.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def _parsed(name: str, source: str, data_dir: str | os.PathLike[str] | None, dow
 
 
 def _from_files(source: str, paths: list[Path]) -> Parsed:
-    """Parsed arrays from the cache if these very bytes were checked and parsed before."""
+    """Parsed arrays, from the cache if files with the same bytes were parsed before."""
     raw = [path.read_bytes() for path in paths]
     key = hashlib.sha256("".join(hashlib.sha256(content).hexdigest() for content in raw).encode()).hexdigest()
     parsed = recall(cache_folder() / "parsed", f"{source}-{key}")

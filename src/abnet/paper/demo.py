@@ -86,12 +86,12 @@ def _write(dataset: Dataset, output: str | os.PathLike[str]) -> None:
 
 
 LEARN = 0.75
-"""Share of the images that the demonstration learns from and certifies on."""
+"""Fraction of the images used for training and the certificate."""
 
 
 @dataclass(frozen=True)
 class Demonstration:
-    """What came out of `demo`: rows, certificate, contenders, and the files that were written."""
+    """Result of `demo`: rows, certificate, contenders, and the files that were written."""
 
     n_learn: int
     n_test: int
@@ -115,7 +115,7 @@ class Demonstration:
 
 
 def demo(folder: str | os.PathLike[str], *, estimator: Any = None) -> Demonstration:
-    """Learn 0-4 against 5-9 from scikit-learn's digits; write the model, a picture and a report to a folder.
+    """Train and certify 0-4 against 5-9 on scikit-learn's digits; write the model, a picture and a report to a folder.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _digits(seed: int) -> tuple[Labelled, Labelled]:
 
 
 def _draw(classifier: Any, contenders: tuple[Contender, ...], path: Path) -> None:
-    """Write a PNG picture: the loss in learning, and what every contender promises beside what it does.
+    """Write a PNG picture: the learning curve, and the certified and test error of every contender.
 
     Parameters
     ----------
@@ -176,8 +176,8 @@ def _draw(classifier: Any, contenders: tuple[Contender, ...], path: Path) -> Non
 
 def _curve(axes: "Axes", curve: list[float]) -> None:
     axes.plot(range(len(curve)), curve, color=OKABE_ITO["blue"])
-    axes.set(xlabel="epoch", ylabel="log loss on rows kept apart", ylim=(0, None), xlim=(0, None))
-    label_panel(axes, "a", "learning, on the first part")
+    axes.set(xlabel="epoch", ylabel="log loss on validation rows", ylim=(0, None), xlim=(0, None))
+    label_panel(axes, "a", "learning curve")
 
 
 def _outcome(axes: "Axes", contenders: tuple[Contender, ...]) -> None:
@@ -187,14 +187,14 @@ def _outcome(axes: "Axes", contenders: tuple[Contender, ...]) -> None:
         bar = axes.barh(row, 100 * (contender.bound or 1.0), height=0.5, color=OKABE_ITO["sky"], alpha=0.6)
         dot = axes.errorbar(100 * tested, row, xerr=100 * spread, fmt="o", color=OKABE_ITO["black"], capsize=2)
         if row == 0:
-            bar.set_label("certified: error at most")
+            bar.set_label("certified error (upper bound)")
             dot.set_label("test error (± 2 standard errors)")
     names = [contender.name.replace(", ", ",\n").replace("logistic ", "logistic\n") for contender in contenders]
     axes.set_yticks(range(len(contenders)), names)
     axes.set(xlabel="error, %", xlim=(0, None), ylim=(len(contenders) + 0.1, -0.5))
     axes.grid(visible=False, axis="y")
     axes.legend(loc="lower right")
-    label_panel(axes, "b", "promised and found")
+    label_panel(axes, "b", "certified and test error")
 
 
 def _spread(rate: float, n: int) -> float:

@@ -1,6 +1,6 @@
-"""Training what a store lacks of a grid, in processes of this machine (joblib) or on a Dask cluster.
+"""Train the runs of a grid that a store lacks, in processes of this machine (joblib) or on a Dask cluster.
 
-Groups go out and results come back to this process, the only one that touches the store.
+This process sends out groups and collects the results; only it uses the store.
 """
 
 import os
@@ -32,7 +32,7 @@ Outcome: TypeAlias = tuple[SettingGroup, list[Result] | str]
 
 @dataclass
 class SweepReport:
-    """What a sweep did.
+    """Report of a sweep.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def sweep(
 ) -> SweepReport:
     """Train the settings that are not in the store yet, and store their results group by group.
 
-    It can be stopped at any moment, and the same call continues: only the groups under way are lost. A group that fails
+    It can be stopped at any time, and the same call continues: only the groups in progress are lost. A group that fails
     does not stop the others.
 
     Parameters
@@ -111,7 +111,7 @@ def _fingerprint(name: str, data_dir: str | None) -> str:
 
 
 def _mismatch(group: SettingGroup, results: Sequence[Result], fingerprint: str) -> str | None:
-    """What is wrong with the results of a group, if anything."""
+    """Description of a mismatch between the results of a group and its settings or data, if any."""
     if [result.setting for result in results] != list(group.settings):
         return f"{len(results)} results that are not those of its {len(group.settings)} settings"
     if {result.fingerprint for result in results} != {fingerprint}:
@@ -120,7 +120,7 @@ def _mismatch(group: SettingGroup, results: Sequence[Result], fingerprint: str) 
 
 
 def _attempt(train: Callable[..., list[Result]], data_dir: str | None, group: SettingGroup) -> Outcome:
-    """Train a group; an error is an outcome too."""
+    """Train a group; return its results, or the error."""
     try:
         return group, train(group, data_dir=data_dir)
     except Exception as error:
@@ -189,7 +189,7 @@ def _on_cluster(
 ) -> Generator[Outcome, None, None]:
     """Outcomes of groups trained on a cluster, as they come; a group that kills worker after worker fails.
 
-    Not through joblib's Dask backend: that one passes on a task's result but not its death, and waits for ever.
+    joblib's Dask backend is not used, because it never reports a task that was killed, and waits forever.
     """
     from distributed import as_completed
 
@@ -211,7 +211,7 @@ _EXAMPLES = {"ads": 3_279, "adult": 48_842, "mnist17": 15_170, "mnist49": 13_782
 
 
 def _expected_cost(group: SettingGroup) -> float:
-    """A rough relative cost, so that the time left is not judged by the cheap half: minibatches, layers and units."""
+    """A rough relative cost from minibatches, layers and units, for the estimate of the remaining time."""
     protocol = protocol_of(group.settings[0])
     minibatches = _EXAMPLES.get(group.dataset, 10_000) / protocol.batch_size * protocol.max_epochs / 100
     return minibatches * (20 + sum(group.hidden_layer_sizes)) * len(group.settings)

@@ -1,6 +1,6 @@
-"""Fixed maps for images of handwriting: strokes upright, edges soft, gradients. Nothing in them is fitted to data.
+"""Fixed maps for images of handwriting: deskewing, smoothing and gradients. Nothing in them is fitted to data.
 
-With them copies to learn from, moved by a pixel.
+The file also makes shifted copies of training images.
 """
 
 from typing import Any
@@ -17,8 +17,8 @@ BATCH = 1000
 def deskew(X: Any, *, side: int = 28, blur: float = 0.7) -> NDArray[np.float32]:
     """Centre every image, shear it so that its strokes stand upright, and smooth it.
 
-    The shear is the regression of columns on rows, weighted by ink: ``a = Σ ink (r - r̄)(c - c̄) / Σ ink (r - r̄)²``. Each
-    image is treated alone, so that this is a fixed map: it may stand before any certificate.
+    The shear is the regression of columns on rows, weighted by ink: ``a = Σ ink (r - r̄)(c - c̄) / Σ ink (r - r̄)²``.
+    Each image is processed independently, so this is a fixed map, which any certificate allows.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def oriented_gradients(X: Any, *, side: int = 28, cell: int = 4, bins: int = 8) 
 
     ``sqrt(Σ_{r,c} Λ((r - r_i)/cell) Λ((c - c_j)/cell) Λ(a_rc - b) ‖g_rc‖)``, ``Λ(t) = max(0, 1 - |t|)``,
 
-    where ``r_i = c_i = (i + 1/2) cell - 1/2`` is the middle of a cell and ``a - b`` is taken round the circle. A pixel
-    is so shared among its four nearest cells and two nearest directions (Dalal and Triggs 2005). The root keeps single
-    strong edges from ruling; blocks are not normalised, since a network scales each row to norm 1. Each image is
-    treated alone, so that this is a fixed map: it may stand before any certificate.
+    where ``r_i = c_i = (i + 1/2) cell - 1/2`` is the middle of a cell and ``a - b`` is taken modulo `bins`. So a pixel
+    is shared among its four nearest cells and two nearest directions (Dalal and Triggs 2005). The square root keeps
+    single strong edges from dominating; blocks are not normalised, because a network scales each row to norm 1. Each
+    image is processed independently, so this is a fixed map, which any certificate allows.
 
     Parameters
     ----------
@@ -100,16 +100,15 @@ def oriented_gradients(X: Any, *, side: int = 28, cell: int = 4, bins: int = 8) 
 
 
 def shifted(X: Any, rng: np.random.Generator, *, side: int = 28, most: int = 1) -> NDArray[np.float32]:
-    """Every image moved by a random number of pixels, at most `most` up or down and left or right; what leaves is lost.
+    """Shift every image by a random number of pixels, at most `most` in each direction; pixels that leave are lost.
 
-    Copies to learn from, for the part of the rows that learns. Among the rows that a certificate counts they would be
-    no independent examples.
+    Use such copies only among training rows. As bound rows they would not be independent examples.
 
     Parameters
     ----------
     X : array (n, side²)
     rng : numpy.random.Generator
-        Draws the way of every image, of (2 most + 1)², none among them.
+        Draws one of the (2 most + 1)² shifts, including none, for every image.
     side, most : int
 
     Returns

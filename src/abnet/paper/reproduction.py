@@ -1,4 +1,4 @@
-"""The commands of `abnet reproduce` as functions: train what is missing, return it as data, write it to a folder."""
+"""The commands of `abnet reproduce` as functions: train missing runs, return the results, write them to a folder."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ class Reproduced(Generic[_T]):
     data
         The rows of the table or the points of the figure.
     files
-        What was written.
+        The files that were written.
     failures
         The error of each group of runs that failed, by the name of the group; the next call tries it again.
     """
@@ -76,7 +76,7 @@ def table1(
     output_dir: StrPath | None = None,
     verbose: bool = False,
 ) -> Reproduced[list[TableComparison]]:
-    """Train what is missing of Table 1, and set it beside the paper's.
+    """Train the missing runs of Table 1, and compare the table with the paper's.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def table1(
     datasets, models, widths, repetitions
         The part of the grid; all of it by default. Data sets outside the paper may be named, such as "circles".
     race
-        Whether short trials choose which wide settings train in full.
+        Whether short trials select the wide settings that are trained in full.
     train
-        Whether to train what is missing; otherwise the table has what is in the store.
+        Whether to train missing runs; otherwise the table is made from the runs in the store.
     jobs, client, data_dir, verbose
         As for `abnet.paper.sweep`.
     output_dir
@@ -140,7 +140,7 @@ def variants(
     output_dir: StrPath | None = None,
     verbose: bool = False,
 ) -> Reproduced[list["VariantRow"]]:
-    """Train what is missing of the variants of narrow PBGNet and ABNet, and set them beside Table 1.
+    """Train the missing runs of the variants of narrow PBGNet and ABNet, and compare them with Table 1.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def fig4(
     output_dir: StrPath | None = None,
     verbose: bool = False,
 ) -> Reproduced[list["DepthPoint"]]:
-    """Train what is missing of Figure 4, bound and test error by depth on mnistLH; parameters as for `table1`."""
+    """Train the missing runs of Figure 4, bound and test error by depth on mnistLH; parameters as for `table1`."""
     from abnet.paper.figure4 import depth_figure, depth_points, depth_to_csv
     from abnet.plots import save
 
@@ -266,8 +266,8 @@ def fig2(
         *save(figure2.timing_figure(timings), folder / "fig2"),
     ]
     text = (
-        "`fig2.csv`, `fig2.png`, `fig2.svg`: forward passes on one batch of 32 examples of ads, mean of 100 or as "
-        "many as `repetitions` says, 100 samples for the stochastic methods"
+        "`fig2.csv`, `fig2.png`, `fig2.svg`: forward passes on one batch of 32 examples of ads; mean of 100 "
+        "passes, fewer for slow ones (column `repetitions`); 100 samples for the stochastic methods"
     )
     machine = f"; {figure2.machine()}." if train else "."
     add_note(folder, "fig2", {"widths": widths, "depths": depths, "repetitions": repetitions}, text + machine)
@@ -347,9 +347,10 @@ def certificates(
     path = write_file(folder / "certificates.csv", tightness.summary_to_csv(rows))
     prepared = {name: tightness.PREPARATIONS[tightness.preparation_of(name, recipes[name])] for name in named}
     text = (
-        f"`certificates.csv`: means over {splits} random 75/25 splits, δ = 0.05. The certificates use the larger part "
-        "only; test figures are of the smaller. A mean of certificates is no certificate. The recipes tried for this "
-        "table are accounted for (`n_candidates`); `certificates_tighter.csv` counts those of `defaults.csv` too. "
+        f"`certificates.csv`: means over {splits} random 75/25 splits, δ = 0.05. Models are trained and certified on "
+        "the larger part and tested on the smaller. A mean of certificates is not a certificate. The certificates "
+        "account for all recipes tried for this table (`n_candidates`); `certificates_tighter.csv` also counts those "
+        "of `defaults.csv`. "
         "Preparation and parameters of `ABNetClassifier`:"
     ) + "".join(f"\n- {name} ({prepared[name]}): `{recipes[name]}`" for name in named)
     add_note(folder, "certificates", {"datasets": datasets, "splits": splits}, text)
@@ -363,14 +364,14 @@ def multiclass(
     output_dir: StrPath = "results",
     verbose: bool = False,
 ) -> Reproduced[list["DigitsResult"]]:
-    """Learn the ten digits of MNIST, certify them, and write `multiclass.csv`.
+    """Train and certify classifiers of the ten MNIST digits, and write `multiclass.csv`.
 
-    What the file holds is not learned again.
+    Results that are already in the file are not computed again.
 
     Parameters
     ----------
     features
-        What the networks read: "raw" or "maps"; both by default.
+        Features of the networks: "raw" or "maps"; both by default.
     data_dir, output_dir, verbose
         As for `table1`.
     """
@@ -389,12 +390,12 @@ def multiclass(
             kept = [done[recipe] for recipe in RECIPES.values() if recipe in done]
             write_file(path, results_to_csv(kept))
     text = (
-        "`multiclass.csv`: MNIST with ten classes, a mixture of wide networks learned on a part of the 60,000 images "
-        "of the training file and certified on the rest of them, δ = 0.05; test figures are of the 10,000 others. "
-        "`raw` reads pixels, `maps` reads `deskew` and then `oriented_gradients` (`abnet.paper.images`), which are "
-        "fixed. Widths, rates, epochs and copies were chosen on 5,000 images of the part that learns, so that nothing "
-        "but these two recipes saw the bound rows (`n_candidates`). Published: PBB's fully connected network, Gibbs "
-        "certificate .0279, test error .020. The same command goes on where it was stopped."
+        "`multiclass.csv`: MNIST with ten classes, a mixture of wide networks trained on a part of the 60,000 images "
+        "of the training file and certified on the rest of them, δ = 0.05; the other 10,000 images are the test set. "
+        "`raw` uses pixels, `maps` uses `deskew` and then `oriented_gradients` (`abnet.paper.images`), which are "
+        "fixed. Widths, rates, epochs and copies were chosen on 5,000 images of the training part, so only these "
+        "two recipes used the bound rows (`n_candidates`). Published: PBB's fully connected network, Gibbs "
+        "certificate .0279, test error .020. The same command continues an interrupted run."
     )
     add_note(folder, "multiclass", {}, text)
     return Reproduced([done[RECIPES[name]] for name in named], [path])
@@ -411,7 +412,7 @@ def status(
 ) -> dict[tuple[str, str, int], tuple[int, int]]:
     """Return how many runs of Table 1 are done, and how many there are, by data set, model and width.
 
-    With `race`, those of a race: its trials, then the settings that go on.
+    With `race`, those of a race: its trials, then the settings that are trained in full.
     """
     settings = _table1_part(datasets, models, widths, repetitions)
     with RunStore(store, create=False) as runs:

@@ -1,6 +1,6 @@
-"""The folder of results: its files, its README, and the page of the documentation that shows them.
+"""The folder of results: its files, its README, and the documentation page that shows them.
 
-Both pages have generated parts between marks: a command renews its own part and leaves the rest.
+Both pages have generated parts between marks: a command updates its own part and leaves the rest unchanged.
 """
 
 import os
@@ -14,7 +14,7 @@ from abnet.paper.table_one import Row, agreement_text, compare, paper_table, rea
 
 __all__ = ["add_note", "renew_page", "reproduced_rows", "with_part", "write_file"]
 
-_TITLE = "# Results\n\nEach part of this page is written by the command that it names.\n"
+_TITLE = "# Results\n\nEach generated section of this page is written by the command it names.\n"
 _FIGURES = {
     "fig2": "Time of a forward pass by width and by depth",
     "fig3": "Regions of a 2-2-2-1 network on two circles",
@@ -24,7 +24,7 @@ _FIGURES = {
 
 
 def write_file(path: Path, text: str) -> Path:
-    """Write a text file, whole or not at all; its folder is made if it is missing."""
+    """Write a text file atomically; its folder is created if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
@@ -32,13 +32,13 @@ def write_file(path: Path, text: str) -> Path:
 
 
 def add_note(folder: Path, name: str, options: Mapping[str, object], text: str) -> None:
-    """Renew a command's part of the README: the command as it would be typed, and a text about its files."""
+    """Update a command's part of the README: the command line, and a text about its files."""
     typed = f"`{_typed(name, options)}` (numerics version {NUMERICS_VERSION})"
     _renew(folder / "README.md", {name: f"## {name}\n\n{typed}\n\n{text}"}, title=_TITLE)
 
 
 def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) -> list[str]:
-    """Renew the generated parts of a page from the files in the results folder; return the names of those renewed.
+    """Update the generated parts of a page from the files in the results folder; return the names of the updated parts.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) ->
 
 
 def with_part(page: str, name: str, text: str) -> str:
-    """Return the page with the part `name` renewed; a page without it gets it at its end.
+    """Return the page with the part `name` updated; if the page lacks it, it is added at the end.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Choosing settings: the one that a row of the table or a point of a figure reports, and those that trials let go on.
+"""Selection of settings: those reported in tables and figures, and those that trials select for full training.
 
 A *cell* holds the settings that compete with one another. Not all of their repetitions may be there yet, so the rule
 says which ones are compared: r repetitions, those numbered 0 to r - 1, of all the settings that have them, with the r
@@ -127,7 +127,7 @@ _SIZES, _RATES = 4, 2
 
 @dataclass(frozen=True)
 class Race:
-    """How a race stands.
+    """State of a race.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Race:
 
 
 def race(settings: Iterable[Setting], results: Iterable[Result]) -> Race:
-    """Return how the race between the wide ones of the settings stands, given the results of runs and trials."""
+    """Return the state of the race between the wide settings, given the results of runs and trials."""
     settings, done = list(settings), {result.setting: result for result in results}
     cells: dict[Cell, list[Setting]] = {}
     for s in settings:
@@ -177,7 +177,7 @@ def trials(settings: Iterable[Setting]) -> list[Setting]:
 
 
 def best_of_trials(results: Iterable[Result]) -> list[Setting]:
-    """Return the trials of one cell whose settings go on.
+    """Return the trials of one cell whose settings are trained in full.
 
     Ranked by the bound for PBGNet and ABNet, by the validation loss for their versions without it, by the validation
     error for the others; a tie goes to fewer hidden layers, then fewer units, then the smaller learning rate.
@@ -193,7 +193,7 @@ def best_of_trials(results: Iterable[Result]) -> list[Setting]:
 
 
 def best_runs(runs: Iterable[Result], short: Iterable[Result]) -> list[Result]:
-    """Return those of a cell's runs whose settings its trials let go on."""
+    """Return the runs of a cell whose settings were selected by its trials."""
     best = {replace(setting, trial_epochs=None) for setting in best_of_trials(short)}
     return [run for run in runs if replace(run.setting, repetition=0) in best]
 

@@ -1,4 +1,4 @@
-"""The run store: one SQLite file with one table, a row for each finished run, used by one process at a time."""
+"""The run store: one SQLite file with one table and one row per finished run, used by one process at a time."""
 
 import json
 import math

@@ -47,7 +47,7 @@ class Row:
     hidden_layers, width, learning_rate
         The selected setting.
     bound
-        Mean Gibbs bound, an estimate: the setting is selected without paying for it. None for EBP, BC and BNN.
+        Mean Gibbs bound, an estimate, because it does not account for the selection. None for EBP, BC and BNN.
     train_error, test_error, map_test_error
         Mean 0-1 errors; of the vote, and of the MAP network.
     test_error_std, bound_std
@@ -192,7 +192,7 @@ NOTE = (
     "Settings are hidden layers × units, with the learning rate. Means over the repetitions, ± the sample standard "
     "deviation. Δ is ours minus the paper's. “better” and “worse”: the test errors differ by more than one standard "
     "deviation, the larger of the paper's and ours. The bound is an estimate, not a certificate: the setting is "
-    "selected among many without paying for it, and ads and adult are standardised with their test rows. “runs” counts "
+    "selected among many without a correction, and ads and adult are standardised with their test rows. “runs” counts "
     "the runs compared in the selection; an asterisk marks fewer than the full grid's."
 )
 
@@ -200,13 +200,13 @@ NOTE = (
 BOUND_MARGIN, ERROR_MARGIN = 0.005, 0.003
 RULE = (
     "A bound agrees if it is at most 0.005 above the paper's (narrow PBGNet and ABNet), a test error if it is at most "
-    "two of the paper's standard deviations plus 0.003 above the paper's; lower is always fine."
+    "two of the paper's standard deviations plus 0.003 above the paper's; lower values always agree."
 )
 
 
 @dataclass(frozen=True)
 class TableComparison:
-    """A row of ours beside the paper's; `paper` is None for data that the paper does not have."""
+    """A row of our table and the paper's row; `paper` is None for data that the paper does not have."""
 
     ours: Row
     paper: Row | None
@@ -241,7 +241,7 @@ class TableComparison:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A figure of ours that is worse than the paper's by more than the rule allows."""
+    """A figure that is worse than the paper's by more than the rule allows."""
 
     comparison: TableComparison
     figure: str
@@ -258,7 +258,7 @@ class Disagreement:
 
 
 def compare(rows: Iterable[Row]) -> list[TableComparison]:
-    """Set rows beside the paper's rows of the same data set, architecture and model."""
+    """Pair rows with the paper's rows of the same data set, architecture and model."""
     paper = {row.cell: row for row in paper_table()}
     return [TableComparison(row, paper.get(row.cell)) for row in rows]
 

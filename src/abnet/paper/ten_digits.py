@@ -1,8 +1,8 @@
-"""MNIST with ten classes: one wide mixture on the 60,000 images of the training file, judged by the 10,000 others.
+"""MNIST with ten classes: a wide mixture from the 60,000 images of the training file, tested on the other 10,000.
 
-A first part of the training file is learned from, shifted copies of its images included; the other rows are counted for
-the certificate and touched by nothing else. Everything that was chosen (widths, rates, epochs, copies) was chosen on
-5,000 images of the first part.
+The model is trained on a first part of the training file, including shifted copies of its images. The other rows are
+used only for the certificate. All settings (widths, rates, epochs, copies) were chosen on 5,000 images of the first
+part.
 """
 
 import csv
@@ -38,17 +38,17 @@ class DigitsRecipe:
     code_length : int
         Output neurons.
     paths : int
-        Paths of each member that are kept to vote.
+        Number of paths per member that are kept to vote.
     copies : int
-        Copies of every learned image, each moved by at most a pixel.
+        Copies of every training image, each shifted by at most a pixel.
     epochs : int
-        Passes over the first part by the log loss; half as many follow by the linear loss. A copy is a row.
+        Number of epochs on the log loss; half as many on the linear loss follow. Copies count as rows.
     batch_size, rate
         As in `abnet.training.members.MixturePlan`.
     prior_fraction : float
-        Share of the training file that is learned from.
+        Fraction of the training file to train on.
     n_candidates : int
-        Recipes that share the bound rows, all of them published: either may be chosen after a look at both.
+        Number of recipes that share the bound rows; any of them may be chosen after seeing all results.
     delta : float
     """
 
@@ -75,7 +75,7 @@ RECIPES = {
 
 @dataclass(frozen=True)
 class DigitsResult:
-    """One recipe: what was certified on the bound rows, and what the test file shows."""
+    """Results of one recipe: certificates from the bound rows, and errors on the test file."""
 
     recipe: DigitsRecipe
     gibbs_certificate: float
@@ -89,7 +89,7 @@ class DigitsResult:
 
 
 def features_of(images: NDArray[np.float32], features: str) -> NDArray[np.float32]:
-    """What the network reads of images (n, 784): nothing in either map is fitted to data."""
+    """Features of images (n, 784); nothing in either map is fitted to data."""
     from abnet.paper.images import deskew, oriented_gradients
 
     if features not in ("raw", "maps"):
@@ -106,7 +106,7 @@ def measure_digits(
     random_state: int = 0,
     report: Callable[..., None] | None = None,
 ) -> DigitsResult:
-    """Learn from a part of the first `n_learn` images, certify on the rest of them, and look at the others.
+    """Train on a part of the first `n_learn` images, certify on the rest of them, and test on the others.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def results_to_csv(results: Sequence[DigitsResult]) -> str:
 
 
 def read_digits(path: Path) -> list[DigitsResult]:
-    """What `results_to_csv` has written; nothing if there is no such file."""
+    """Read a file written by `results_to_csv`; empty if there is no such file."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:

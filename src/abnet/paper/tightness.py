@@ -1,7 +1,8 @@
-"""How tight certificates are: every data set, several splits, as a table.
+"""Measure how tight certificates are, on every data set and several splits.
 
-A split is 75/25 at random; the model sees the larger part alone, and its certificate is compared with what the smaller
-part shows. Rows pass through a fixed map, or a preprocessor fitted on the model's first part only: see `PREPARATIONS`.
+A split is a random 75/25 split. The model is trained and certified on the larger part, and its certificate is compared
+with the test error on the smaller part. Rows are transformed by a fixed map, or by a preprocessor fitted on the model's
+first part only: see `PREPARATIONS`.
 """
 
 import csv
@@ -49,16 +50,16 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 """Parameters of `ABNetClassifier` for each data set, the same for all splits, and the preparation if not the usual one.
 
-`n_candidates` is the number of recipes that were tried on the data set, this one among them, and all are accounted for.
-The one of mnist49 (cells, directions, root, width, fraction) was found on other digits, 3 against 5 and 3 against 8,
-which costs nothing; on 4 against 9 it is the eleventh.
+`n_candidates` is the number of recipes tried on the data set, including this one; the certificates account for all.
+The recipe of mnist49 (cells, directions, root, width, fraction) was chosen on other digits, 3 against 5 and 3 against
+8, which costs nothing; on 4 against 9 it is the eleventh recipe.
 """
 
 
 PREPARATIONS: dict[str, str] = {
-    "none": "rows as they are",
+    "none": "unscaled rows",
     "standardise": "columns scaled on the first part",
-    "thermometer": "columns as signs between values of the first part (`abnet.preparation.transformers`)",
+    "thermometer": "thermometer codes with thresholds from the first part (`abnet.preparation.transformers`)",
     "upright": "the fixed map `abnet.paper.images.deskew`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.paper.images`",
 }
@@ -74,7 +75,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Measurement:
-    """One split of one data set: what was certified, and what the test rows show."""
+    """One split of one data set: certificates and test errors."""
 
     dataset: str
     split: int
@@ -136,7 +137,7 @@ def _raw_rows(name: str, data_dir: str | None) -> tuple[Any, Any]:
 
 
 def preprocessor_of(preparation: str) -> Any:
-    """What the classifier fits on its first part, or None."""
+    """The preprocessor that the classifier fits on its first part, or None."""
     from sklearn.preprocessing import StandardScaler
 
     from abnet.preparation.transformers import ThermometerCodes
@@ -183,7 +184,7 @@ def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir
 def measure_all(
     datasets: Iterable[str], splits: int, *, log: Path | None = None, data_dir: str | None = None
 ) -> list[Measurement]:
-    """All splits of the data sets by their recipes; with a log file, finished ones are taken from it."""
+    """Measure all splits of the data sets with their recipes; finished splits are read from the log file, if given."""
     done = json.loads(log.read_text(encoding="utf-8")) if log is not None and log.exists() else {}
     found = []
     for dataset in datasets:

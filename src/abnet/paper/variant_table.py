@@ -1,7 +1,7 @@
-"""Table 1 again with what the theory allows for free: a warm-up, learned deviations, restarts that are paid for.
+"""Variants of Table 1 that the theory allows: a warm-up, learned deviations, and restarts (counted in the bound).
 
-Variants of the narrow PBGNet and ABNet, beside the paper's protocol and never in its place: `table1.csv` and `runs.csv`
-hold none of their runs. They train on a part of the paper's grid, the sizes and rates that do best in `runs.csv`.
+Variants of the narrow PBGNet and ABNet. They are kept apart from the paper's protocol: `table1.csv` and `runs.csv` have
+none of their runs. They use a part of the paper's grid: the sizes and rates that do best in `runs.csv`.
 """
 
 import csv
@@ -63,7 +63,7 @@ def variant_grid(
 class VariantRow:
     """A row of `table1_variants.csv`: the setting with the best mean bound, as in Table 1.
 
-    The bound is an estimate, as there: the choice among settings is not paid for. That among restarts is.
+    The bound is an estimate, as there: it accounts for the choice among restarts, but not for that among settings.
     """
 
     dataset: str

@@ -1,7 +1,6 @@
-"""Tables and arrays made ready for a network, by maps that are stored as plain numbers and text.
+"""Prepare tables and arrays for a network, with maps that are stored as plain numbers and text.
 
-The stored forms transform with NumPy alone, whatever library a table comes in; scikit-learn loads with
-`TablePreparation` only.
+The stored maps need only NumPy, for tables of any library; scikit-learn is imported only with `TablePreparation`.
 """
 
 from typing import TYPE_CHECKING

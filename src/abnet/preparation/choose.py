@@ -1,4 +1,4 @@
-"""What each column of a table holds: the rules of all kinds in their order, and what one column cannot decide alone."""
+"""Determine the kind of each column: the rules of all kinds in order, then decisions that depend on other columns."""
 
 import re
 from collections.abc import Mapping
@@ -21,19 +21,18 @@ __all__ = ["ColumnKindError", "DecimalMarkError", "choose_all"]
 
 
 class ColumnKindError(NamesParameters, TableError):
-    """A column that cannot be of the kind that was asked for."""
+    """A column cannot be read as the requested kind."""
 
 
 class DecimalMarkError(NamesParameters, TableError):
-    """Numbers whose marks can be read in two ways."""
+    """The decimal mark of numbers is ambiguous."""
 
 
 def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
-    """The decisions on all columns.
+    """Determine the kinds of all columns.
 
-    Numbers in which a mark may be the decimal one or one for thousands are read as the other columns are written; where
-    these do not tell either, that is an error which asks for `decimal`. What becomes of text with many values is
-    decided last, by the labels `y`.
+    If a mark in numbers may be decimal or for thousands, the other columns decide; if they do not, an error asks for
+    `decimal`. Text with many values is decided last, with the labels `y`.
     """
     choices = mapped(lambda name: _choose(name, table, rules), table.columns, threads_for(table.n_rows))
     found = dict(zip(table.columns, choices, strict=True))
@@ -45,7 +44,7 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
             beside = f" beside {doubt.plain!r}" if doubt.plain else ""
             raise DecimalMarkError(
                 "column {!r}: in numbers such as {!r}{} the mark may be for decimals or for thousands, and no "
-                "other column settles it; say which with {} or {}.",
+                "other column decides it; use {} or {}.",
                 name, doubt.marked, beside, Parameter("decimal", "comma"), Parameter("decimal", "point"),
             )  # fmt: skip
         settled = _choose(name, table, replace(rules, decimal=next(iter(marks))))

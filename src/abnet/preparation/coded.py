@@ -1,7 +1,7 @@
-"""`CodedMap`: prepared columns with thermometer codes beside them.
+"""`CodedMap`: prepared columns with thermometer codes.
 
-Every feature with several values comes with its answers to "is it above?", beside the number itself. Such codes go
-around any preparation that can be stored.
+Every feature with several values is followed by signs that say whether it is above each of its thresholds. Codes can be
+added to any preparation that can be stored.
 """
 
 from collections.abc import Sequence

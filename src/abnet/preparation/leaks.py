@@ -1,4 +1,4 @@
-"""Columns that tell the label by themselves, which commonly are written after it: new rows lack them."""
+"""Detect columns that determine the label by themselves: often they are written after it, and new rows lack them."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -21,10 +21,10 @@ _NEVER = 20  # chance may give every value one label with probability e^-20 at t
 
 
 def telling(table: Table, columns: Sequence[Column], y: Any) -> list[Note]:
-    """Notes on columns that tell the label by themselves: commonly they are written after it, and new rows lack them.
+    """Notes on columns that determine the label by themselves: often they are written after it, and new rows lack them.
 
-    Each value stands beside one label only, or there is one exactly for some labels. Numbers may well measure what
-    decides, so they are noted only if they have as many values as there are labels.
+    Each value occurs with one label only, or values are present exactly for some labels. Numbers may be genuine
+    measurements, so they are noted only if they have as many values as there are labels.
 
     Parameters
     ----------

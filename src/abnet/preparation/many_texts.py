@@ -1,7 +1,6 @@
 """Text with many different values: categories, words, hashed words and characters, or nothing.
 
-It is taken in as what helps to tell the labels, in rows kept aside among those that are given: the first part of a
-table, never a bound row.
+The form is chosen by how well it predicts the labels on validation rows of the first part; bound rows are never used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -91,7 +90,7 @@ def _said(column: Column, n_values: int) -> Note:
 
 
 def settle_texts(many: Sequence[ManyTexts], others: Sequence[Column], table: Table, y: Any = None) -> dict[str, Chosen]:
-    """Decide about columns of many texts by what they add to the others, one after the other.
+    """Choose the form of columns with many texts, one after the other, by what they add to the other columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`Preparation`: a fitted map from the caller's rows to the inputs of a network, and what can be asked of every one."""
+"""`Preparation`: a fitted map from input rows to the inputs of a network, and the interface of all its kinds."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ __all__ = ["ColumnByColumn", "Preparation", "Unprepared"]
 
 
 class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    """A fitted map from the caller's rows to the inputs of a network.
+    """A fitted map from input rows to the inputs of a network.
 
-    The kinds that model files hold are plain values: `TableMap`, `StandardMap`, `MinMaxMap`, `ThermometerMap`, and
-    `CodedMap` around one of these. `Unprepared` leaves rows as they are, `Foreign` is a transformer of another library.
-    Where a kind has no answer, it is None or empty.
+    The kinds in model files are plain values: `TableMap`, `StandardMap`, `MinMaxMap`, `ThermometerMap`, and `CodedMap`
+    around one of these. `Unprepared` leaves rows unchanged, and `Foreign` wraps a transformer of another library.
+    Attributes that do not apply to a kind are None or empty.
     """
 
     scaling: ClassVar[str] = ""
@@ -53,7 +53,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         return found
 
     def read(self, table: "Table", names: Sequence[str] | None) -> "tuple[Inputs, list[Unseen]]":
-        """`inputs` of a table, and its values that fitting never met.
+        """`inputs` of a table, and its values that did not occur in fitting.
 
         Columns are found by name; their order and further columns do not matter. A missing one is an error.
 
@@ -89,7 +89,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
 
     @property
     def notes(self) -> "tuple[Note, ...]":
-        """What a user should know about the columns."""
+        """Notes about the columns for the user."""
         return ()
 
     @property
@@ -103,7 +103,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         return ()
 
     def extra_columns(self, table: "Table") -> list[str]:
-        """Columns of a table that fitting never met, and that are passed over."""
+        """Columns of a table that were not used in fitting, and are ignored."""
         known = {column.name for column in self.columns}
         known |= {name for note in self.notes if note.left_out for name in note.columns}
         return [name for name in table.columns if name not in known] if self.columns else []
@@ -126,7 +126,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
 
     @property
     def why_not_stored(self) -> str:
-        """Why no model file and no export can hold it; empty if they can."""
+        """Why it cannot be stored in a model file or exported; empty if it can."""
         return ""
 
 
@@ -150,7 +150,7 @@ class ColumnByColumn(Preparation, frozen=True):
 
 
 class Unprepared(ColumnByColumn, frozen=True, tag="unprepared"):
-    """Rows as they are. A model file has null for it.
+    """Rows without preparation. It is null in a model file.
 
     Examples
     --------

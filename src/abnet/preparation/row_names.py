@@ -1,4 +1,4 @@
-"""Columns that count or name the rows: in a sorted table they tell the labels, and of new rows they tell nothing."""
+"""Detect row numbers and identifiers: in a sorted table they predict the labels, but not for new rows."""
 
 import re
 

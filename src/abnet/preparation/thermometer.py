@@ -1,6 +1,6 @@
-"""Thermometer codes: the answers to "is it above?" for thresholds between the values of a column.
+"""Thermometer codes: signs that say whether a value is above each of several thresholds of a column.
 
-A neuron sees a weighted sum; a threshold on one column, which trees take for granted, is hard for it.
+A neuron sees a weighted sum, so a threshold on a single column, which is easy for trees, is hard for it.
 """
 
 import sys
@@ -75,7 +75,7 @@ def check_thresholds(found: tuple[tuple[float, ...], ...]) -> None:
 
 
 MOST_THRESHOLDS = 32
-"""Thresholds of a feature, at the most."""
+"""Maximum number of thresholds per feature."""
 
 
 def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[float, ...], ...]:

@@ -1,6 +1,6 @@
-"""The scikit-learn transformers that learn a preparation: of a table, or thermometer codes of an array.
+"""scikit-learn transformers that fit a preparation: of a table, or thermometer codes of an array.
 
-Also what is said of rows before they are prepared: what is refused, and what to do about it.
+The file also checks rows before they are prepared, with error messages that say what to do.
 """
 
 import warnings
@@ -41,58 +41,58 @@ _DECIMALS = {"auto": "", "point": ".", "comma": ","}
 class TablePreparation(TransformerMixin, BaseEstimator):
     """Features for a network from a table of numbers, booleans, dates and text, with missing values.
 
-    Give it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the first part only, as a
-    certificate demands.
+    Pass it to a classifier as ``preprocessor=TablePreparation()``: it is then fitted on the first part only, as a
+    certificate requires.
 
     ==========  ==================================================================================================
     column      features
     ==========  ==================================================================================================
-    numeric     ``(x - mean) / deviation``, missing values replaced by the median; a 0-1 feature says where they
-                were, if fitting met any (one first met later is the median, and nothing else)
+    numeric     ``(x - mean) / deviation``, with missing values replaced by the median; a 0-1 feature marks them if
+                there were any in fitting (if not, a value missing later is only replaced by the median)
     boolean     true, yes = +1; false, no = -1; missing = 0, with a 0-1 feature as above
-    date        days since 1970-01-01, scaled, imputed and marked as numbers are; ``sin`` and ``cos`` of the season
-                where the dates of the fit span a year; missing = 0 in the season
-    text        a 0-1 feature per category, one for the rare ones together, one for missing if fitting met any;
-                numbers with a leading zero (zip codes) are text
-    words       a 0-1 feature for each of the commonest words (50 at the most), one for missing as above: where most
-                rows have a text of their own, and words come again
-    hashed      64 0-1 features that share out words and triples of characters, one for missing as above
+    date        days since 1970-01-01, scaled, imputed and marked like numbers; ``sin`` and ``cos`` of the season if
+                the dates in fitting span a year; missing = 0 in the season
+    text        a 0-1 feature per category, one for all rare categories, one for missing if there were any in
+                fitting; numbers with a leading zero (zip codes) are text
+    words       a 0-1 feature for each of the most common words (at most 50), one for missing as above; used if most
+                rows have different texts in which words recur
+    hashed      64 0-1 features, into which words and triples of characters are hashed, one for missing as above
     ==========  ==================================================================================================
 
     Empty cells, NaN, ``nan``, ``null``, ``#N/A`` are missing everywhere; ``NA``, ``None``, ``?``, ``-``, ``.`` among
     numbers, booleans and dates, while in text columns they are categories; ``unknown``, ``missing``, ``n.a.`` and the
-    like among numbers. A category that fitting never met is 0 in every feature, or counts among the rare ones, with a
+    like among numbers. A category that did not occur in fitting is 0 in every feature, or counts as a rare one, with a
     warning.
 
-    Text with many values (of which the commonest make up less than half of the rows) becomes categories, words or
-    hashed words and characters, whichever tells most about labels that the other columns leave open: in rows kept
-    aside among those given (`many_texts`). It is left out if none helps. Without labels it becomes words where words
-    come again, and else categories.
+    Text with many values (if the most common ones make up less than half of the rows) becomes categories, words or
+    hashed words and characters, whichever explains the labels best beyond the other columns, on validation rows among
+    the given ones (`many_texts`). It is left out if none helps. Without labels it becomes words if words recur, and
+    categories otherwise.
 
-    Columns are left out that have no name, no value or one value only, that hold a text of its own in every row, or
-    whole numbers that never repeat (a count of the rows: in a sorted table it would tell the class, and in new rows
-    nothing). `use` takes in those that are not constant.
+    Columns are left out if they have no name, no value or only one value, if every row has a different text, or if they
+    are integers that never repeat (row numbers: in a sorted table they would predict the class, but not for new rows).
+    With `use`, such columns are kept unless they are constant.
 
-    Numbers may have marks for thousands (``1,966``, ``1 966``, ``1'966``), a decimal comma, one unit that is the same
-    in all cells (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Cells that are no such numbers,
-    one in ten at the most, count as missing, with a note and an example. Where marks can be read both
-    ways, as in ``1.234`` beside ``857``, the other columns tell; if they do not, that is an error which asks for
-    `decimal`. Whole numbers above 2^53 keep their differences.
+    Numbers may have thousands separators (``1,966``, ``1 966``, ``1'966``), a decimal comma, the same unit in all cells
+    (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Other cells, at most one in ten, count as
+    missing, with a note and an example. If a mark can be read in two ways, as in ``1.234`` beside ``857``, the other
+    columns decide; if they do not, an error asks for `decimal`. Differences between integers above 2^53 are preserved.
 
     A column is a date if its type says so, or if nine in ten of its texts are dates: ISO (``2024-03-01``, with or
-    without a time; a time with a zone is taken to UTC), numbers with the year last (``1/3/2024``, ``01.03.24``), with
-    an English month (``1 Mar 2024``), or months (``2024-03``). ``2024`` and ``20240301`` are numbers. Whether day or
-    month comes first is learned from the values, since none above 12 is a month; where they do not tell, it is the day,
-    with a remark in `notes_`. What cannot be read as a date counts as missing, with a warning.
+    without a time; a time with a zone is converted to UTC), numbers with the year last (``1/3/2024``, ``01.03.24``),
+    with an English month (``1 Mar 2024``), or months (``2024-03``). ``2024`` and ``20240301`` are numbers. The order of
+    day and month is inferred from the values, because a number above 12 is not a month; if that is not possible, the
+    day comes first, with a remark in `notes_`. Cells that cannot be read as dates count as missing, with a warning.
 
     Parameters
     ----------
     max_categories : int
-        Most features for the categories of a text column; the most frequent categories have their own. At least 2.
+        Maximum number of features for the categories of a text column; the most frequent categories have their own. At
+        least 2.
     decimal : {"auto", "point", "comma"}
-        The decimal mark of numbers in text; the other one is for thousands.
+        The decimal mark of numbers in text; the other mark separates thousands.
     use : str or sequence of str
-        Columns to use though they have no name, count the rows, or differ in all of them.
+        Columns to use even if they have no name, look like row numbers, or differ in every row.
     numeric, categorical, dates : str or sequence of str
         Columns to read as numbers, as categories or as dates, whatever they look like; cells that cannot be read as
         numbers or dates count as missing.
@@ -100,9 +100,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     map_ : TableMap
-        What was learned, as plain values; transforms without scikit-learn.
+        The fitted map, as plain values; it transforms without scikit-learn.
     notes_ : tuple of Note
-        Columns left out and why, and columns that may not be what they seem, as data; ``str(note)`` is a sentence.
+        Notes on columns that were left out, and on columns that may be misread; ``str(note)`` is a sentence.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -136,7 +136,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.dates = dates
 
     def fit(self, X: Any, y: Any = None) -> "TablePreparation":
-        """Decide the kind of every column and learn its numbers; labels `y` decide about text with many values."""
+        """Determine the kind of every column and fit it; the labels `y` are used only for text with many values."""
         rules = self.rules()
         table = as_table(X)
         if table.n_rows == 0 or not table.columns:
@@ -182,10 +182,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
 
 class PlainNumbers(TablePreparation):
-    """The columns of a frame of numbers as they are; a gap becomes the median of the fit, and nothing else.
+    """Numeric columns of a frame, unscaled; missing values are replaced by the median of the fit.
 
-    Whether there are gaps, in the fit or later, changes nothing about rows without one. Like all features of tables,
-    numbers are cut at a million either way.
+    Missing values, in fitting or later, do not change the features of other rows. Like all features of tables, numbers
+    are clipped to ±1,000,000.
 
     Examples
     --------
@@ -227,18 +227,18 @@ class PlainNumbers(TablePreparation):
 class ThermometerCodes(TransformerMixin, BaseEstimator):
     """Each column as signs ``sgn(x - t)`` for thresholds ``t`` between its distinct values.
 
-    A column with at most ``n_thresholds + 1`` distinct values gets one between all neighbours; one with more, as many
-    as allowed, evenly spaced *by rank*. Ranks of distinct values, not of rows: where nine rows in ten hold the same
-    number, all quantiles of rows coincide. A number has the codes that it has in float32. A 0-1 column becomes one
-    sign, a constant one disappears, and every row has the same norm, which suits networks that divide by it.
+    A column with at most ``n_thresholds + 1`` distinct values gets a threshold between all neighbours; a column with
+    more gets the maximum number, evenly spaced *by rank* of the distinct values, not of the rows: if nine rows in ten
+    have the same number, all quantiles of rows coincide. Numbers are coded as in float32. A 0-1 column becomes one
+    sign, a constant column disappears, and every row has the same norm, which suits networks that divide by it.
 
-    Thresholds are fitted to data: give the transformer to a classifier as ``preprocessor``, which fits it on the first
-    part of the rows alone. No labels are used.
+    Thresholds are fitted to data: pass the transformer to a classifier as ``preprocessor``, which fits it on the first
+    part of the rows only. No labels are used.
 
     Parameters
     ----------
     n_thresholds : int
-        Thresholds of a column at the most.
+        Maximum number of thresholds per column.
 
     Attributes
     ----------
@@ -283,7 +283,7 @@ APART = 1000.0
 
 
 def as_frame(X: Any) -> Any:
-    """Columns by name in a plain mapping, or in a plan of Polars, as a frame; anything else as it is.
+    """Convert a dict of columns, or a Polars LazyFrame, to a frame; anything else is returned unchanged.
 
     Examples
     --------
@@ -328,7 +328,7 @@ def check_size(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def with_advice(error: ValueError, preprocessor: Any) -> ValueError:
-    """An error about an array, with what to do about cells that a frame may have, if it is prepared, and an array not.
+    """Add advice to an error about an array: missing values and text are prepared if X is a frame.
 
     Examples
     --------
@@ -345,7 +345,7 @@ def with_advice(error: ValueError, preprocessor: Any) -> ValueError:
 
 
 def check_preprocessor(preprocessor: Any) -> None:
-    """Refuse what cannot prepare rows, with a list of what can.
+    """Raise a ParameterError for an invalid preprocessor; the message lists the valid ones.
 
     Examples
     --------
@@ -364,9 +364,9 @@ def check_preprocessor(preprocessor: Any) -> None:
 
 
 def hint_at_scales(X: NDArray[Any]) -> None:
-    """Warn if columns have scales that are far apart: a network reads all inputs through the norm of the row.
+    """Warn if the scales of the columns differ a lot: a network divides all inputs by the norm of the row.
 
-    The ratio of the ninth tenth to the first of the columns' deviations counts, those of constant columns aside.
+    The test uses the ratio of the 90% quantile to the 10% quantile of the deviations of non-constant columns.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Values met in prediction that the preparation has no place for."""
+"""Values in prediction that did not occur in training, or cannot be read."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ _SHOWN = 3
 
 
 class UnseenWarning(NoteWarning):
-    """A table to predict holds categories that the training table did not have, or cells that cannot be read."""
+    """A table to predict has categories that did not occur in training, or cells that cannot be read."""
 
 
 class UnseenValueError(NamesParameters, TableError):
-    """A value that the training table did not have, where such values are refused."""
+    """A value did not occur in training, and such values are set to raise an error."""
 
 
 @dataclass(frozen=True)

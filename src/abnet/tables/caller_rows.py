@@ -1,4 +1,4 @@
-"""Rows as callers have them: an array, a sparse matrix, a frame of pandas or Polars, a record of columns, or a list."""
+"""Rows in any supported form: an array, a sparse matrix, a frame of pandas or Polars, a dict of columns, or a list."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def n_rows_of(X: Any) -> int:
 
 
 def take_rows(X: Any, rows: ArrayLike | None) -> Any:
-    """Some rows by their places, in the same form; all of them for None.
+    """Some rows by their indices, in the same form; all rows for None.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def column_names(X: Any) -> list[Any]:
 
 
 def take_column(X: Any, column: Any) -> Any:
-    """A column of a frame by its name; anything but a name is returned as it is.
+    """A column of a frame by its name; anything but a string is returned unchanged.
 
     Examples
     --------

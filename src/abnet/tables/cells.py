@@ -42,15 +42,15 @@ __all__ = [
 
 
 class TableError(ValueError):
-    """A table that cannot be used: the message says what is wrong, where, and what to do."""
+    """A table cannot be used; the message says what is wrong, where, and what to do."""
 
 
 class UnknownColumnError(TableError):
-    """A column was asked for by a name that the table does not have."""
+    """The table has no column with this name."""
 
 
 def row_name(index: Any, position: int) -> str:
-    """Words for a row of a frame: data rows count from 1, the header not included.
+    """Name of a row for messages; data rows count from 1, without the header.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ _LONGEST = 60
 
 
 def quoted(value: Any) -> str:
-    """The text of a cell in quotes for a message, the end of a long one left out: a cell may hold a whole book.
+    """The text of a cell in quotes for a message; long texts are shortened.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def quoted(value: Any) -> str:
 
 
 def refuse_repeated(names: list[str], where: str = "") -> None:
-    """An error if a column name occurs twice.
+    """Raise a TableError if a column name occurs twice.
 
     Examples
     --------
@@ -162,15 +162,14 @@ def is_missing(value: Any) -> bool:
 
 
 def is_gap(value: Any) -> bool:
-    """Whether a cell is a word for a missing value that only a column of numbers takes for one."""
+    """Whether a cell is a word for a missing value that counts as such only in numeric columns."""
     return to_text(value).lower() in GAPS
 
 
 def to_number(value: Any) -> float | None:
-    """The number in a cell, NaN where it is missing, None where it is something else.
+    """The number in a cell; NaN if it is missing, None if it is something else.
 
-    Python's own conversion, correctly rounded and the same for ``7`` and ``7.0``, without its underscores; a boolean is
-    no number.
+    Uses Python's own conversion, which is correctly rounded, but without underscores; a boolean is not a number.
 
     Examples
     --------
@@ -203,8 +202,8 @@ DURATIONS = (_CLOCK.pattern, _PARTS.pattern)
 def seconds(text: str) -> str | None:
     """The seconds of a duration, in digits that lose nothing; None for anything else.
 
-    A clock of two numbers is read as hours and minutes: where they are minutes and seconds, all are 60 times as long,
-    which scaling undoes.
+    Two numbers such as ``1:30`` are read as hours and minutes. If they are minutes and seconds, all values are 60 times
+    too large, which scaling undoes.
 
     Examples
     --------
@@ -255,7 +254,7 @@ _LARGE = 2**62  # differences of smaller whole numbers fit into 64 bits
 
 
 class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """How numbers are written, and the whole number that is taken away from each before it is rounded to a float.
+    """How numbers are written, and the integer offset that is subtracted before they are rounded to a float.
 
     Attributes
     ----------

@@ -1,13 +1,11 @@
-"""CSV as text: every cell a string, exactly as in the file.
+"""Read CSV as text: every cell is a string, exactly as in the file.
 
-What a cell means (a number, a missing value, a category) is for the stored preparation to say, never for the reader:
-types guessed from the rows at hand would differ from batch to batch.
+The stored preparation decides what a cell means (a number, a missing value, a category), never the reader: types
+guessed from the rows of a batch would differ from batch to batch.
 
-Bytes of a text table, from a file or a stream, gzipped or not, in blocks of whole lines.
-
-CSV row by row, by the rules of Python's own reader: slow, exact, and with the line of every error.
-
-CSV by the block, with Polars, where a block is so regular that every reader would read it alike.
+The bytes of a table, from a file or a stream, gzipped or not, are read in blocks of whole lines. A regular block, which
+every CSV reader would read alike, is parsed by Polars. Other blocks are parsed row by row with the rules of Python's
+own reader, which is slow but exact, and reports the line of every error.
 """
 
 import csv
@@ -40,10 +38,10 @@ _START = 1 << 16
 
 
 class ByteSource:
-    """Bytes of a table, with the number of lines that have been read for good.
+    """The bytes of a table, with the number of lines that have been read.
 
-    Whether they are gzipped is seen from the first two; a byte-order mark is passed over, and line ends of the old
-    Macintosh (a return alone) become those of everybody else.
+    Gzip is detected from the first two bytes, a byte-order mark is skipped, and line ends of the old Macintosh (a
+    single carriage return) are converted to line feeds.
 
     Parameters
     ----------
@@ -76,7 +74,7 @@ class ByteSource:
         return min(self._raw.tell() / self._size, 1.0) if self._size else 0.0
 
     def block(self, size: int) -> bytes:
-        """Some `size` bytes that end where a line does, or where the table does; empty at the end of all."""
+        """About `size` bytes that end at the end of a line or of the table; empty at the end."""
         parts = [self._kept]
         while True:
             fresh = self._ended(self._read(size))
@@ -88,7 +86,7 @@ class ByteSource:
         return b"".join([*parts, memoryview(fresh)[:end]])
 
     def give_back(self, rest: bytes) -> None:
-        """Take bytes back, to be given out again."""
+        """Put bytes back, to be read again."""
         self._kept = rest + self._kept
 
     def _ended(self, data: bytes) -> bytes:
@@ -110,11 +108,11 @@ def csv_frames(
 ) -> Iterator["polars.DataFrame"]:
     """Frames of some rows each, all columns text; at least one.
 
-    The separator is a tab if `tabs` says so; else `separator_of` finds it. UTF-8 with or without a byte-order mark;
-    cells may be quoted, and hold separators and line ends then. Blank lines are skipped, and blanks around column names
-    dropped. `Header` says what columns are called whose name is missing or repeated. Rows that repeat the header are
-    left out, with a warning. A row of another length is an error; with `ragged` it is a row of empty cells, and its
-    place goes there with what is wrong.
+    The separator is a tab if `tabs` is set; otherwise `separator_of` detects it. The text is UTF-8, with or without a
+    byte-order mark; quoted cells may contain separators and line ends. Blank lines are skipped, and white space around
+    column names is stripped. `Header` names columns whose name is missing or repeated. Rows that repeat the header are
+    left out, with a warning. A row of another length raises an error; with `ragged` it becomes a row of empty cells,
+    and its index and problem are stored there.
     """
     start = _start_of(source)
     separator = "\t" if tabs else _said_separator(source, start) or separator_of(start)
@@ -136,7 +134,7 @@ def csv_frames(
 def _block_frames(
     source: ByteSource, header: Header, separator: str, tabs: bool
 ) -> Iterator[Iterable["polars.DataFrame"]]:
-    """Frames of block after block; while one is looked at, checked and parsed, the next one is on its way too."""
+    """Frames of consecutive blocks; the next block is parsed in parallel."""
 
     def begun() -> tuple[bytes, Future["polars.DataFrame | None"]]:
         block = source.block(BLOCK)
@@ -166,7 +164,7 @@ def _block_frames(
 def _exact_frames(
     source: ByteSource, block: bytes, header: Header, separator: str, tabs: bool
 ) -> Iterator["polars.DataFrame"]:
-    """Frames of the rows of a block that is not regular, and of the row that goes on after it."""
+    """Frames of the rows of an irregular block, including a row that continues after it."""
     import polars as pl
 
     reader = RowReader(source, block, separator, blanks=tabs)

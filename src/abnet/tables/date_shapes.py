@@ -1,7 +1,7 @@
-"""The grammar of dates in text, read by the column: texts of one shape share their places, so each shape is read once.
+"""The grammar of dates in text. Texts of one shape have their numbers at the same positions: a shape is parsed once.
 
-The shape of a text is the text with 0 for every digit. ``2024-03-01 12:30`` and ``1999-12-31 07:05`` have one shape; a
-million time stamps have a handful.
+The shape of a text is the text with 0 for every digit. ``2024-03-01 12:30`` and ``1999-12-31 07:05`` have the same
+shape; a million time stamps have only a few shapes.
 """
 
 import re
@@ -153,7 +153,7 @@ _PEELED = 64
 
 
 def _same_shape(shapes: NDArray[np.uint8], left: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Groups of rows that are equal: commonly few, so that the first row's equals are peeled off again and again."""
+    """Groups of equal rows; there are usually few, so the rows equal to the first are removed repeatedly."""
     groups: list[NDArray[np.intp]] = []
     while len(left) and len(groups) < _PEELED:
         same = (shapes[left] == shapes[left[0]]).all(1)

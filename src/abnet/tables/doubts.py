@@ -1,4 +1,4 @@
-"""What texts were perhaps meant to be: numbers or dates in ways that are not read, or one label and not two."""
+"""Detect text that may be meant as numbers or dates in an unsupported format, and labels that may be the same class."""
 
 import re
 import unicodedata
@@ -34,7 +34,7 @@ _FEW = 20  # values that are categories, whatever they look like: 18-25, 26-35, 
 
 
 def perhaps_no_text(column: str, counts: Mapping[str, int]) -> Note | None:
-    """Why a column of text, given as the rows of every text, was perhaps meant to be numbers or dates; often None.
+    """A note if a column of text, given as counts of its values, may be meant as numbers or dates; usually None.
 
     Examples
     --------
@@ -185,7 +185,8 @@ _LOOKS = (_many_units, _other_signs, _nearly_numbers, _short_dates, _nearly_date
 
 
 def label_doubts(counts: Mapping[str, int], column: str) -> list[Note]:
-    """Notes on labels that are perhaps one class, several, or none; two classes may well be called NA and EU.
+    """Notes on labels that may be the same class, several labels in one, or missing; two classes may be called NA and
+    EU.
 
     Examples
     --------

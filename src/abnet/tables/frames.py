@@ -1,4 +1,4 @@
-"""Tables from the libraries that people have them in, none imported here."""
+"""Tables from pandas, Polars, NumPy or dicts; none of these libraries is imported here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +15,9 @@ __all__ = ["Table", "as_table", "cells_of", "factorised", "is_plan", "stacked"]
 
 @dataclass(frozen=True)
 class Table:
-    """Columns by name, in order and as they came, with words for the rows.
+    """Columns by name, in order and in their original form, with names of the rows for messages.
 
-    `index` names the rows: labels of a frame of pandas, or the number of rows before the first.
+    `index` names the rows: the labels of a pandas frame, or the number of rows before the first.
     """
 
     columns: Mapping[str, Any]
@@ -33,11 +33,11 @@ class Table:
         return Table({name: _gathered(column, rows) for name, column in self.columns.items()}, len(rows))
 
     def shared(self) -> "Table":
-        """The same table, of which every number in text is read once, for all rows and their parts."""
+        """The same table, in which numbers in text are parsed once, for all rows and all parts."""
         return replace(self, columns={name: _read_once(column) for name, column in self.columns.items()})
 
     def part(self, rows: NDArray[np.intp]) -> "Table":
-        """`take`, but numbers that are read once of a shared table are not read again, nor their text copied."""
+        """Like `take`, but numbers of a shared table are not parsed again, and their text is not copied."""
         if not any(isinstance(column, TextCells) for column in self.columns.values()):
             return self.take(rows)
         import polars as pl
@@ -63,7 +63,7 @@ def _read_once(column: Any) -> Any:
 
 
 def is_plan(X: Any) -> bool:
-    """Whether it is a LazyFrame of Polars: a frame that is yet to be made."""
+    """Whether it is a LazyFrame of Polars."""
     return hasattr(X, "collect") and hasattr(X, "collect_schema")
 
 
@@ -244,6 +244,6 @@ def stacked(frames: list[Any]) -> Any:
     import polars as pl
 
     if not frames:
-        raise TableError("there are no rows to learn from.")
+        raise TableError("there are no rows to train on.")
     same = all(frame.schema == frames[0].schema for frame in frames)
     return pl.concat(frames, how="vertical" if same else "vertical_relaxed")

@@ -1,4 +1,4 @@
-"""The header of a text table: separator and names, lines that repeat it, and whether it is a row of data instead."""
+"""The header of a text table: separator, names, lines that repeat it, and whether it looks like a row of data."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ _LOOKED_AT = 20  # lines that show how cells are separated
 
 
 def separator_of(start: str) -> str:
-    """The separator of a text table from its first lines: the first of ``, ; tab | blank`` that makes even rows.
+    """Detect the separator of a text table from its first lines: the first of ``, ; tab | space`` with equal rows.
 
-    Where none does, the first one of the header outside quotes, but for blanks.
+    If none does, it is the first one in the header outside quotes, except for spaces.
 
     Examples
     --------
@@ -50,13 +50,13 @@ def separator_of(start: str) -> str:
 
 @dataclass
 class Header:
-    """Column names, the cells that they were made of, and what the rows below have shown so far.
+    """Column names, the cells of the header, and counts of the rows below it.
 
-    `count` rows repeated the header, the first in `line`; `n_rows` others came. Rows of another length are an error, or
-    go to `ragged`, by their place, with what is wrong.
+    `count` rows repeated the header, the first in `line`; there were `n_rows` other rows. Rows of another length raise
+    an error, or are stored in `ragged`, by index, with the problem.
 
-    A header without any word repeats nothing: such rows may well be rows. A column without a name is called
-    ``column 3 (unnamed)``; a name that was used before gets a number, as in pandas.
+    If the header has no words, equal rows are not treated as repeated headers: they may be data. A column without a
+    name is called ``column 3 (unnamed)``; a repeated name gets a number, as in pandas.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Columns that a caller names: whether they are there, and their cells as text (labels, groups, populations)."""
+"""Columns named by the caller: check that they exist, and read their cells as text (labels, groups, populations)."""
 
 from collections.abc import Collection, Sequence
 
@@ -17,7 +17,7 @@ class NamedColumnError(ParameterError, UnknownColumnError):
 
 
 def check_named(parameter: str, names: Sequence[str], columns: Collection[str]) -> None:
-    """Refuse columns that the table does not have; `parameter` is the one that named them.
+    """Raise an error for columns that the table does not have; `parameter` is the parameter that named them.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def label_text(text: str) -> str:
 
 
 def without_group(rows: Sequence[str]) -> str:
-    """What is wrong with rows that have no group; some of them are named.
+    """The error message for rows without a group; it names some of them.
 
     Examples
     --------

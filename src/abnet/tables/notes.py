@@ -1,4 +1,4 @@
-"""Notes on a table: what was noticed, as data, and the sentences and groups in which people read it."""
+"""Notes on a table, as data, and the sentences in which they are printed."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ __all__ = [
 
 Severity = Literal["leak", "label", "column", "cell"]
 SEVERITIES: tuple[Severity, ...] = ("leak", "label", "column", "cell")
-"""What a note is about, the most important first: columns that give the label away, labels, columns, cells."""
+"""Severities of notes, the most important first: columns that determine the label, labels, columns, cells."""
 
 
 class NoteWarning(UserWarning):
-    """A note that comes up while a table is read or prepared.
+    """A note raised as a warning while a table is read or prepared.
 
     Attributes
     ----------
@@ -45,20 +45,20 @@ class NoteWarning(UserWarning):
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that was noticed about a table.
+    """A note on a table.
 
     Attributes
     ----------
     code : str
-        What it is, a key of `KINDS`.
+        The kind of note, a key of `KINDS`.
     columns : tuple of str
         The columns that it is about.
     rows : int or None
-        Rows that it is about, where they were counted.
+        Number of rows that it is about, if they were counted.
     example : str
-        A cell that shows it.
+        An example cell.
     facts : dict
-        What else the sentence names.
+        Further values in the sentence.
 
     Examples
     --------
@@ -370,7 +370,7 @@ def sentence(note: Note, spell: Spelling = str) -> str:
 
 
 def named_option(parameter: Parameter) -> str:
-    """A parameter as readers of a finished model know it, whether it was made in Python or by a command.
+    """Name of a parameter for readers of a model, independent of whether it was made in Python or by a command.
 
     Examples
     --------
@@ -381,7 +381,7 @@ def named_option(parameter: Parameter) -> str:
 
 
 def _distinct(notes: Iterable[Note]) -> list[Note]:
-    """Each note once, the most important first; of several about the same column, the one that counts most rows."""
+    """Each note once, the most important first; of several notes about the same column, the one with the most rows."""
     found: dict[tuple[str, tuple[str, ...], str], Note] = {}
     for note in notes:
         key = (note.code, note.columns, "" if note.rows is not None else str(note.facts))
@@ -391,7 +391,7 @@ def _distinct(notes: Iterable[Note]) -> list[Note]:
 
 
 def _grouped(notes: Iterable[Note]) -> list[Note]:
-    """One note for all columns that have the same to say."""
+    """One note for all columns with the same note."""
     groups: dict[str, Note] = {}
     for place, note in enumerate(_distinct(notes)):
         if not KINDS[note.code].several:
@@ -404,15 +404,15 @@ def _grouped(notes: Iterable[Note]) -> list[Note]:
 
 
 def note_lines(notes: Iterable[Note], *, every: bool = False, most: int = 10, spell: Spelling = str) -> list[str]:
-    """Notes for a person: the most important first, one line for all columns that have the same to say.
+    """Notes as lines of text, the most important first, with one line for all columns with the same note.
 
     Parameters
     ----------
     notes : iterable of Note
     every : bool
-        A line for every note instead.
+        Whether to print a line for every note.
     most : int
-        Lines at the most, unless `every`; the last one says how many notes are not shown.
+        Maximum number of lines, unless `every`; the last line says how many notes are not shown.
     spell : callable
         How parameters are spelled, as in `sentence`.
 
@@ -432,7 +432,7 @@ def note_lines(notes: Iterable[Note], *, every: bool = False, most: int = 10, sp
 
 
 def note_records(notes: Iterable[Note], spell: Spelling = str) -> list[dict[str, Any]]:
-    """Notes for a program: their fields, their severity and their sentence, the most important first.
+    """Notes as dicts for JSON: fields, severity and sentence, the most important first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables from files and streams, whole or in batches; a source to be read again, and the rows that learn."""
+"""Read tables from files and streams, whole or in batches; sources that can be read again, and the training rows."""
 
 import io
 import os
@@ -43,17 +43,17 @@ ROWS = 50_000
 
 
 class TableSource:
-    """Frames of Polars from a table, as often as they are asked for.
+    """A table that can be read several times, as Polars frames.
 
     Parameters
     ----------
     table : path, frame, sequence of frames, or iterator of frames
-        Frames may be of Polars or pandas, or records of columns. An iterator, and standard input (``-``), can be read
-        once only: what it gives goes to files in `folder` too.
+        Frames may be of Polars or pandas, or dicts of columns. An iterator, and standard input (``-``), can be read
+        only once: its frames are also stored in files in `folder`.
     folder : path
-        For such files; the caller removes it.
+        Folder for such files; the caller removes it.
     progress : callable, optional
-        Of the first pass through a file, as in `abnet.tables.batches`.
+        For the first pass through a file, as in `abnet.tables.reading.batches`.
 
     Examples
     --------
@@ -124,9 +124,9 @@ def as_polars(frame: Any) -> "polars.DataFrame":
 
 
 def alike(frames: "Iterable[polars.DataFrame]") -> "Iterator[polars.DataFrame]":
-    """Frames with the columns of the first one, in its order, and of kinds that can be one column.
+    """Check that all frames have the columns of the first one with compatible types, and return them in its order.
 
-    A column without a value may be of any kind, and numbers or dates may be text elsewhere, which is read cell by cell.
+    A column without values is compatible with any type, and numbers or dates in one frame may be text in another.
 
     Examples
     --------
@@ -293,7 +293,8 @@ def batches(
     progress: Callable[[float], None] | None = None,
     ragged: dict[int, str] | None = None,
 ) -> Iterator["polars.DataFrame"]:
-    """Read a table in frames of `rows` rows, the last may have fewer, so that files larger than memory stream through.
+    """Read a table in frames of `rows` rows (the last may have fewer), so that files larger than memory can be
+    streamed.
 
     Parameters
     ----------
@@ -303,10 +304,10 @@ def batches(
     rows : int or None
         Rows per frame; None takes them as they come.
     progress : callable, optional
-        Called before every frame with the share of the file read so far, between 0 and 1.
+        Called before every frame with the fraction of the file read so far.
     ragged : dict, optional
-        Takes rows of a text table that have another length than the header, by their place, with what is wrong; they
-        are read as empty cells then, and refused otherwise.
+        If given, rows of a text table whose length differs from the header are read as empty cells, and their index and
+        problem are stored here. Otherwise such rows raise an error.
 
     Yields
     ------
@@ -385,20 +386,20 @@ def _ending(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Learning:
-    """The rows that learn.
+    """The training rows of a table.
 
     Attributes
     ----------
     X, y, notes
-        As `split_target` gives them.
+        As returned by `split_target`.
     n_rows : int
-        Rows of the whole table that have a label.
+        Number of labelled rows of the whole table.
     learns : array of bool (n_rows,) or None
-        Says of every such row whether it learns; None if the whole table is here.
+        Whether each labelled row is a training row; None if all rows are in memory.
     frames : callable or None
-        Gives all such rows again, for `learns`.
+        Reads all labelled rows again, in the order of `learns`.
     cuts : tuple of float
-        Where the numbers of the target were cut into classes, if they were.
+        Points at which a numeric target was cut into classes, if it was.
     """
 
     X: "polars.DataFrame"
@@ -420,25 +421,25 @@ def learning_part(
     missing_label: str = "drop",
     bins: int | Sequence[float] | None = None,
 ) -> Learning:
-    """The whole table if it has at most `max_learn_rows` rows, else the rows that learn, a random choice from all.
+    """The whole table if it has at most `max_learn_rows` rows, otherwise a random choice of training rows.
 
-    A larger table is read twice: once for the hashes of its rows (`abnet.certificates.Split`, 40 bytes for each row
-    while they are ordered), and once for the rows that learn. The same rows and seed give the same choice, whatever
-    the order of the rows.
+    A larger table is read twice: once for the hashes of its rows (`abnet.certificates.split`; this temporarily takes 40
+    bytes per row), and once for the training rows. The same rows and seed give the same choice, in any order of the
+    rows.
 
     Parameters
     ----------
     read : callable
-        Gives the frames of the table, from the first on, whenever it is called.
+        Returns the frames of the table, from the first on, at every call.
     target : str
     max_learn_rows : int
     share : float
-        Of the rows of a larger table, to learn from, if `max_learn_rows` allows so many.
+        Fraction of the rows of a larger table to train on, up to `max_learn_rows`.
     seed : int
     missing_label : {"drop", "error"}
-        What to do about rows without a label.
+        What to do with rows without a label.
     bins : int or sequence of float, optional
-        Cut the numbers of the target into classes (`abnet.tables.target.Binning`).
+        Cut a numeric target into classes (`abnet.tables.target.Binning`).
     """
     if not 0 < share < 1 or max_learn_rows < 1:
         raise ValueError(f"share must lie between 0 and 1, max_learn_rows be 1 or more; got {share}, {max_learn_rows}.")
@@ -493,7 +494,7 @@ def _chosen(frames: "Iterable[polars.DataFrame]", target: str, learns: NDArray[n
 
 
 def _emptied(frames: list[Any]) -> Iterator[Any]:
-    """The items of a list, which lets go of each."""
+    """The items of a list, which is emptied on the way."""
     while frames:
         yield frames.pop(0)
 

@@ -1,10 +1,10 @@
-"""One column of a table, whatever library it came from.
+"""One column of a table, from any library.
 
-Four kinds: text in a Polars series (as files are read), numbers and dates in NumPy arrays (as types say), and anything
-else as its distinct values with every row's place among them. Each gives the same answer for the same cell, whatever
-rows stand beside it, so that a table in pieces is the table at once.
+There are four kinds: text in a Polars series (as read from files), numbers and dates in NumPy arrays (by their type),
+and anything else as distinct values and a code for every row. The result for a cell does not depend on other rows, so a
+table in batches gives the same results as the whole table.
 
-Columns of dates as days since 1970-01-01.
+Dates are converted to days since 1970-01-01.
 """
 
 import re
@@ -344,10 +344,10 @@ ORDERS = ("year-month-day", "day/month/year", "month/day/year")
 
 @dataclass(frozen=True)
 class TextPart(Cells):
-    """Some cells of a column of text whose other cells are of use too.
+    """A part of a column of text that shares parsed numbers with the whole column.
 
-    A cell is the same number whatever rows stand beside it, so numbers are read once, of all rows, and the part has its
-    own of them. Text is copied only where more is asked of it; numbers of the other rows are never looked at.
+    The number in a cell does not depend on other rows, so numbers are parsed once for all rows, and the part selects
+    its own. Text is copied only if it is needed; the part never uses numbers of other rows.
 
     Attributes
     ----------

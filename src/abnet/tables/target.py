@@ -1,4 +1,4 @@
-"""The column to predict: labels as they are in the file, rows without one, and numbers that are no classes."""
+"""The target column: labels as in the file, rows without a label, and numeric targets that are not classes."""
 
 import difflib
 import re
@@ -56,7 +56,7 @@ _FRACTIONS = 10
 
 
 class NoClassesError(NamesParameters, TableError):
-    """A column to predict that does not hold classes."""
+    """The target column does not contain classes."""
 
 
 class FeaturesAndLabels(NamedTuple):
@@ -68,13 +68,13 @@ class FeaturesAndLabels(NamedTuple):
 
 
 def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> FeaturesAndLabels:
-    """Features and labels of a table; rows without a label are left out, with a note that counts them.
+    """Split a table into features and labels; rows without a label are left out, with a note that counts them.
 
-    Labels stay as they are in the file: text from CSV becomes whole numbers or booleans only where these are written
-    back as the same text (``1``, ``True``, but neither ``01`` nor ``true``); Parquet keeps its types. Blanks around
-    text are dropped. Where one number is written in several ways (``1``, ``1.0``, ``1.00``), the labels are numbers,
-    and a note says so. Empty cells and ``nan``, ``null``, ``<NA>``, ``#N/A`` are missing labels; ``NA`` or ``None`` may
-    be a class.
+    Labels are kept as in the file: text from CSV becomes integers or booleans only if these are written back as the
+    same text (``1``, ``True``, but neither ``01`` nor ``true``); Parquet keeps its types. White space around text is
+    stripped. If one number is written in several ways (``1``, ``1.0``, ``1.00``), the labels are numbers, and a note
+    says so. Empty cells and ``nan``, ``null``, ``<NA>``, ``#N/A`` are missing labels; ``NA`` or ``None`` may be a
+    class.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> Fea
     column : str
         Name of the column with the labels.
     missing_label : {"drop", "error"}
-        What to do about rows without a label.
+        What to do with rows without a label.
 
     Returns
     -------
@@ -94,10 +94,10 @@ def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> Fea
     UnknownColumnError
         If there is no such column.
     NoClassesError
-        If there is one class or more than a hundred, if nearly every row has a class of its own, or if the labels are
-        a quantity.
+        If there is only one class or more than a hundred, if nearly every row has its own class, or if the target is a
+        numeric quantity.
     TableError
-        If there is no other column, or a label is missing and that is an error.
+        If there is no other column, or if a label is missing and `missing_label` is "error".
 
     Examples
     --------
@@ -185,7 +185,7 @@ def labelled(
 
 
 def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np.intp]:
-    """The place of every row's label among K classes that are known already, K for any other, -1 for a missing one.
+    """The code of every row's label among K known classes; K for any other label, -1 for a missing one.
 
     Parameters
     ----------
@@ -236,7 +236,8 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
 
 
 def _refuse_no_classes(column: str, classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
-    """Refuse a quantity, one class only, more than a hundred, and classes of which nearly all have one row."""
+    """Raise an error for a numeric quantity, a single class, more than a hundred classes, or nearly one class per
+    row."""
     n, rows = len(classes), int(counts.sum())
     if n > 2 and _is_quantity(classes, rows):
         raise NoClassesError(
@@ -335,11 +336,11 @@ _ENOUGH_ASIDE = 1000
 
 @dataclass(frozen=True)
 class Binning:
-    """Classes from numbers: below the first cut point, between two, and from the last one on.
+    """Classes of a numeric target: below the first cut point, between two, and from the last one on.
 
-    Cut points that are given say what the classes are before any row is looked at. Quantiles are learned from labels,
-    so they come from rows that are set aside (a fifth, at most a thousand) and then neither learn nor are counted: a
-    certificate is about classes that its rows had no part in.
+    Given cut points define the classes before any row is seen. Quantiles depend on labels, so they are computed from
+    rows that are set aside (a fifth, at most a thousand) and used neither for training nor for the certificate: the
+    bound rows of a certificate must not influence its classes.
 
     Attributes
     ----------
