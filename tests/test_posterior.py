@@ -18,7 +18,7 @@ from abnet.bam import BAM
 from abnet.codebook import code_words, decode_table
 from abnet.posterior import Posterior, register_with_jax
 from abnet.training.objective import Objective
-from abnet.training.posterior_learner import PosteriorLearner, start
+from abnet.training.posterior_learner import PosteriorLearner, State, start
 from conftest import random_network
 from toy_aggregation import Halved
 
@@ -203,14 +203,19 @@ def test_every_aggregation_learns_in_the_one_learner(aggregation: Aggregation, r
     state = start(Posterior.from_networks([network], [network], aggregation), Objective.BOUND, 500, 0.05)
     X = rng.normal(size=(16, 3))
     inputs, targets = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(np.sign(X[:, 0]), jnp.float32)
-    step = jax.jit(learner.step)
-    moved = state
-    for k in range(3):
-        moved = step(moved, inputs, targets, jnp.ones(16), 0.01, jax.random.key(k))
+
+    @jax.jit
+    def three_steps(state: State) -> tuple[State, jax.Array]:
+        def step(k: int, state: State) -> State:
+            return learner.step(state, inputs, targets, jnp.ones(16), 0.01, jax.random.key(k))
+
+        moved = jax.lax.fori_loop(0, 3, step, jax.tree.map(jnp.asarray, state))
+        return moved, learner.output(moved, inputs, jax.random.key(0))
+
+    moved, out = three_steps(state)
     learned = learner.posterior(jax.tree.map(np.asarray, moved))
     assert learned.aggregation == aggregation
     assert float(learned.kl()) > 0
-    out = jax.jit(learner.output)(moved, inputs, jax.random.key(0))
     assert out.shape == (16,)
     assert float(jnp.abs(out).max()) <= 1
 
@@ -222,7 +227,7 @@ def test_losses_are_unbiased_or_not_offered(aggregation: Aggregation, rng: np.ra
     lifted, targets = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
     layers = tuple(map(jnp.asarray, network.layers))
     keys = jax.random.split(jax.random.key(0), 4000)
-    if aggregation.losses(layers, lifted, targets, keys[0]) is None:
+    if jax.eval_shape(lambda k: aggregation.losses(layers, lifted, targets, k), keys[0]) is None:
         assert not aggregation.certified
         return
     drawn = jax.jit(jax.vmap(lambda k: aggregation.losses(layers, lifted, targets, k)))(keys)

@@ -23,13 +23,20 @@ X = np.random.default_rng(0).normal(size=(80, 2))
 ABNetClassifier((2,), max_iter=2, random_state=0).fit(X, X[:, 0] > 0)
 print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
 """
+IMPORT = """
+import os
+import abnet
+print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
+"""
 
 
-@pytest.mark.parametrize(("given", "level"), [(None, "3"), ("2", "2")])
-def test_a_fit_writes_nothing_of_xla_and_a_level_of_the_user_stays(given: str | None, level: str) -> None:
+@pytest.mark.parametrize(("program", "given", "level"), [(FIT, {}, "3"), (IMPORT, {"TF_CPP_MIN_LOG_LEVEL": "2"}, "2")])
+def test_a_fit_writes_nothing_of_xla_and_a_level_of_the_user_stays(
+    program: str, given: dict[str, str], level: str
+) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}
-    environment |= {"PYTHONWARNINGS": "ignore"} | ({} if given is None else {"TF_CPP_MIN_LOG_LEVEL": given})
-    done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True)
+    environment |= {"PYTHONWARNINGS": "ignore"} | given
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert (done.stdout.strip(), done.stderr) == (level, "")
 
 

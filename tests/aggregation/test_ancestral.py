@@ -14,7 +14,7 @@ from abnet.bam import BAM
 from abnet.cube import corner_probabilities, corners
 from conftest import random_network
 
-SIZES = [(3, 4, 1), (3, 4, 3, 1), (3, 3, 4, 2, 1), (3, 3, 2, 3, 3, 1)]
+SIZES = [(3, 4, 1), (3, 4, 3, 1), (3, 3, 2, 3, 3, 1)]
 each_depth = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: f"depth {len(sizes) - 1}")
 DRAWS = 4000
 
@@ -31,13 +31,13 @@ def z_scores(values: Any, truth: Any) -> Any:
 
 
 @each_depth
-@pytest.mark.parametrize("path", [ancestral.straight_through, ancestral.local_expectation])
-def test_paths_are_unbiased(sizes: tuple[int, ...], path: Callable[..., Any], rng: np.random.Generator) -> None:
+def test_paths_are_unbiased(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
     network, X = random_network(rng, sizes, scale=2.0), rng.normal(size=(5, 3))
     keys = jax.random.split(jax.random.key(1), DRAWS)
-    lifted = jnp.asarray(exact.lift(X), jnp.float32)
-    values = jax.jit(jax.vmap(lambda k: path(jax_layers(network), lifted, k)))(keys)
-    assert np.abs(z_scores(values, exact.expected_output(network, X))).max() < 4.5
+    layers, lifted = jax_layers(network), jnp.asarray(exact.lift(X), jnp.float32)
+    paths = ancestral.straight_through, ancestral.local_expectation
+    for values in jax.jit(jax.vmap(lambda k: [path(layers, lifted, k) for path in paths]))(keys):
+        assert np.abs(z_scores(values, exact.expected_output(network, X))).max() < 4.5
 
 
 def test_mean_over_paths_is_the_mean_of_separate_paths(rng: np.random.Generator) -> None:

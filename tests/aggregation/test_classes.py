@@ -24,7 +24,7 @@ def exact_probabilities(network: BAM, X: Any, K: int) -> Any:
 def test_probabilities_are_the_shares_of_drawn_networks(
     sizes: tuple[int, ...], K: int, rng: np.random.Generator
 ) -> None:
-    network, X, draws = random_network(rng, sizes, scale=2.0), rng.normal(size=(4, sizes[0])), 20_000
+    network, X, draws = random_network(rng, sizes, scale=2.0), rng.normal(size=(4, sizes[0])), 6000
     words = code_words(K, sizes[-1])
     counts = np.zeros((4, K))
     for _ in range(draws):

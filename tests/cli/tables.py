@@ -11,6 +11,9 @@ Failure = Callable[..., str]
 SMALL = ["--hidden-layer-sizes", "2", "--max-iter", "4", "--random-state", "1", "--quiet"]
 """One shape, and few epochs: what is tested is the way there and back."""
 
+TWO = [*SMALL, "--n-estimators", "2"]
+"""Two networks, whose inputs are padded: tables of any width up to 32 features have one program."""
+
 ROWS = 60
 
 

@@ -18,7 +18,7 @@ from abnet.estimators.logistic_rival import held_out_rival
 from abnet.predictors.compact import Compact
 from abnet.preparation import TableMap, TablePreparation, preparation_to_dict
 from abnet.tables import read_table, split_target
-from cli.tables import ROWS, SMALL, Run, cells, csv_text
+from cli.tables import ROWS, SMALL, TWO, Run, cells, csv_text
 
 
 def test_the_record_is_that_of_the_model_file(fitted: dict[str, Any], model: Path) -> None:
@@ -219,7 +219,7 @@ def test_weird_columns_are_learned_from(run: Run, tmp_path: Path) -> None:
         only = "1.5" if i in (3, 50) else ""
         lines.append(f"2020-01-{1 + i % 3:02d},00{i % 2},{only},{i % 2},{(i % 2) + 0.5}")
     (tmp_path / "weird.csv").write_text("\n".join(lines))
-    options = ["--output", tmp_path / "weird.abnet", "--json", *SMALL]
+    options = ["--output", tmp_path / "weird.abnet", "--json", *TWO]
     record = json.loads(run("fit", tmp_path / "weird.csv", "--target", "target", *options).stdout)
     assert record["classes"] == ["0.5", "1.5"]
     inspected = json.loads(run("inspect", tmp_path / "weird.abnet", "--json").stdout)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import abnet
-from cli.tables import SMALL, Failure, Run
+from cli.tables import SMALL, TWO, Failure, Run
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def by_patients(run: Run, visits: Path, tmp_path_factory: pytest.TempPathFactory
     """A model that was fitted by groups, and what the fit said."""
     model = tmp_path_factory.mktemp("grouped") / "m.abnet"
     return model, json.loads(
-        run("fit", visits, "--target", "state", "--group", "patient", "-o", model, "--json", *SMALL).stdout
+        run("fit", visits, "--target", "state", "--group", "patient", "-o", model, "--json", *TWO).stdout
     )
 
 
@@ -215,7 +215,7 @@ def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored:
 
 
 def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, fresh: Path, tmp_path: Path) -> None:
-    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", *SMALL]
+    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", *TWO]
     costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
     text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
     assert "the expected cost of a row" in text

@@ -12,6 +12,9 @@ import pytest
 from cli.misread import indexed, thousands
 from cli.tables import Failure, Run
 
+QUICK = ["--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2", "--n-estimators", "2"]
+"""Two networks, whose inputs are padded: these tables have one program."""
+
 
 def fit(run: Run, folder: Path, text: str, target: str, *options: str) -> dict[str, Any]:
     (folder / "t.csv").write_text(text)
@@ -92,7 +95,7 @@ def test_notes_are_in_json_and_on_stderr(run: Run, tmp_path: Path, cells: list[s
     # The long cell stands in one row alone, which the seed gives to the bound part.
     lines = [cells[i % len(cells)] if len(cells[i % len(cells)]) < 99 or i == 4 else "a" for i in range(40)]
     (tmp_path / "t.csv").write_text("x,z,y\n" + "".join(f'"{cell}",{i % 7},{i % 2}\n' for i, cell in enumerate(lines)))
-    options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
+    options = ["--target", "y", "-o", tmp_path / "m.abnet", *QUICK]
     result = run("fit", tmp_path / "t.csv", *options, "--json")
     notes = json.loads(result.stdout)["notes"]
     assert any(told in note for note in notes)
@@ -111,7 +114,7 @@ SHOWN = {
 def test_inspect_names_what_was_read(run: Run, tmp_path: Path, cells: list[str], kind: str) -> None:
     rows = "".join(f"{cells[i % len(cells)]}|{i % 7}|{i % 2}\n" for i in range(40))  # the separator is found
     (tmp_path / "t.csv").write_text("when|z|y\n" + rows)
-    options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
+    options = ["--target", "y", "-o", tmp_path / "m.abnet", *QUICK]
     run("fit", tmp_path / "t.csv", *options)
     columns = json.loads(run("inspect", tmp_path / "m.abnet", "--json").stdout)["columns"]
     assert columns[0].startswith(f"when: {kind}")
@@ -120,7 +123,7 @@ def test_inspect_names_what_was_read(run: Run, tmp_path: Path, cells: list[str],
 def test_names_that_differ_in_every_row_and_counts_of_rows_are_left_out(run: Run, tmp_path: Path) -> None:
     rows = "".join(f"{i + 1},person-{i},{i % 7},{i % 2}\n" for i in range(80))
     (tmp_path / "t.csv").write_text("number,name,z,y\n" + rows)
-    options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
+    options = ["--target", "y", "-o", tmp_path / "m.abnet", *QUICK]
     record = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)
     (line,) = record["notes"]  # of both columns
     assert "'number'" in line
@@ -139,7 +142,7 @@ def test_names_that_differ_in_every_row_and_counts_of_rows_are_left_out(run: Run
 def test_labels_that_are_one_number(run: Run, tmp_path: Path, labels: list[str]) -> None:
     rows = "".join(f"{i % 7},{labels[i % 2] if i % 3 else i % 2 ^ 1}\n" for i in range(40))
     (tmp_path / "t.csv").write_text("x,y\n" + rows)
-    options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
+    options = ["--target", "y", "-o", tmp_path / "m.abnet", *QUICK]
     record = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)
     assert record["classes"] == ["0", "1"]
     assert any("one number" in note for note in record["notes"]) == (labels != ["1", "0"])
@@ -149,6 +152,6 @@ def test_the_training_file_can_always_be_predicted(run: Run, tmp_path: Path) -> 
     """Categories that only the bound rows hold are unknown, in the certificate as in the prediction."""
     rows = [f"{'abcdefghij'[i % 10]}{i if i % 9 == 0 else ''},{i % 5},{i % 2}" for i in range(90)]
     (tmp_path / "t.csv").write_text("\n".join(["city,x,y", *rows, ""]))
-    options = ["--target", "y", "-o", tmp_path / "m.abnet", "--quiet", "--max-iter", "2", "--hidden-layer-sizes", "2"]
+    options = ["--target", "y", "-o", tmp_path / "m.abnet", *QUICK]
     run("fit", tmp_path / "t.csv", *options)
     assert len(run("predict", tmp_path / "m.abnet", tmp_path / "t.csv").stdout.splitlines()) == 91

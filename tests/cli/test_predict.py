@@ -18,7 +18,7 @@ from abnet.model import table_rows
 from abnet.model.file import save
 from abnet.preparation.transformers import ThermometerCodes
 from abnet.tables import read_table
-from cli.tables import ROWS, SMALL, Failure, Run, cells, csv_text
+from cli.tables import ROWS, TWO, Failure, Run, cells, csv_text
 from model.every_kind import model as stored
 
 
@@ -151,7 +151,7 @@ def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, failure: Fa
     days = [f"{1 + i % 28:02d}/{1 + i % 12:02d}/{2000 + i}" for i in range(40)]
     table, new, model = tmp_path / "days.csv", tmp_path / "new.csv", tmp_path / "days.abnet"
     table.write_text("born,y\n" + "".join(f"{day},{i % 2}\n" for i, day in enumerate(days)) + ",1\n" * 9)
-    run("fit", table, "--target", "y", "--output", model, *SMALL)
+    run("fit", table, "--target", "y", "--output", model, *TWO)
     assert "born: date (day/month/year), 4 features" in run("inspect", model).stdout
     new.write_text('born\n03/25/2001\n""\nsoon\n')
     refused = failure("predict", model, new, "--unseen", "error")

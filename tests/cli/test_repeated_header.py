@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.tables import ROWS, SMALL, Run, cells, csv_text
+from cli.tables import ROWS, TWO, Run, cells, csv_text
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def twice(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("options", [[], ["--max-learn-rows", "60"]], ids=["in memory", "streamed"])
 def test_fit(twice: Path, run: Run, tmp_path: Path, options: list[str]) -> None:
     output = tmp_path / "m.abnet"
-    record = json.loads(run("fit", twice, "--target", "mood today", "-o", output, "--json", *SMALL, *options).stdout)
+    record = json.loads(run("fit", twice, "--target", "mood today", "-o", output, "--json", *TWO, *options).stdout)
     assert record["classes"] == ["good", "not so good"]
     assert record["n_rows"] == 2 * ROWS
     (told,) = (note for note in record["notes"] if "header" in note)

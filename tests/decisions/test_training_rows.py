@@ -58,14 +58,23 @@ def test_weights_of_classes_are_numbers(weight: Any, rng: np.random.Generator) -
         )
 
 
-@pytest.mark.parametrize("kind", [abnet.EBPClassifier, abnet.BinaryConnectClassifier, abnet.BNNClassifier])
-def test_the_comparison_methods_keep_a_filter_too(kind: Any, rng: np.random.Generator) -> None:
-    X = rng.normal(size=(80, 2))
+# In the shapes of tests/estimators/test_every_classifier.py: each new one costs a compilation.
+@pytest.mark.parametrize(
+    "clf",
+    [
+        abnet.EBPClassifier((2,), **QUICK),
+        abnet.BinaryConnectClassifier((6,), batch_size=4, **QUICK),
+        abnet.BNNClassifier((8,), batch_size=4, **QUICK),
+    ],
+    ids=lambda clf: type(clf).__name__,
+)
+def test_the_comparison_methods_keep_a_filter_too(clf: Any, rng: np.random.Generator) -> None:
+    X = rng.normal(size=(80, 5))
     y = np.where(X[:, 0] > 0, "yes", "no")
-    clf = kind(**({} if kind is abnet.EBPClassifier else {"max_iter": 1}), random_state=0).fit(X, y)
+    clf.fit(X, y)
     with pytest.raises(TrainingRowsError):
         abnet.certify(clf, X, y)
-    new = rng.normal(size=(80, 2))
+    new = rng.normal(size=(80, 5))
     assert abnet.certify(clf, new, np.where(new[:, 0] > 0, "yes", "no")) is not None
 
 

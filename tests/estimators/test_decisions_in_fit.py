@@ -12,8 +12,8 @@ from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, 
 from estimators.worlds import certified
 
 RNG = np.random.default_rng(3)
-ILL = RNG.random(800) < 0.4
-X = RNG.normal(size=(800, 3)) + np.outer(ILL, [2.5, 0.0, 0.0])
+ILL = RNG.random(500) < 0.4
+X = RNG.normal(size=(500, 3)) + np.outer(ILL, [2.5, 0.0, 0.0])
 Y = np.where(ILL, "ill", "well")
 COSTS = {("ill", "well"): 10.0, ("well", "ill"): 1.0}
 
@@ -68,7 +68,7 @@ def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
 
 
 def test_several_classes_have_costs_but_no_threshold() -> None:
-    labels = np.array(["a", "b", "c"])[RNG.integers(3, size=800)]
+    labels = np.array(["a", "b", "c"])[RNG.integers(3, size=500)]
     clf = fit(Costs(np.ones((3, 3)) - np.eye(3)), labels, max_iter=1)
     bound = clf.bound_rows_
     made = clf.certificate_.find("cost", "predict")

@@ -27,7 +27,7 @@ from abnet.tables.reading import learning_part
 from abnet.tables.target import bin_names
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
-N, MOST = 3000, 400
+N, MOST = 3000, 250
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def test_teacher_sees_the_first_part_and_nothing_else(rows: np.ndarray) -> None:
     assert not {row.tobytes() for row in rows[clf.bound_rows_]} & Parrot.seen
 
 
-@pytest.mark.parametrize("limits", [[2.5], [1.5, 3.5]], ids=["two classes", "three"])
+@pytest.mark.parametrize("limits", [[2.5], [1.5, 3.5, 5.0]], ids=["two classes", "four"])
 def test_the_kernel_learns_from_the_first_part_alone(
     rows: np.ndarray, limits: list[float], monkeypatch: pytest.MonkeyPatch, split_as: Callable[..., None]
 ) -> None:
@@ -87,26 +87,26 @@ def test_the_kernel_learns_from_the_first_part_alone(
         np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
 
-@pytest.mark.parametrize("teacher", [None, "linear", "kernel"])
+@pytest.mark.parametrize(("teacher", "codes"), [(None, "thermometer"), ("linear", "none"), ("kernel", "none")])
 @pytest.mark.parametrize("labels", [two, four])
 def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
-    rows: np.ndarray, labels: Any, teacher: Any, split_as: Callable[..., None]
+    rows: np.ndarray, labels: Any, teacher: Any, codes: str, split_as: Callable[..., None]
 ) -> None:
     y = labels(rows)
     split_as(rows, y)
-    clf = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
+    clf = CertifiedClassifier((3,), teacher=teacher, codes=codes, **QUICK).fit(rows, y)
     turned = y.copy()
     turned[clf.bound_rows_] = np.roll(np.sort(np.unique(y)), 1)[np.searchsorted(np.sort(np.unique(y)), y)][
         clf.bound_rows_
     ]
-    other = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
+    other = CertifiedClassifier((3,), teacher=teacher, codes=codes, **QUICK).fit(rows, turned)
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(other.model_.predictor.arrays()[name], array)
     assert other.model_.calibration == clf.model_.calibration
     assert sum(promised(other).facts.class_errors) > sum(promised(clf).facts.class_errors)
 
 
-@pytest.mark.parametrize("width", [4, 12], ids=["exact", "ancestral"])
+@pytest.mark.parametrize("width", [3, 12], ids=["exact", "ancestral"])
 def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
     y = four(rows)
     clf = CertifiedClassifier((width,), teacher="linear", n_estimators=2, random_state=0).fit(rows, y)
@@ -150,11 +150,9 @@ def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, sp
     wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
     assert sum(promised(clf).facts.class_errors) == wrong.sum() >= 3
     assert promised(clf).facts.classes[-1] == "another label"
-    declared = CertifiedClassifier((3,), classes=["a", "b", "c", "d", "never seen before"], **QUICK).fit(rows, y)
-    assert len(declared.classes_) == 5
-    further = CertifiedClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
-    assert further.classes_.tolist() == [*"abcd", "never seen before", "nor this"]
-    promised(further).check()
+    declared = CertifiedClassifier((3,), classes=[*"abcd", "never seen before", "nor this"], **QUICK).fit(rows, y)
+    assert declared.classes_.tolist() == [*"abcd", "never seen before", "nor this"]
+    promised(declared).check()
 
 
 def test_posterior_of_several_classes_trained_through_the_bound(rows: np.ndarray) -> None:
@@ -356,12 +354,12 @@ def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> N
     doubtful = rng.random(300) < 0.4
     told, weights = np.where(doubtful, ~truth, truth), np.where(doubtful, 1e-3, 1.0)
     options: dict[str, Any] = {"teacher": "forest", "n_estimators": 2, "max_iter": 10, "random_state": 0}
-    heard = CertifiedClassifier((4,), **options).fit(X, told, sample_weight=weights)
-    deaf = CertifiedClassifier((4,), **options).fit(X, told)
+    heard = CertifiedClassifier((3,), **options).fit(X, told, sample_weight=weights)
+    deaf = CertifiedClassifier((3,), **options).fit(X, told)
     assert np.mean(heard.predict(X) == truth) > 0.9
     assert np.mean(deaf.predict(X) == truth) < 0.85
     with pytest.raises(ValueError, match="all training rows have the sample weight 0"):
-        CertifiedClassifier((4,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
+        CertifiedClassifier((3,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
 
 
 def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
@@ -409,21 +407,25 @@ def test_programs_of_a_mixture_are_kept(rows: np.ndarray, tmp_path: Path, monkey
     assert seen == [str(tmp_path / "compiled")]
 
 
-@pytest.mark.parametrize("widths", ["auto", (3,)], ids=str)
+MEMBERS: dict[Any, dict[str, Any]] = {"auto": {"n_estimators": 2}, (3,): {}}
+
+
+@pytest.mark.parametrize("widths", MEMBERS, ids=str)
 def test_nan_in_an_array_is_a_missing_value(rows: np.ndarray, widths: Any, split_as: Callable[..., None]) -> None:
     """A gap in a row outside the training rows changes neither the training nor answers to rows without a gap."""
     y, rows = two(rows), rows.astype(np.float64)
     split_as(rows, y)
-    plain = CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(rows, y)
+    options: dict[str, Any] = {"teacher": None, "max_iter": 2, "random_state": 0} | MEMBERS[widths]
+    plain = CertifiedClassifier(widths, **options).fit(rows, y)
     later, learned = rows.copy(), rows.copy()
     later[plain.bound_rows_[:3], 0] = np.nan
     learned[plain.other_rows_[:9], 0] = np.nan
-    clf = CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(later, y)
+    clf = CertifiedClassifier(widths, **options).fit(later, y)
     np.testing.assert_allclose(clf.decision_function(rows), plain.decision_function(rows), atol=1e-12)
     assert promised(clf).facts.n_rows == promised(plain).facts.n_rows
     errors = np.sum(clf.predict(later[clf.bound_rows_]) != y[clf.bound_rows_])
     assert sum(promised(clf).facts.class_errors) == errors
-    other = CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0).fit(learned, y)
+    other = CertifiedClassifier(widths, **options).fit(learned, y)
     assert np.isfinite(other.decision_function(learned)).all()
     if widths == "auto":  # as in a frame, a feature says where the gaps were
         assert other.model_.preparation.base.n_features_out == rows.shape[1] + 1
@@ -434,7 +436,7 @@ def test_nan_in_an_array_is_a_missing_value(rows: np.ndarray, widths: Any, split
 def test_wide_members_are_deployed_in_closed_form(rows: np.ndarray) -> None:
     """Nothing is sampled: held-out statements cover its answers, and nothing is said about draws."""
     y = four(rows)
-    clf = CertifiedClassifier((12,), n_estimators=2, max_iter=2, random_state=0).fit(rows, y)
+    clf = CertifiedClassifier((12,), teacher="linear", n_estimators=2, max_iter=2, random_state=0).fit(rows, y)
     bound = clf.bound_rows_
     assert isinstance(clf.model_.predictor, Moments)
     expected = Moments.from_networks(clf.networks_, clf.model_.predictor.words)

@@ -43,7 +43,7 @@ def rows(n: int = 600) -> np.ndarray:
 @pytest.fixture(scope="module")
 def numbers() -> Fitted:
     """A scaler and three classes with texts for labels, one of them hostile."""
-    X = rows()
+    X = rows(500)
     y = np.array(["low", 'a"b', "größe"])[np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])]
     network = abnet.ABNetClassifier((5,), random_state=0, max_iter=5)
     return make_pipeline(StandardScaler(), network).fit(X, y), rows(2000)

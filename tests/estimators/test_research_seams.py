@@ -23,7 +23,7 @@ SHORT: dict[str, Any] = {"preprocessor": None, "max_iter": 5, "random_state": 0,
 @pytest.fixture(scope="module")
 def data() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4))
+    X = rng.normal(size=(250, 4))
     return X, np.where(X[:, 0] + 0.5 * X[:, 1] > 0, "yes", "no")
 
 

@@ -15,7 +15,7 @@ LABELS = np.where((FRAME["age"] > 40).to_numpy() ^ (FRAME["city"] == "Oslo").to_
 
 @pytest.fixture(scope="module")
 def classifier() -> CertifiedClassifier:
-    return CertifiedClassifier(n_estimators=1, teacher=None, max_iter=1, random_state=0).fit(FRAME, LABELS)
+    return CertifiedClassifier((2,), n_estimators=2, max_iter=1, random_state=0).fit(FRAME, LABELS)
 
 
 @pytest.mark.parametrize("method", ["predict", "vote", "predict_proba", "predict_log_proba", "decision_function"])

@@ -26,7 +26,7 @@ def test_the_certificate_counts_the_errors_of_predict(
     preprocessor: Any, aggregation: str, rng: np.random.Generator
 ) -> None:
     X, y = far_away(rng)
-    clf = ABNetClassifier((3,), preprocessor=preprocessor, aggregation=aggregation, **SMALL).fit(X, y)
+    clf = ABNetClassifier((2,), preprocessor=preprocessor, aggregation=aggregation, **SMALL).fit(X, y)
     certificate = clf.certificate_
     assert certificate is not None
     bound = clf.bound_rows_  # which rows these are: test_bound_rows
@@ -68,7 +68,7 @@ def test_sparse_rows_are_certified_too(rng: np.random.Generator) -> None:
     assert clf.certify(csr_array(X + 0.01), y) == clf.certify(X + 0.01, y)
 
 
-@pytest.mark.parametrize(("hidden", "drawn"), [((3,), "network"), ((3, 3), "tree")])
+@pytest.mark.parametrize(("hidden", "drawn"), [((2,), "network"), ((3, 3), "tree")])
 def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
     hidden: tuple[int, ...], drawn: str, rng: np.random.Generator
 ) -> None:
@@ -81,9 +81,9 @@ def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
 
 
 def test_a_sampled_pbgnet_is_certified_by_its_expected_output(rng: np.random.Generator) -> None:
-    X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
+    X, y = rng.normal(size=(120, 5)), rng.integers(0, 2, 120)
     clf = PBGNetClassifier((3, 3), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
-    wide = PBGNetClassifier((30,), aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
+    wide = PBGNetClassifier((30,), aggregation="sampled", n_samples=30, **SMALL).fit(X, y)
     X = X + 0.01  # rows that neither learned from
     rows = X.astype(np.float32).astype(np.float64)
     F = pbgnet.expected_output(clf.network_.astype(np.float64), rows)

@@ -17,8 +17,8 @@ SETTINGS: dict[str, Any] = {"max_iter": 6, "n_samples": 30, "random_state": 0}
 @pytest.fixture(scope="module")
 def data() -> tuple[Any, Any]:
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(400, 5))
-    return X, np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=400) > 0, "yes", "no")
+    X = rng.normal(size=(250, 5))
+    return X, np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=250) > 0, "yes", "no")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_ancestral_network_learns_and_is_certified_from_fresh_paths(ancestral: A
     certificate = ancestral.certificate_
     assert ancestral.score(*data) > 0.8
     assert ancestral.bound_estimate_ is None
-    assert certificate.facts.n_paths == fresh_path_count(200)
+    assert certificate.facts.n_paths == fresh_path_count(125)
     assert certificate.facts.vote_paths == certificate.statements[0].counted["kept_paths"] == 30
     assert certificate.gibbs_risk_bound < certificate.vote_error_bound
     certificate.check()
@@ -52,7 +52,7 @@ def test_fit_is_reproducible_and_draws_are_fixed(ancestral: Any, data: tuple[Any
 def test_frozen_posterior_has_a_test_set_bound_for_the_very_paths_that_vote(data: tuple[Any, Any]) -> None:
     clf = ABNetClassifier((30, 25), aggregation="ancestral", posterior="frozen", **SETTINGS).fit(*data)
     statement = promised(clf).find("error", "predict")
-    assert (statement.method, statement.counted["n"]) == ("clopper_pearson_bound", 200)
+    assert (statement.method, statement.counted["n"]) == ("clopper_pearson_bound", 125)
     assert promised(clf).facts.n_paths is not None
 
 
@@ -126,5 +126,5 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
     whole = sample(0)
     monkeypatch.setattr("abnet.predictors.paths.BLOCK_SIGNS", 20 * 31 * 7)
     pieces = sample(1)
-    assert (len(pieces.losses), pieces.n_paths) == (len(whole.losses), whole.n_paths) == (400, 20)
-    assert abs(pieces.losses.mean() - whole.losses.mean()) < 5 / np.sqrt(8000)
+    assert (len(pieces.losses), pieces.n_paths) == (len(whole.losses), whole.n_paths) == (250, 20)
+    assert abs(pieces.losses.mean() - whole.losses.mean()) < 5 / np.sqrt(5000)

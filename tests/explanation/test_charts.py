@@ -42,7 +42,7 @@ def rows(rng: np.random.Generator, n: int = 12) -> np.ndarray:
     return rng.normal(size=(n, 5))
 
 
-@pytest.mark.parametrize("kind", ["compact", "mixture", "classes"])
+@pytest.mark.parametrize("kind", ["compact", "classes"])
 def test_figures_are_written_whole_and_hostile_names_are_inert(
     kind: str, rng: np.random.Generator, tmp_path: Path
 ) -> None:

@@ -44,6 +44,10 @@ def same_everywhere(model: Model, rows: Any, folder: Path) -> None:
     assert len(set(expected.tolist())) > 1
 
 
+TWO: dict[str, Any] = {"hidden": (4,), "n_estimators": 2}
+"""Two networks, whose inputs are padded: tables of any width up to 32 features have one program."""
+
+
 def fitted(X: Any, y: Any, folder: Path, hidden: tuple[int, ...] = (4, 4), **options: Any) -> Model:
     """A classifier that learned a little, saved and loaded."""
     clf = abnet.CertifiedClassifier(hidden, random_state=0, **{"max_iter": 10, **options})
@@ -65,7 +69,7 @@ def test_arrays_of_numbers(name: str, tmp_path: Path) -> None:
     elif name == "breast cancer":
         (X, y), options = load_breast_cancer(return_X_y=True), {}
     else:
-        (X, y), options = make_circles(1500, noise=0.1, factor=0.5, random_state=0), {"max_iter": 40}
+        (X, y), options = make_circles(500, noise=0.1, factor=0.5, random_state=0), {**TWO, "max_iter": 40}
     X = X.astype(np.float32)
     model = fitted(X, y, tmp_path, preprocessor=StandardScaler(), **options)
     assert isinstance(model.predictor, Moments) == (name == "digits")
@@ -92,9 +96,9 @@ def mixed(n: int, *, new: bool) -> pl.DataFrame:
 @pytest.mark.parametrize("codes", ["none", "thermometer"])
 def test_a_mixed_table_with_gaps_and_new_categories(codes: str, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
-    frame = mixed(800, new=False)
+    frame = mixed(500, new=False)
     labels = np.where(frame["age"].fill_null(40) + frame["hours per week"].fill_null(0) > 80, "rich", "poor")
-    model = fitted(frame, labels, tmp_path, codes=codes, preprocessor=TablePreparation())
+    model = fitted(frame, labels, tmp_path, codes=codes, preprocessor=TablePreparation(), **TWO)
     assert isinstance(model.preparation, CodedMap) == (codes == "thermometer")
     same_everywhere(model, mixed(3000, new=True), tmp_path)
 
@@ -111,11 +115,11 @@ def read(name: str) -> tuple[pl.DataFrame, np.ndarray]:
 @needs_compiler
 @needs_tables
 def test_adult(tmp_path: Path) -> None:
-    """Learned from 4,000 rows, so that others hold categories which these lack; exported, and run on 12,000."""
+    """Learned from 2,000 rows, so that others hold categories which these lack; exported, and run on 6,000."""
     pytest.importorskip("onnxruntime")
     frame, target = read("adult")
-    model = fitted(frame[:4000], target[:4000], tmp_path, codes="thermometer", preprocessor=TablePreparation())
-    same_everywhere(model, frame[4000:16000], tmp_path)
+    model = fitted(frame[:2000], target[:2000], tmp_path, codes="thermometer", preprocessor=TablePreparation())
+    same_everywhere(model, frame[2000:8000], tmp_path)
 
 
 @needs_compiler

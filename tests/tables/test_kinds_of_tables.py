@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet import ABNetClassifier, fit_table
+from abnet import CertifiedClassifier, fit_table
 from abnet.preparation import TablePreparation
 from abnet.preparation.columns import KINDS
 from abnet.preparation.columns.numeric import NumericColumn
@@ -229,7 +229,7 @@ def test_a_kind_of_table_is_fitted_at_the_first_attempt(name: str, tmp_path: Pat
     path = written(kind, tmp_path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf = fit_table(path, "y", estimator=ABNetClassifier((2,), max_iter=1, random_state=0))
+        clf = fit_table(path, "y", estimator=CertifiedClassifier((2,), n_estimators=2, max_iter=1, random_state=0))
         assert len(clf.predict(read_table(path).drop("y"))) == N
     notes = [w.message.note for w in caught if isinstance(w.message, NoteWarning)] + [*clf.preprocessor_.notes_]
     assert set(kind.notes) <= {note.code for note in notes}

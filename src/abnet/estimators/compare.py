@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import cpu_count
 from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -29,6 +28,7 @@ from abnet.preparation.choose import DecimalMarkError
 from abnet.progress import tell
 from abnet.tables.notes import Note
 from abnet.tables.reading import TableSource
+from abnet.threads import cores
 
 __all__ = ["Comparison", "Contender", "Parts", "attempt", "certified", "compare", "judged", "usual_models"]
 
@@ -354,8 +354,8 @@ def compare(
     entries = contest.entries()
     if choose:
         made.set_params(n_candidates=len(entries))
-    threads, contenders = cpu_count(), list[Contender]()
-    with threadpool_limits(threads):  # JAX takes as many by itself
+    threads, contenders = cores(), list[Contender]()
+    with threadpool_limits(threads):  # no more than OMP_NUM_THREADS: boosting waits for threads that have no core
         for name, run in entries.items():
             tell(name[:1].upper() + name[1:])
             contenders.append(attempt(name, run))
