@@ -44,7 +44,7 @@ def step(learned, state):
 for _ in range(500):
     learned, state = step(learned, state)
 
-net = learned[0].astype(np.float64) # with NumPy arrays, outputs are computed in float64, which a certificate needs
+net = learned[0].astype(np.float64)  # with NumPy arrays, outputs are computed in float64, which a certificate needs
 F = aggregation.expected_output(net, X)
 r, kl = float(np.mean((1 - y * F) / 2)), float(aggregation.kl(net, prior.astype(np.float64)))
 print(f"Gibbs risk {r:.3f} on {n} rows, KL {kl:.1f}, ln C {float(learned[1]):.2f}")

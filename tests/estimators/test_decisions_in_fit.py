@@ -95,7 +95,7 @@ def test_what_was_not_certified_decides_nothing() -> None:
     ("decision", "message"),
     [
         (TargetRecall(0.9, positive="sick"), "positive_class names one; got 'sick', and the classes are ill, well"),
-        (Costs({("ill", "well"): 10.0}), "costs must say what the answer ill costs where well is true"),
+        (Costs({("ill", "well"): 10.0}), "the cost of answering ill when well is true is needed"),
         (Costs({("ill", "sick"): 1.0}), "is not a pair .* of the classes ill, well"),
         (Costs(np.eye(3)), "costs must be a table of 2 classes"),
     ],

@@ -194,7 +194,7 @@ class Relative(TablePreparation):
 @pytest.mark.parametrize("preprocessor", [StandardScaler(), Relative()])
 def test_what_may_not_map_row_by_row_is_refused_where_rows_are_counted(frame: pl.DataFrame, preprocessor: Any) -> None:
     given = ABNetClassifier(**SMALL, preprocessor=preprocessor)
-    with pytest.raises(ParameterError, match=r"preprocessor must be 'auto', .* may not map each row by itself"):
+    with pytest.raises(ParameterError, match=r"preprocessor must be 'auto', .* may depend on the batch"):
         fit_table(frame, "y", estimator=given, max_learn_rows=MOST)
 
 

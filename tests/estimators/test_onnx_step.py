@@ -136,7 +136,7 @@ def test_columns_that_do_not_fit_are_named(table: Fitted) -> None:
     wrong = declared(job=types.DoubleTensorType, age=types.DoubleTensorType)
     with pytest.raises(ValueError, match="column 'job' must be declared to skl2onnx as text"):
         skl2onnx.convert_sklearn(pipeline, initial_types=wrong)
-    with pytest.raises(ValueError, match="2 columns, and skl2onnx was told of 1 inputs"):
+    with pytest.raises(ValueError, match="2 columns, but skl2onnx has 1 declared inputs"):
         skl2onnx.convert_sklearn(pipeline, initial_types=declared(job=types.StringTensorType))
 
 

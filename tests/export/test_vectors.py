@@ -58,7 +58,7 @@ def test_the_page_is_enough_to_write_the_model_again(name: str) -> None:
 
 def test_the_checksum_on_the_page_is_the_one_of_the_book() -> None:
     page = PATH.with_name("model-format.md").read_text(encoding="utf-8")
-    assert f"(that of `no` is {by_the_book.crc32(b'no'):08X})" in page
+    assert f"(for `no` it is {by_the_book.crc32(b'no'):08X})" in page
     assert by_the_book.crc32("größe".encode()) == zlib.crc32("größe".encode())
 
 
