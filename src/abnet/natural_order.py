@@ -7,21 +7,19 @@ __all__ = ["natural_order"]
 
 
 def natural_order(names: Sequence[str]) -> list[int]:
-    """The places of names in natural order: runs of digits count as numbers.
-
-    Names that do not come in alphabetical order have an order of their own, such as "low", "medium", "high": it is
-    kept.
+    """The places of the names in natural order: runs of digits count as numbers, and "below 40" precedes "40 to 60".
 
     Examples
     --------
-    >>> natural_order(["1.5", "b", "c10", "c2"]), natural_order(["low", "medium", "high"])
-    ([0, 1, 3, 2], [0, 1, 2])
+    >>> natural_order(["c10", "c2", "b", "1.5"])
+    [3, 2, 1, 0]
+    >>> natural_order(["40 to 60", "60 or above", "below 40"])
+    [2, 0, 1]
     """
-    if list(names) != sorted(names):
-        return list(range(len(names)))
 
-    def key(place: int) -> list[tuple[int, int, str]]:
+    def key(place: int) -> tuple[bool, list[tuple[int, int, str]]]:
         parts = re.split(r"([0-9]+)", names[place])
-        return [(0, int(part[:18]), part) if part.isdecimal() else (1, 0, part) for part in parts if part]
+        numbered = [(0, int(part[:18]), part) if part.isdecimal() else (1, 0, part) for part in parts if part]
+        return not names[place].startswith("below "), numbered
 
     return sorted(range(len(names)), key=key)

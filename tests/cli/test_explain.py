@@ -49,7 +49,7 @@ def test_the_model_as_a_whole(run: Run, model: Path, table: Path) -> None:
     assert sum(whole["spectra"][0]["variance_by_order"][1:]) == pytest.approx(whole["spectra"][0]["variance"])
     text = run("explain", model, table).stdout
     assert "Columns by how much they move P(" in text
-    assert "by neurons alone" in " ".join(text.split())
+    assert "by single neurons" in " ".join(text.split())
 
 
 def test_contributions_as_csv(run: Run, model: Path, table: Path, tmp_path: Path) -> None:

@@ -348,10 +348,10 @@ def test_a_plan_of_polars_is_a_frame(rows: np.ndarray) -> None:
 
 
 def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> None:
-    """Two rows in five have the wrong label and hardly any weight: what is learned is what the others say."""
+    """Nearly half of the rows have the wrong label and hardly any weight: what is learned is what the others say."""
     X = rng.normal(size=(300, 2))
     truth = X[:, 0] > 0
-    doubtful = rng.random(300) < 0.4
+    doubtful = rng.random(300) < 0.48
     told, weights = np.where(doubtful, ~truth, truth), np.where(doubtful, 1e-3, 1.0)
     options: dict[str, Any] = {"teacher": "forest", "n_estimators": 2, "max_iter": 10, "random_state": 0}
     heard = CertifiedClassifier((3,), **options).fit(X, told, sample_weight=weights)
@@ -450,3 +450,22 @@ def test_wide_members_are_deployed_in_closed_form(rows: np.ndarray) -> None:
     again = clf.certify(rows + 0.01, y)
     assert again.gibbs_risk_bound is None
     certificate.check()
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_held_rows_have_the_scale_of_the_networks(
+    classes: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Networks that answer with the square root of their teachers' odds: so do the scores that fix thresholds."""
+
+    def shares(logits: np.ndarray) -> np.ndarray:
+        return np.asarray(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
+
+    logits, codes = 3 * rng.normal(size=(900, classes)), rng.integers(0, classes, 100)
+    teachers, networks = shares(logits), shares(logits / 2)
+    scores = 2 * networks[:, 1] - 1 if classes == 2 else networks
+    scorer = SimpleNamespace(scores=lambda rows: scores[rows])
+    monkeypatch.setattr(mixture_learning, "deployed", lambda *_: scorer)
+    teaching: Any = SimpleNamespace(unseen=teachers[:100])
+    given: Any = (None, None, None, teaching, np.arange(900), teachers, codes, None, classes)
+    np.testing.assert_allclose(mixture_learning._held(*given).shares, networks[:100], atol=0.02)

@@ -25,7 +25,7 @@ class Held:
     scores : array (m,) or (m, K)
         Scores as in `decision_function`. For networks trained on the labels only: their own scores on the validation
         rows of early stopping. For distilled networks: the out-of-fold predictions of their teachers, which the
-        networks learn to reproduce.
+        networks learn to reproduce, on the scale of the networks.
     codes : array (m,)
         Classes, 0 to K - 1.
     score_at : callable or None

@@ -35,6 +35,8 @@ MOST_INPUTS = 2**26
 """Numbers in the rows that teachers make, codes included: a quarter of a gigabyte."""
 MOST_ANSWERS = 2**23
 """Probabilities that teachers give to the rows they make: fewer rows are made for more than 139 classes."""
+MOST_SCALED = 2_000
+"""Synthetic rows on which the scales of the networks and of their teachers are compared."""
 MOST_TAUGHT = 4_000_000
 """Cells, rows times features, that teachers learn from: of more rows a random part."""
 
@@ -111,7 +113,7 @@ def _prior_members(
     if teaching is not None and may_go_wide(settings, recipe):
         recipe, outcome = _wider_if_asked(recipe, settings.wide, outcome, targets, learned)
     posterior = Posterior.from_networks(outcome.networks, outcome.networks, settings.make(recipe.aggregation))
-    held = _held(posterior, recipe, outcome, teaching, inputs, codes, per_class, K)
+    held = _held(posterior, recipe, outcome, teaching, inputs, targets, codes, per_class, K)
     calibration = None
     if teaching is not None or outcome.watched is not None:
         counted = np.ones(K) if per_class is None else per_class
@@ -169,19 +171,24 @@ def _held(
     outcome: "MixtureOutcome",
     teaching: Teaching | None,
     inputs: Any,
+    targets: NDArray[np.float64],
     codes: NDArray[np.intp],
     per_class: NDArray[np.float64] | None,
     n_classes: int,
 ) -> Held:
-    """What teachers say of rows that they were not fitted on; without teachers, the members' own scores.
+    """Out-of-fold predictions of the teachers on the networks' scale; without teachers, the networks' own scores.
 
-    Those are of rows that only said which epoch to keep, or of all if there are too few.
+    The networks are a little less sure than their teachers. What the two say of synthetic rows shows by how much.
+    Without teachers, the scores are those of the rows that early stopping monitors, or of all if there are too few.
     """
-    if teaching is not None:
-        return Held.from_shares(_weighted(teaching.unseen, np.ones(len(codes)), per_class)[0], codes)
-    places = np.arange(len(codes)) if outcome.watched is None else outcome.watched
     scorer = deployed(recipe, posterior, n_classes, np.random.default_rng(0))
-    return Held(scorer.scores(inputs[places]), codes[places])
+    if teaching is None:
+        places = np.arange(len(codes)) if outcome.watched is None else outcome.watched
+        return Held(scorer.scores(inputs[places]), codes[places])
+    held = Held.from_shares(_weighted(teaching.unseen, np.ones(len(codes)), per_class)[0], codes)
+    made = slice(len(codes), len(codes) + MOST_SCALED)
+    own = Held(scorer.scores(inputs[made]), np.empty(0, np.intp)).shares
+    return Held.from_shares(Calibration.fitted(targets[made], own).apply(held.shares), codes) if len(own) else held
 
 
 def _trained_on(
