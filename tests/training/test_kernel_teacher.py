@@ -57,7 +57,6 @@ def test_it_tells_rings_that_no_line_does(rings: tuple[np.ndarray, np.ndarray]) 
     X, codes = rings
     models = {name: teachers_named(name, 0)[name] for name in ("linear", "kernel")}
     teaching = Teaching.of(models, X, codes, 3, 0)
-    assert teaching is not None
     assert list(teaching.models) == ["kernel"]
     assert np.mean(teaching.unseen.argmax(axis=1) != codes) < 0.15
 
@@ -78,7 +77,6 @@ def test_groups_are_left_out_whole(rng: np.random.Generator) -> None:
     errors = {}
     for known in (None, groups):
         teaching = Teaching.of({"kernel": KernelTeacher()}, X, codes, 3, 0, groups=known)
-        assert teaching is not None
         errors[known is None] = np.mean(teaching.unseen.argmax(axis=1) != codes)
     assert errors[True] < 0.1
     assert errors[False] > 0.4

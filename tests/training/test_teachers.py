@@ -38,7 +38,6 @@ def sample(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 def test_what_is_said_of_own_rows_was_not_learned_from_them(sample: tuple[np.ndarray, np.ndarray]) -> None:
     teaching = Teaching.of({"parrot": Parrot()}, *sample, 2, 0)
-    assert teaching is not None
     np.testing.assert_array_equal(teaching.unseen, 0.5)
     np.testing.assert_allclose(teaching.probabilities(sample[0])[:, 1], sample[1], atol=1e-3)
 
@@ -93,7 +92,6 @@ def test_a_forest_with_groups_says_nothing_it_learned_from_the_group() -> None:
     for known in (None, groups):
         forest = {"forest": teachers_named("forest", 0)["forest"].set_params(n_estimators=60)}
         teaching = Teaching.of(forest, X, codes, 2, 0, groups=known)
-        assert teaching is not None
         errors[known is None] = np.mean(teaching.unseen.argmax(axis=1) != codes)
     assert errors[True] < 0.1
     assert errors[False] > 0.3
@@ -102,7 +100,6 @@ def test_a_forest_with_groups_says_nothing_it_learned_from_the_group() -> None:
 def test_no_row_is_made_of_watched_rows(sample: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = sample
     teaching = Teaching.of({"parrot": Parrot()}, X, codes, 2, 0)
-    assert teaching is not None
     lesson = teach(teaching, X, codes, np.arange(3), np.random.default_rng(0), watched=np.arange(80, 90))
     made = lesson.X[lesson.n_own :]
     assert not np.isin(made, X[80:]).any()
@@ -111,7 +108,6 @@ def test_no_row_is_made_of_watched_rows(sample: tuple[np.ndarray, np.ndarray]) -
 
 def test_forest_uses_its_bags(sample: tuple[np.ndarray, np.ndarray]) -> None:
     teaching = Teaching.of(teachers_named("forest", 0), *sample, 2, 0)
-    assert teaching is not None
     own = np.mean(teaching.probabilities(sample[0]).argmax(1) != sample[1])
     unseen = np.mean(teaching.unseen.argmax(1) != sample[1])
     assert own == 0 < unseen < 0.4
@@ -122,7 +118,6 @@ def test_targets_are_halfway_and_made_rows_have_the_teachers(
 ) -> None:
     X, codes = sample
     teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 2, 0)
-    assert teaching is not None
     lesson = teach(teaching, X, codes, np.arange(3), rng)
     np.testing.assert_array_equal(lesson.X[: lesson.n_own], X)
     np.testing.assert_allclose(lesson.targets[:90, 1], (codes + teaching.unseen[:, 1]) / 2)
@@ -141,9 +136,10 @@ def test_made_rows_hold_cells_of_the_table(rng: np.random.Generator) -> None:
     assert 0.25 < moved < 0.35  # one of the two cells and not the other (1/3), but for draws of the same row
 
 
-def test_interrupt_keeps_the_teachers_that_are_ready(
+def test_ctrl_c_while_teachers_learn_stops_the_fit(
     sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Networks without some of their teachers would be another model than the one asked for."""
     real = teachers._fit
 
     def interrupted(model: Any, *args: Any) -> Any:
@@ -152,16 +148,36 @@ def test_interrupt_keeps_the_teachers_that_are_ready(
         return real(model, *args)
 
     monkeypatch.setattr(teachers, "_fit", interrupted)
-    teaching = Teaching.of({"linear": LogisticRegression(), "parrot": Parrot()}, *sample, 2, 0)
-    assert teaching is not None
-    assert list(teaching.models) == ["linear"]
-    assert Teaching.of({"parrot": Parrot()}, *sample, 2, 0) is None
+    with pytest.raises(KeyboardInterrupt):
+        Teaching.of({"linear": LogisticRegression(), "parrot": Parrot()}, *sample, 2, 0)
+
+
+class Raving(Parrot):
+    """Predicts what is no probability."""
+
+    answer = np.nan
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return np.full((len(X), 2), self.answer)
+
+
+@pytest.mark.parametrize("answer", [np.nan, 5.0, -0.5, np.inf])
+def test_a_teacher_without_probabilities_is_refused(
+    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch, answer: float
+) -> None:
+    monkeypatch.setattr(Raving, "answer", answer)
+    with pytest.raises(ValueError, match="Raving must predict probabilities"):
+        Teaching.of({"raving": Raving()}, *sample, 2, 0)
+
+
+def test_a_class_is_no_teacher() -> None:
+    with pytest.raises(TypeError, match=r"such as LogisticRegression\(\)"):
+        teachers_named(LogisticRegression, 0)
 
 
 def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generator) -> None:
     X, codes = rng.normal(size=(41, 2)), np.array([0] * 20 + [1] * 20 + [2])
     teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 3, 0)
-    assert teaching is not None
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
     rows = teachers._Rows(X, codes, 3, 0, None, None)
     assert teachers._fitted(LogisticRegression(), rows, [])[1][40, 2] == 0
@@ -178,11 +194,9 @@ def test_a_teacher_that_adds_nothing_is_fitted_on_one_fold_alone(sample: tuple[n
     X, codes = sample
     Parrot.seen.clear()
     teaching = Teaching.of({"linear": LogisticRegression(), "misled": Misled()}, X, codes, 2, 0)
-    assert teaching is not None
     assert list(teaching.models) == ["linear"]
     assert [len(rows) for rows in Parrot.seen] == [len(X) - len(X) // teachers.FOLDS]
     alone = Teaching.of({"linear": LogisticRegression()}, X, codes, 2, 0)
-    assert alone is not None
     np.testing.assert_array_equal(teaching.unseen, alone.unseen)
 
 
@@ -202,8 +216,6 @@ def test_a_teacher_of_little_weight_is_not_asked_about_made_rows(sample: tuple[n
         Teaching.of({"linear": LogisticRegression()} | further, X, codes, 2, 0)
         for further in ({}, {"boaster": Boaster()})
     )
-    assert alone is not None
-    assert beside is not None
     assert list(beside.models) == ["linear"]
     np.testing.assert_array_equal(beside.unseen, alone.unseen)
     np.testing.assert_array_equal(beside.probabilities(X), alone.probabilities(X))
@@ -219,7 +231,6 @@ def test_weights_of_rows_reach_the_teachers(sample: tuple[np.ndarray, np.ndarray
         "forest": teachers_named("forest", 0)["forest"].set_params(n_estimators=60),
     }
     heeding = Teaching.of(models, X, told, 2, 0, weights=weights)
-    assert heeding is not None
     assert np.mean(heeding.probabilities(X[~doubtful]).argmax(axis=1) == codes[~doubtful]) > 0.8
     assert np.mean(heeding.unseen[doubtful].argmax(axis=1) == codes[doubtful]) > 0.7
     with pytest.warns(UserWarning, match="Parrot takes no sample_weight"):
@@ -253,7 +264,6 @@ def test_a_timid_teacher_of_several_classes_is_judged_by_what_it_means(rng: np.r
             return super().predict_proba(np.asarray(X)[:, 1:])
 
     teaching = Teaching.of({"timid": Timid(0.45), "sure": Sure(0.7)}, X, codes, 3, 0)
-    assert teaching is not None
     assert teaching.weights[0] > 4 * teaching.weights[1:].sum()
     assert teaching.unseen.max(axis=1).mean() == pytest.approx(np.mean(good == codes), abs=0.05)
     np.testing.assert_allclose(teaching.probabilities(X), teaching.unseen)

@@ -12,6 +12,7 @@ def main() -> None:
     import atexit
     import gc
 
+    _check_installation()
     from abnet.cli.console import install_handler, plain_streams
 
     install_handler()
@@ -21,6 +22,16 @@ def main() -> None:
     from abnet.cli.app import app
 
     app()
+
+
+def _check_installation() -> None:
+    """Say in one line that an installation for prediction alone has no commands."""
+    import sys
+    from importlib.util import find_spec
+
+    if find_spec("typer") is None:
+        print("error: abnet's commands need all of its dependencies: install abnet without --no-deps.", file=sys.stderr)
+        sys.exit(1)
 
 
 def _check_streams() -> None:

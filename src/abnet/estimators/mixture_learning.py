@@ -296,8 +296,7 @@ def _taught(
     models = teachers_named(teacher, seed, len(chosen))
     told = None if report is None else lambda name, error: report(name, 1, 1, error)
     known, own = (None if given is None else given[chosen] for given in (groups, weights))
-    teaching = Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own)
-    return (None, every) if teaching is None else (teaching, chosen)
+    return Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own), chosen
 
 
 def _most_taught(n_features: int) -> int:

@@ -53,6 +53,9 @@ LEAST_SHARE = 0.05
 """Share of the sum of the weights below which a teacher is dropped: after its first fold, before the other folds are
 fitted, and again by all rows, before synthetic rows are predicted."""
 
+TOLERANCE = 1e-3
+"""How far a teacher's probabilities may be from a distribution."""
+
 Report = Callable[[str, float], None]
 
 
@@ -64,6 +67,8 @@ def teachers_named(teacher: Any, seed: int, n_rows: int = 0) -> dict[str, Any]:
     >>> list(teachers_named("all", 0)), list(teachers_named("linear", 0))
     (['forest', 'linear', 'kernel', 'boosting'], ['linear'])
     """
+    if isinstance(teacher, type):
+        raise TypeError(f"teacher must be a classifier, such as {teacher.__name__}(); got the class itself.")
     if not isinstance(teacher, str):
         from sklearn.base import clone
 
@@ -119,8 +124,8 @@ class Teaching:
         report: Report | None = None,
         groups: NDArray[Any] | None = None,
         weights: NDArray[np.float64] | None = None,
-    ) -> "Teaching | None":
-        """Fit the teachers and weigh them. After Ctrl-C only finished teachers count; None if there are none.
+    ) -> "Teaching":
+        """Fit the teachers and weigh them.
 
         With `groups`, the out-of-fold prediction for a row comes from teachers that saw no row of its group. `weights`
         of the rows are passed to all teachers that accept any.
@@ -128,21 +133,16 @@ class Teaching:
         rows = _Rows(X, codes, n_classes, seed, groups, weights)
         ready: dict[str, Any] = {}
         unseen: list[NDArray[np.float64]] = []
-        try:
-            for name, model in models.items():
-                tell(f"Teacher: {name}")
-                fitted, predicted = _fitted(model, rows, unseen)
-                if fitted is None:
-                    continue
-                if report is not None:
-                    report(f"teacher: {name}", float(np.mean(predicted.argmax(axis=1) != codes)))
-                unseen.append(predicted)
-                ready[name] = fitted
-        except KeyboardInterrupt:
-            pass
-        if not ready:
-            return None
-        names, answers = list(ready), np.stack(unseen[: len(ready)])
+        for name, model in models.items():
+            tell(f"Teacher: {name}")
+            fitted, predicted = _fitted(model, rows, unseen)
+            if fitted is None:
+                continue
+            if report is not None:
+                report(f"teacher: {name}", float(np.mean(predicted.argmax(axis=1) != codes)))
+            unseen.append(predicted)
+            ready[name] = fitted
+        names, answers = list(ready), np.stack(unseen)
         mixed = pool_weights(answers, codes, weights)
         kept = np.flatnonzero(_shares(mixed) >= LEAST_SHARE)
         if len(kept) < len(names):
@@ -152,7 +152,7 @@ class Teaching:
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Predictions of the pool, shape (n, K)."""
         models = self.models.values()
-        each = _side_by_side(lambda model: _aligned(model.predict_proba(X), model.classes_, self.n_classes), models, X)
+        each = _side_by_side(lambda model: _predicted(model, X, self.n_classes), models, X)
         return pooled(self.weights, np.stack(each))
 
     def dismissed(self) -> "Teaching":
@@ -328,7 +328,7 @@ def _fitted(model: Any, rows: _Rows, others: list[NDArray[np.float64]]) -> tuple
         learn, judge = fold
         fitted = fit(learn)
         if len(judge):
-            unseen[judge] = _aligned(fitted.predict_proba(rows.X[judge]), fitted.classes_, rows.n_classes)
+            unseen[judge] = _predicted(fitted, rows.X[judge], rows.n_classes)
         return fitted
 
     every, nothing = np.arange(len(rows.codes)), np.empty(0, np.intp)
@@ -374,6 +374,17 @@ def _folds(
     fold = of_unit[where]
     pairs = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(count)]
     return [(learn, judge) for learn, judge in pairs if len(np.unique(codes[learn])) > 1]
+
+
+def _predicted(model: Any, X: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+    """Predictions of a fitted teacher for all classes; ValueError if they are no probabilities."""
+    proba = np.asarray(model.predict_proba(X), np.float64)
+    if not (np.all(proba >= -TOLERANCE) and np.all(np.abs(proba.sum(axis=1) - 1) <= TOLERANCE)):
+        raise ValueError(
+            f"the teacher {type(model).__name__} must predict probabilities between 0 and 1 that sum to 1 in every "
+            "row; its predict_proba returned something else."
+        )
+    return _aligned(proba, model.classes_, n_classes)
 
 
 def _aligned(proba: NDArray[np.float64], classes: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
