@@ -13,7 +13,7 @@ from abnet import BinaryConnectClassifier, BNNClassifier, EBPClassifier, PBGNetC
 from abnet.model.model import Model
 from cli.tables import Failure, Run
 
-# Small networks in few shapes: each new one costs a compilation.
+# In the shapes of tests/estimators/test_every_classifier.py: each new one costs a compilation.
 METHODS: dict[str, Any] = {
     "EBP": EBPClassifier((2,), max_iter=3, random_state=0),
     "BinaryConnect": BinaryConnectClassifier((6,), batch_size=4, max_iter=3, random_state=0),

@@ -69,12 +69,12 @@ def test_weights_of_classes_are_numbers(weight: Any, rng: np.random.Generator) -
     ids=lambda clf: type(clf).__name__,
 )
 def test_the_comparison_methods_keep_a_filter_too(clf: Any, rng: np.random.Generator) -> None:
-    X = rng.normal(size=(80, 5))
+    X = rng.normal(size=(80, 3))
     y = np.where(X[:, 0] > 0, "yes", "no")
     clf.fit(X, y)
     with pytest.raises(TrainingRowsError):
         abnet.certify(clf, X, y)
-    new = rng.normal(size=(80, 5))
+    new = rng.normal(size=(80, 3))
     assert abnet.certify(clf, new, np.where(new[:, 0] > 0, "yes", "no")) is not None
 
 

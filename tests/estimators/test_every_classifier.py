@@ -77,7 +77,7 @@ def tuned(request: pytest.FixtureRequest) -> Any:
 def blobs() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 200)
-    return rng.normal(size=(200, 5)) + 2.4 * y[:, None] - 1.2, y
+    return rng.normal(size=(200, 3)) + 2.4 * y[:, None] - 1.2, y
 
 
 def test_learns_and_is_deterministic(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
@@ -117,7 +117,7 @@ def test_three_classes_are_learned_or_refused_by_name(classifier: Any, tmp_path:
     """PBGNet alone has no several classes; what the others have learned is what their file predicts."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 3, 240)
-    X, named = rng.normal(size=(240, 5)) + 4 * np.eye(5)[y], np.array(["hare", "owl", "toad"])[y]
+    X, named = rng.normal(size=(240, 3)) + 4 * np.eye(3)[y], np.array(["hare", "owl", "toad"])[y]
     if isinstance(classifier, abnet.PBGNetClassifier):
         with pytest.raises(ValueError, match=r"3 classes \(hare, owl, toad\), exactly two"):
             classifier.fit(X, named)

@@ -29,9 +29,8 @@ from estimators.worlds import (
     surely_more_than_delta,
 )
 
-REPETITIONS = 30
-FEWER = 20
-MIXED = 12
+REPETITIONS = 20
+FEWER = 12
 
 
 @pytest.mark.parametrize(
@@ -47,9 +46,9 @@ def test_certificates_keep_their_promise(kind: str, world: World) -> None:
 
 @pytest.mark.parametrize("name", ["mixture", "taught mixture"])
 def test_mixtures_keep_their_promise(name: str) -> None:
-    failures = count(MIXED, lambda seed: broken_promises(NOISE, repetition(NOISE, seed, **MIXTURES[name])))
+    failures = count(FEWER, lambda seed: broken_promises(NOISE, repetition(NOISE, seed, **MIXTURES[name])))
     for promise, broken in zip(PROMISES, failures, strict=True):
-        assert not surely_more_than_delta(int(broken), MIXED), promise
+        assert not surely_more_than_delta(int(broken), FEWER), promise
 
 
 @cache
@@ -93,9 +92,9 @@ def test_a_choice_is_safe_only_if_paid_for() -> None:
         unpaid = bounds.clopper_pearson_bound(sum(c.facts.class_errors), c.facts.n_rows, DELTA)
         return [(c.vote_error_bound or 0.0) < 0.5, unpaid < 0.5]
 
-    paid, unpaid = count(FEWER, broken)
-    assert not surely_more_than_delta(int(paid), FEWER)
-    assert surely_more_than_delta(int(unpaid), FEWER)
+    paid, unpaid = count(REPETITIONS, broken)
+    assert not surely_more_than_delta(int(paid), REPETITIONS)
+    assert surely_more_than_delta(int(unpaid), REPETITIONS)
 
 
 def test_a_preparation_that_saw_the_bound_rows_voids_the_certificate() -> None:
