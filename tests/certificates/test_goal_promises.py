@@ -21,7 +21,7 @@ def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
     return scores, (rng.random(n) < 1 / (1 + np.exp(-4 * scores))).astype(np.intp)
 
 
-WORLD = draw(np.random.default_rng(99), 100_000)
+WORLD = draw(np.random.default_rng(99), 400_000)
 
 
 def certified(goal: Goal, rng: np.random.Generator, *, n: int = 400, delta: float = 0.1, sort: bool = False):  # type: ignore[no-untyped-def]

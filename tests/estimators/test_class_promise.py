@@ -19,7 +19,7 @@ from abnet.predictors.paths import Paths
 from broken_promise import breaks
 from estimators.worlds import FOUR, POINTS, FourClasses
 
-DELTA, SAMPLES = 0.2, 60
+DELTA, SAMPLES = 0.2, 150
 NETWORKS = tuple(BAM.init(np.random.default_rng([5, m]), (20, 3, 4)) for m in range(2))
 WORDS = code_words(4, 4)
 

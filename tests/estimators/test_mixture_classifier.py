@@ -88,19 +88,19 @@ def test_the_kernel_learns_from_the_first_part_alone(
         np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
 
-@pytest.mark.parametrize(("teacher", "codes"), [(None, "thermometer"), ("linear", "none"), ("kernel", "none")])
+@pytest.mark.parametrize("teacher", [None, "linear", "kernel"])
 @pytest.mark.parametrize("labels", [two, four])
 def test_labels_of_the_bound_rows_change_nothing_but_the_certificate(
-    rows: np.ndarray, labels: Any, teacher: Any, codes: str, split_as: Callable[..., None]
+    rows: np.ndarray, labels: Any, teacher: Any, split_as: Callable[..., None]
 ) -> None:
     y = labels(rows)
     split_as(rows, y)
-    clf = CertifiedClassifier((3,), teacher=teacher, codes=codes, **QUICK).fit(rows, y)
+    clf = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, y)
     turned = y.copy()
     turned[clf.bound_rows_] = np.roll(np.sort(np.unique(y)), 1)[np.searchsorted(np.sort(np.unique(y)), y)][
         clf.bound_rows_
     ]
-    other = CertifiedClassifier((3,), teacher=teacher, codes=codes, **QUICK).fit(rows, turned)
+    other = CertifiedClassifier((3,), teacher=teacher, codes="thermometer", **QUICK).fit(rows, turned)
     for name, array in clf.model_.predictor.arrays().items():
         np.testing.assert_array_equal(other.model_.predictor.arrays()[name], array)
     assert other.model_.calibration == clf.model_.calibration

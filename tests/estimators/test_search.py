@@ -13,10 +13,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import abnet
 from abnet.bounds.catoni import choose_C
 from abnet.estimators.search import ABNetSearch, free_parameters
+from broken_promise import breaks
 from estimators.worlds import SIGNAL, classifier
 
 X, Y = SIGNAL.draw(np.random.default_rng(0))
 SCALES = np.random.default_rng(0)
+RATE3 = [1.0, 0.1, 0.01]
 RATES = {"learning_rate_init": [0.3, 0.03, 0.003]}
 
 
@@ -41,7 +43,7 @@ def same(one: Any, other: Any) -> bool:
     [
         ABNetSearch(
             abnet.ABNetClassifier((2,), posterior="train", max_iter=5, random_state=0),
-            {"learning_rate_init": [0.1]},
+            {"learning_rate_init": [0.1, 0.01]},
         )
     ],
     expected_failed_checks=lambda search: dict.fromkeys(
@@ -188,7 +190,7 @@ def test_frozen_settings_are_chosen_without_a_bound_row(split_as: Any) -> None:
     assert drawn.facts.n_candidates == 1
 
 
-THREE = {"hidden_layer_sizes": [(1,), (2,)]}
+THREE = {"hidden_layer_sizes": [(1,), (4,)]}
 
 
 def corners(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -204,13 +206,13 @@ def test_several_classes_are_chosen_among_without_a_bound_row(split_as: Any) -> 
     split_as(rows, labels)
     frozen = abnet.ABNetClassifier(max_iter=30, code_length=3, random_state=0)
     search = ABNetSearch(frozen, THREE).fit(rows, labels)
-    assert search.best_params_ == {"hidden_layer_sizes": (2,)}
+    assert search.best_params_ == {"hidden_layer_sizes": (4,)}
     assert search.certificate_ is not None
     assert search.certificate_.facts.n_candidates == 1
     assert search.predict_proba(rows).shape == (240, 3)
     assert np.mean(search.predict(rows) != labels) < 0.1
     best = search.best_estimator_
-    nested = abnet.ABNetClassifier((2,), max_iter=30, code_length=3, random_state=0, classes=best.classes_)
+    nested = abnet.ABNetClassifier((4,), max_iter=30, code_length=3, random_state=0, classes=best.classes_)
     nested.fit(rows[best.other_rows_], labels[best.other_rows_])
     assert nested.certificate_ is not None
     error = (sum(nested.certificate_.facts.class_errors) or 0) / nested.certificate_.facts.n_rows
@@ -237,3 +239,16 @@ def test_declared_classes_decide_what_is_sampled() -> None:
     """Three classes of which y has two: twelve neurons are then sampled, so that every rate counts."""
     declared = abnet.ABNetClassifier((12,), posterior="train", classes=["a", "b", "c"])
     assert free_parameters(declared, 2) == free_parameters(declared, 3) == frozenset()
+
+
+def test_frozen_winner_keeps_its_promise() -> None:
+    """Labels are coins, so every network errs in half of all cases; at K = 1 the winner's certificate holds."""
+    failures, repetitions, delta = 0, 40, 0.25
+    for seed in range(repetitions):
+        rng = np.random.default_rng([31, seed])
+        rows, coins = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+        frozen = classifier(seed, posterior="frozen", delta=delta, max_iter=2)
+        search = ABNetSearch(frozen, {"learning_rate_init": RATE3}).fit(rows, coins)
+        assert search.certificate_ is not None
+        failures += (search.certificate_.vote_error_bound or 1.0) < 0.5
+    assert not breaks(failures, repetitions, delta)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from abnet.training.pooling import softmax
+
 __all__ = ["KernelTeacher", "left_out"]
 
 MOST_ROWS, TRIED_ROWS = 4_000, 800
@@ -82,7 +84,7 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
             except np.linalg.LinAlgError:  # too small a ridge for so many rows that are nearly equal
                 self._ridge *= 10.0
         answers = np.empty((len(rows), self._classes()))
-        answers[kept] = _softmax(self._sharpness * without)
+        answers[kept] = softmax(self._sharpness * without)
         others = np.setdiff1d(np.arange(len(rows)), kept)
         answers[others] = self.predict_proba(rows[others])
         self.oob_decision_function_ = answers
@@ -94,7 +96,7 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         out = np.empty((len(rows), self._classes()))
         for block, part in self._kernel(rows):
             out[block] = part @ self._weights
-        return _softmax(self._sharpness * out)
+        return softmax(self._sharpness * out)
 
     def _kernel(self, rows: NDArray[np.float64]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Blocks of the kernel between rows and those of the fit."""
@@ -169,7 +171,7 @@ def _chosen(
             except np.linalg.LinAlgError:  # too small for rows that are nearly equal
                 continue
             for sharpness in SHARPNESSES:
-                chances = _softmax(sharpness * without)[np.arange(len(codes)), codes]
+                chances = softmax(sharpness * without)[np.arange(len(codes)), codes]
                 loss = -float(np.average(np.log(np.maximum(chances, 1e-12)), weights=weights))
                 best = min(best, (loss, scale * unit, ridge, sharpness))
     return best[1:]
@@ -178,8 +180,3 @@ def _chosen(
 def _centred_targets(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     """One column per class: 1 for its rows, else 0, minus 1/K. Far from all rows no class is more likely."""
     return np.eye(n_classes)[codes] - 1 / n_classes
-
-
-def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True))

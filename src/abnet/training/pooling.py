@@ -9,7 +9,7 @@ trees, so no further calibration is needed.
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pool_weights", "pooled"]
+__all__ = ["pool_weights", "pooled", "softmax"]
 
 LEAST_PROBABILITY = 1e-3
 """Smaller probabilities are raised to this one: one classifier must not veto a class."""
@@ -29,7 +29,7 @@ def pooled(weights: NDArray[np.float64], probabilities: NDArray[np.float64]) -> 
     >>> pooled(np.array([1.0, 0.0]), two), pooled(np.array([0.0, 3.0]), two)
     (array([[0.2, 0.8]]), array([[0.5, 0.5]]))
     """
-    return _softmax(np.tensordot(weights, _logs(probabilities), 1))
+    return softmax(np.tensordot(weights, _logs(probabilities), 1))
 
 
 def pool_weights(
@@ -68,7 +68,7 @@ def _loss(
 ) -> tuple[float, NDArray[np.float64]]:
     """Log loss of the pool over all rows with the ridge, and its gradient."""
     own, apart = np.arange(len(codes)), weights - 1 / len(weights)
-    chances = _softmax(np.tensordot(weights, logs, 1))
+    chances = softmax(np.tensordot(weights, logs, 1))
     surprise = -np.sum(shares * np.log(np.maximum(chances[own, codes], np.finfo(float).tiny)))
     slopes = chances * shares[:, None]  # of the loss, by the logits of each row
     slopes[own, codes] -= shares
@@ -80,6 +80,13 @@ def _logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.log(np.maximum(probabilities, LEAST_PROBABILITY))
 
 
-def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities ``p_j ∝ exp(logits_j)`` along the last axis.
+
+    Examples
+    --------
+    >>> softmax(np.log([[1.0, 3.0]]))
+    array([[0.25, 0.75]])
+    """
     odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
