@@ -61,9 +61,9 @@ def test_paths_are_unbiased(sizes: tuple[int, ...], K: int, rng: np.random.Gener
 
 def test_normal_means_are_those_of_single_neurons(rng: np.random.Generator) -> None:
     V, m = rng.normal(size=(3, 9)), rng.uniform(-1, 1, (5, 8))
-    together = classes.normal_means(V, m)
+    together = classes.normal_means(V, m.T)
     for neuron in range(3):
-        np.testing.assert_allclose(together[:, neuron], ancestral.normal_mean(V[neuron : neuron + 1], m), atol=1e-14)
+        np.testing.assert_allclose(together[neuron], ancestral.normal_mean(V[neuron : neuron + 1], m), atol=1e-14)
 
 
 def test_surrogate_treats_shared_outputs_as_independent(rng: np.random.Generator) -> None:

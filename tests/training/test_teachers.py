@@ -136,20 +136,17 @@ def test_made_rows_hold_cells_of_the_table(rng: np.random.Generator) -> None:
     assert 0.25 < moved < 0.35  # one of the two cells and not the other (1/3), but for draws of the same row
 
 
-def test_ctrl_c_while_teachers_learn_stops_the_fit(
-    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Interrupted(Parrot):
+    """Ctrl-C is pressed while it learns."""
+
+    def fit(self, X: Any, y: Any) -> "Interrupted":
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_teachers_learn_stops_the_fit(sample: tuple[np.ndarray, np.ndarray]) -> None:
     """Networks without some of their teachers would be another model than the one asked for."""
-    real = teachers._fit
-
-    def interrupted(model: Any, *args: Any) -> Any:
-        if isinstance(model, Parrot):
-            raise KeyboardInterrupt
-        return real(model, *args)
-
-    monkeypatch.setattr(teachers, "_fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Teaching.of({"linear": LogisticRegression(), "parrot": Parrot()}, *sample, 2, 0)
+        Teaching.of({"linear": LogisticRegression(), "interrupted": Interrupted()}, *sample, 2, 0)
 
 
 class Raving(Parrot):
@@ -179,8 +176,9 @@ def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generato
     X, codes = rng.normal(size=(41, 2)), np.array([0] * 20 + [1] * 20 + [2])
     teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 3, 0)
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
-    rows = teachers._Rows(X, codes, 3, 0, None, None)
-    assert teachers._fitted(LogisticRegression(), rows, [])[1][40, 2] == 0
+    linear = teachers._Candidate(LogisticRegression(), teachers._Rows(X, codes, 3, None, None))
+    linear.learn((np.arange(40), np.array([40])))
+    assert linear.unseen[40, 2] == 0
 
 
 class Misled(Parrot):

@@ -53,16 +53,19 @@ def normal_probabilities(
     `path_probabilities`.
     """
 
+    if len(layers) == 2:  # nothing is drawn; with the rows last, a step takes a tenth less time
+        m = erf(layers[0] @ lifted.T * lifted.dtype.type(0.5**0.5))
+        return decoded(table, normal_means(layers[1], m).T)
+
     def path(layers: Any, lifted: Any, key: Key) -> Any:
         m, _ = last_means(layers, lifted, key)
-        return decoded(table, normal_means(layers[-1], m))
+        return decoded(table, normal_means(layers[-1], m.T).T)
 
-    # With one hidden layer nothing is drawn, so one path suffices.
-    return mean_of_paths(path, layers, lifted, key, 1 if len(layers) == 2 else n_samples)
+    return mean_of_paths(path, layers, lifted, key, n_samples)
 
 
-def normal_means(V: Float[Any, "c _"], m: Float[Any, "rows d"]) -> Float[Any, "rows c"]:
-    """`ancestral.normal_mean` for every neuron of a layer, shape (rows, c)."""
+def normal_means(V: Float[Any, "c _"], m: Float[Any, "d rows"]) -> Float[Any, "c rows"]:
+    """`ancestral.normal_mean` for every neuron of a layer, with the rows last."""
     W, b = V[:, :-1], V[:, -1]
-    v = (1 - m**2) @ (W**2).T
-    return erf((m @ W.T + b[None, :]) * (2 * (V.shape[1] + v)) ** -0.5)
+    v = W**2 @ (1 - m**2)
+    return erf((W @ m + b[:, None]) * (2 * (V.shape[1] + v)) ** -0.5)

@@ -293,7 +293,7 @@ def _taught(
         return None, every
     seed = int(rng.integers(2**31))
     chosen = np.sort(rng.permutation(every)[: _most_taught(base.shape[1])])
-    models = teachers_named(teacher, seed, len(chosen))
+    models = teachers_named(teacher, seed, len(chosen), n_classes)
     told = None if report is None else lambda name, error: report(name, 1, 1, error)
     known, own = (None if given is None else given[chosen] for given in (groups, weights))
     return Teaching.of(models, base[chosen], codes[chosen], n_classes, seed, told, known, own), chosen

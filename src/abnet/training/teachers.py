@@ -32,26 +32,30 @@ __all__ = [
 ]
 
 TEACHERS = ("forest", "linear", "kernel", "boosting")
-"""Teachers known by name; "all" pools the predictions of all of them (`abnet.training.pooling`).
-
-The slowest comes last: its first fold then shows whether it adds anything to the others (`LEAST_SHARE`)."""
+"""Teachers known by name; "all" pools the predictions of all of them (`abnet.training.pooling`)."""
 
 FOLDS = 3
+
+TREES = 150
+"""Trees of the forest. 300 take twice the time, and the pool makes as many errors with them on held-out rows."""
+
+ROUNDS, ROUNDS_OF_SEVERAL = (50, 0.2), (30, 0.3)
+"""Rounds of boosting, and their rate. With several classes a round grows a tree for each class."""
 
 ROWS_PER_ROW, LEAST_ROWS, MOST_ROWS = 30, 12_000, 60_000
 """Synthetic rows: thirty for each training row, within limits. With fewer, a network learns the rows and not the
 teacher."""
 
 MOST_OF_A_TREE = 25_000
-"""Upper limit of the rows that each tree of the forest is grown on: 300 trees of 160,000 rows fill two gigabytes."""
+"""Upper limit of the rows that each tree of the forest is grown on: 150 trees of 160,000 rows fill a gigabyte."""
 
 MANY_CELLS = 20_000_000
 """Rows times features above which a teacher may use more than one thread. One thread boosts 20,000 rows of 20 columns
 in a third of a second; two that shared their cores with other programs took fifteen."""
 
 LEAST_SHARE = 0.05
-"""Share of the sum of the weights below which a teacher is dropped: after its first fold, before the other folds are
-fitted, and again by all rows, before synthetic rows are predicted."""
+"""Share of the sum of the weights below which a teacher is dropped: by the rows of the first fold, before its other
+folds are fitted, and again by all rows, before synthetic rows are predicted."""
 
 TOLERANCE = 1e-3
 """How far a teacher's probabilities may be from a distribution."""
@@ -59,8 +63,8 @@ TOLERANCE = 1e-3
 Report = Callable[[str, float], None]
 
 
-def teachers_named(teacher: Any, seed: int, n_rows: int = 0) -> dict[str, Any]:
-    """Unfitted classifiers by name, for so many rows: all, the one named, or a clone of the user's own.
+def teachers_named(teacher: Any, seed: int, n_rows: int = 0, n_classes: int = 2) -> dict[str, Any]:
+    """Unfitted classifiers by name, for so many rows and classes: all, the one named, or a clone of the user's own.
 
     Examples
     --------
@@ -73,19 +77,20 @@ def teachers_named(teacher: Any, seed: int, n_rows: int = 0) -> dict[str, Any]:
         from sklearn.base import clone
 
         return {type(teacher).__name__: clone(teacher)}
-    return {name: _known(name, seed, n_rows) for name in (TEACHERS if teacher == "all" else (teacher,))}
+    return {name: _known(name, seed, n_rows, n_classes) for name in (TEACHERS if teacher == "all" else (teacher,))}
 
 
-def _known(name: str, seed: int, n_rows: int) -> Any:
+def _known(name: str, seed: int, n_rows: int, n_classes: int) -> Any:
     if name == "forest":
         from sklearn.ensemble import RandomForestClassifier
 
         share = MOST_OF_A_TREE / n_rows if n_rows > MOST_OF_A_TREE else None
-        return RandomForestClassifier(300, oob_score=True, n_jobs=-1, random_state=seed, max_samples=share)
+        return RandomForestClassifier(TREES, oob_score=True, n_jobs=-1, random_state=seed, max_samples=share)
     if name == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return HistGradientBoostingClassifier(max_iter=50, learning_rate=0.2, random_state=seed)
+        rounds, rate = ROUNDS if n_classes == 2 else ROUNDS_OF_SEVERAL
+        return HistGradientBoostingClassifier(max_iter=rounds, learning_rate=rate, random_state=seed)
     if name == "kernel":
         from abnet.training.kernel_teacher import KernelTeacher
 
@@ -130,24 +135,17 @@ class Teaching:
         With `groups`, the out-of-fold prediction for a row comes from teachers that saw no row of its group. `weights`
         of the rows are passed to all teachers that accept any.
         """
-        rows = _Rows(X, codes, n_classes, seed, groups, weights)
-        ready: dict[str, Any] = {}
-        unseen: list[NDArray[np.float64]] = []
-        for name, model in models.items():
-            tell(f"Teacher: {name}")
-            fitted, predicted = _fitted(model, rows, unseen)
-            if fitted is None:
-                continue
-            if report is not None:
-                report(f"teacher: {name}", float(np.mean(predicted.argmax(axis=1) != codes)))
-            unseen.append(predicted)
-            ready[name] = fitted
-        names, answers = list(ready), np.stack(unseen)
-        mixed = pool_weights(answers, codes, weights)
-        kept = np.flatnonzero(_shares(mixed) >= LEAST_SHARE)
-        if len(kept) < len(names):
-            mixed = pool_weights(answers[kept], codes, weights)
-        return Teaching({names[k]: ready[names[k]] for k in kept}, mixed, pooled(mixed, answers[kept]), n_classes)
+        tell(f"{'Teachers' if len(models) > 1 else 'Teacher'}: {', '.join(models)}")
+        rows = _Rows(X, codes, n_classes, groups, weights)
+        candidates = {name: _Candidate(model, rows) for name, model in models.items()}
+        fitted = _worth_fitting(candidates, rows, _folds(codes, seed, groups))
+        if report is not None:
+            for name, one in fitted.items():
+                report(f"teacher: {name}", float(np.mean(one.unseen.argmax(axis=1) != codes)))
+        shares = _shares(rows.pool_weights(fitted.values()))
+        kept = {name: one for (name, one), share in zip(fitted.items(), shares, strict=True) if share >= LEAST_SHARE}
+        mixed, answers = rows.pool_weights(kept.values()), np.stack([one.unseen for one in kept.values()])
+        return Teaching({name: one.fitted for name, one in kept.items()}, mixed, pooled(mixed, answers), n_classes)
 
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Predictions of the pool, shape (n, K)."""
@@ -258,10 +256,6 @@ def n_recombined(n_rows: int, most: int = MOST_ROWS) -> int:
     return min(int(np.clip(ROWS_PER_ROW * n_rows, LEAST_ROWS, MOST_ROWS)), most)
 
 
-def _fit(model: Any, X: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64] | None) -> Any:
-    return model.fit(X, codes) if weights is None else model.fit(X, codes, sample_weight=weights)
-
-
 def _side_by_side(function: Callable[[Any], Any], items: Iterable[Any], X: NDArray[Any]) -> list[Any]:
     """Call a function that fits or predicts for every item: in threads of one core each, or one after the other with
     all cores where `X` is large.
@@ -295,12 +289,11 @@ def _weights_for(model: Any, weights: NDArray[np.float64] | None) -> NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The rows that teachers are fitted on, and what their folds depend on."""
+    """The rows that teachers are fitted on."""
 
     X: NDArray[Any]
     codes: NDArray[np.intp]
     n_classes: int
-    seed: int
     groups: NDArray[Any] | None
     weights: NDArray[np.float64] | None
 
@@ -310,55 +303,68 @@ class _Rows:
         counts = np.bincount(self.codes, self.weights, minlength=self.n_classes)
         return np.asarray(counts / counts.sum())
 
+    def pool_weights(
+        self, candidates: Iterable["_Candidate"], some: NDArray[np.intp] | slice = slice(None)
+    ) -> NDArray[np.float64]:
+        """Weights of the teachers by their predictions for all rows, or for some."""
+        answers = np.stack([one.unseen[some] for one in candidates])
+        return pool_weights(answers, self.codes[some], None if self.weights is None else self.weights[some])
 
-def _fitted(model: Any, rows: _Rows, others: list[NDArray[np.float64]]) -> tuple[Any, NDArray[np.float64]]:
-    """The fitted teacher and its out-of-bag or out-of-fold predictions; None for a teacher that adds nothing.
 
-    The first fold decides whether the others are worth fitting.
-    """
-    from sklearn.base import clone
+class _Candidate:
+    """A teacher that is being fitted: the model of all rows once there is one, and predictions for unseen rows."""
 
-    weights = _weights_for(model, rows.weights)
-    unseen = np.tile(rows.shares, (len(rows.codes), 1))
+    def __init__(self, model: Any, rows: _Rows) -> None:
+        self._model, self._rows, self._weights = model, rows, _weights_for(model, rows.weights)
+        self.fitted: Any = None
+        self.unseen = np.tile(rows.shares, (len(rows.codes), 1))
+        # With groups no bag will do: a tree that never saw a row has seen others of its group.
+        self.has_bag = rows.groups is None and bool(getattr(model, "oob_score", False))
 
-    def fit(learn: NDArray[np.intp] | slice) -> Any:
-        return _fit(clone(model), rows.X[learn], rows.codes[learn], None if weights is None else weights[learn])
+    def learn(self, fold: "_Fold | None") -> None:
+        """Fit on all rows, or on those of a fold to predict its other rows."""
+        from sklearn.base import clone
 
-    def out_of_fold(fold: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Any:
-        learn, judge = fold
-        fitted = fit(learn)
-        if len(judge):
-            unseen[judge] = _predicted(fitted, rows.X[judge], rows.n_classes)
-        return fitted
+        rows, learn = self._rows, slice(None) if fold is None else fold[0]
+        X, codes, model = rows.X[learn], rows.codes[learn], clone(self._model)
+        model = (
+            model.fit(X, codes) if self._weights is None else model.fit(X, codes, sample_weight=self._weights[learn])
+        )
+        if fold is not None:
+            self.unseen[fold[1]] = _predicted(model, rows.X[fold[1]], rows.n_classes)
+            return
+        self.fitted = model
+        if self.has_bag:
+            known = _aligned(np.asarray(model.oob_decision_function_), model.classes_, rows.n_classes)
+            answered = np.isfinite(known).all(axis=1, keepdims=True) & (known.sum(axis=1, keepdims=True) > 0)
+            self.unseen = np.where(answered, known, self.unseen)
 
-    every, nothing = np.arange(len(rows.codes)), np.empty(0, np.intp)
-    # With groups no bag will do: a tree that never saw a row has seen others of its group.
-    if rows.groups is None and getattr(model, "oob_score", False):
-        (fitted,) = _side_by_side(fit, [slice(None)], rows.X)
-        known = _aligned(np.asarray(fitted.oob_decision_function_), fitted.classes_, rows.n_classes)
-        answered = np.isfinite(known).all(axis=1, keepdims=True) & (known.sum(axis=1, keepdims=True) > 0)
-        return fitted, np.where(answered, known, unseen)
-    folds = _folds(rows.codes, rows.seed, rows.groups)
-    if folds and others:
-        _side_by_side(out_of_fold, folds[:1], rows.X)
-        if _share_among(unseen, others, rows, folds[0][1]) < LEAST_SHARE:
-            return None, unseen
+
+_Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Rows to fit on, and rows to predict."""
+
+
+def _worth_fitting(candidates: dict[str, _Candidate], rows: _Rows, folds: list[_Fold]) -> dict[str, _Candidate]:
+    """Fit the teachers and their folds. A teacher that adds nothing to the others by its first fold is left out."""
+
+    def learn(jobs: Iterable[tuple[_Candidate, _Fold | None]]) -> None:
+        _side_by_side(lambda job: job[0].learn(job[1]), jobs, rows.X)
+
+    if len(candidates) > 1 and folds:
+        learn((one, None if one.has_bag else folds[0]) for one in candidates.values())
+        shares = _shares(rows.pool_weights(candidates.values(), folds[0][1]))
+        candidates = {
+            name: one
+            for (name, one), share in zip(candidates.items(), shares, strict=True)
+            if one.fitted is not None or share >= LEAST_SHARE
+        }
         folds = folds[1:]
-    return _side_by_side(out_of_fold, [*folds, (every, nothing)], rows.X)[-1], unseen
+    unfitted = [one for one in candidates.values() if one.fitted is None]
+    learn((one, fold) for one in unfitted for fold in (None, *(() if one.has_bag else folds)))
+    return candidates
 
 
-def _share_among(
-    predicted: NDArray[np.float64], others: list[NDArray[np.float64]], rows: _Rows, judge: NDArray[np.intp]
-) -> float:
-    """The share of the pool that a teacher would have beside others, by the predictions for some rows."""
-    answers = np.stack([*(one[judge] for one in others), predicted[judge]])
-    weights = None if rows.weights is None else rows.weights[judge]
-    return float(_shares(pool_weights(answers, rows.codes[judge], weights))[-1])
-
-
-def _folds(
-    codes: NDArray[np.intp], seed: int, groups: NDArray[Any] | None = None
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _folds(codes: NDArray[np.intp], seed: int, groups: NDArray[Any] | None = None) -> list[_Fold]:
     """Pairs of rows to fit on and rows to predict: a few stratified folds, or folds of whole groups at random.
 
     A fold whose training rows have one class is left out.
