@@ -23,10 +23,12 @@ from abnet.preparation.transformers import (
     ThermometerCodes,
     check_preprocessor,
     check_size,
+    has_far_cells,
     hint_at_scales,
 )
 from abnet.tables.caller_rows import is_frame, take_rows
 from abnet.tables.frames import Table, as_table
+from abnet.tables.notes import NoteWarning
 
 __all__ = ["Features", "allows_certificate", "is_our_own", "prepare", "transformer_for"]
 
@@ -137,6 +139,9 @@ def prepare(
         X = as_table(X).shared()
     fitted = fresh.fit(take_rows(X, fit_on), take_rows(marks, fit_on))
     stored = as_preparation(fitted)
+    for note in stored.notes:
+        if note.code == "far cell":
+            warnings.warn(NoteWarning(note), stacklevel=5)
     if isinstance(X, Table):
         base = fitted.map_.transform(X, places=places_in(order))
     else:
@@ -174,6 +179,8 @@ def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None
         return TablePreparation() if scaled and take_rows(gaps, fit_on).any() else PlainNumbers(scaled=scaled)
     if not scaled:
         return None
+    if isinstance(rows.X, np.ndarray) and has_far_cells(take_rows(check_size(rows.X), fit_on)):
+        return PlainNumbers(scaled=True)
     from sklearn.preprocessing import StandardScaler
 
     return StandardScaler(with_mean=not hasattr(rows.X, "tocsr"))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
-from abnet.preparation.columns import NumericColumn, read_numbers
+from abnet.preparation.columns import CLIP, NumericColumn, far_cells, far_notes, read_numbers
 from abnet.preparation.columns.column import BY_HAND, Rules
 from abnet.preparation.leaks import one_after_the_other, telling
 from abnet.preparation.table_map import TableMap
@@ -31,6 +31,7 @@ __all__ = [
     "as_frame",
     "check_preprocessor",
     "check_size",
+    "has_far_cells",
     "hint_at_scales",
     "with_advice",
 ]
@@ -48,7 +49,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     column      features
     ==========  ==================================================================================================
     numeric     ``(x - mean) / deviation``, with missing values replaced by the median; a 0-1 feature marks them if
-                there were any in fitting (if not, a value missing later is only replaced by the median)
+                there were any in fitting (if not, a value missing later is only replaced by the median); cells a
+                million times as far from the median as others have no part in mean and deviation
     boolean     true, yes = +1; false, no = -1; missing = 0, with a 0-1 feature as above
     date        days since 1970-01-01, scaled, imputed and marked like numbers; ``sin`` and ``cos`` of the season if
                 the dates in fitting span a year; missing = 0 in the season
@@ -195,7 +197,7 @@ class PlainNumbers(TablePreparation):
     Parameters
     ----------
     scaled : bool
-        Whether columns are scaled as by scikit-learn's StandardScaler.
+        Whether columns are scaled as by scikit-learn's StandardScaler, by cells that are not far from all others.
     """
 
     def __init__(self, *, scaled: bool = False) -> None:
@@ -210,15 +212,19 @@ class PlainNumbers(TablePreparation):
         found = {name: read_numbers(table.cells(name)).x for name in table.columns}
         known = {name: x[~np.isnan(x)] for name, x in found.items()}
         fills = {name: float(np.median(x)) if len(x) else 0.0 for name, x in known.items()}
-        scales = dict.fromkeys(table.columns, (0.0, 1.0))
+        scales, far = dict.fromkeys(table.columns, (0.0, 1.0)), {}
         if self.scaled:
-            scaler = StandardScaler().fit(np.column_stack(list(found.values())))
+            far = {name: far_cells(x) for name, x in found.items()}
+            usual = [np.where(far[name], np.nan, x) for name, x in found.items()]
+            scaler = StandardScaler().fit(np.column_stack(usual))
             pairs = zip(
                 np.nan_to_num(scaler.mean_).tolist(), np.nan_to_num(scaler.scale_, nan=1.0).tolist(), strict=True
             )
             scales = dict(zip(table.columns, pairs, strict=True))
-        self.map_ = TableMap(tuple(NumericColumn(name, fills[name], *scales[name], False) for name in fills))
-        self.notes_ = ()
+        columns = tuple(NumericColumn(name, fills[name], *scales[name], False) for name in fills)
+        notes = (note for name, rows in far.items() for note in far_notes(name, table.cells(name), rows))
+        self.map_ = TableMap(columns, tuple(notes))
+        self.notes_ = self.map_.notes
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)
         return self
@@ -325,6 +331,23 @@ def check_size(X: NDArray[Any]) -> NDArray[Any]:
             "the column by a constant, or correct its cells."
         )
     return X
+
+
+def has_far_cells(X: NDArray[Any]) -> bool:
+    """Whether a column has cells far from all others (`far_cells`), by the median of some 2,000 rows.
+
+    Examples
+    --------
+    >>> has_far_cells(np.array([[1.0], [2.0], [4.0]])), has_far_cells(np.array([[1.0], [2.0], [4.0], [3.0], [1e10]]))
+    (False, True)
+    """
+    some = np.asarray(X[:: max(len(X) // 2000, 1)], np.float64)
+    middle = np.median(some, axis=0)
+    distance = np.abs(some - middle)
+    distance[distance == 0] = np.nan
+    varied = ~np.isnan(distance).all(axis=0)
+    most = np.maximum(X.max(axis=0) - middle, middle - X.min(axis=0))[varied]
+    return bool((most > CLIP * np.nanmedian(distance[:, varied], axis=0)).any())
 
 
 def with_advice(error: ValueError, preprocessor: Any) -> ValueError:

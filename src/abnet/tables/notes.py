@@ -242,6 +242,13 @@ KINDS = {
         "column {columns}: {values} not seen in training; treated as an unknown category",
         "{n} columns have categories not seen in training, such as {example}, treated as unknown: {columns}",
     ),
+    "far cell": Kind(
+        "cell",
+        "column {columns}: {cells} {are} very far from all others ({shown}), so the column was scaled by the others "
+        "alone; correct {them}, or leave {them} empty",
+        "{n} columns have cells very far from all others, such as {example}, and were scaled by the others alone; "
+        "correct these cells, or leave them empty: {columns}",
+    ),
     "sentinel": Kind(
         "cell",
         "column {columns} has the value {value} in {training}, far from its other values; if it marks missing values, "
@@ -357,6 +364,7 @@ def sentence(note: Note, spell: Spelling = str) -> str:
         "value": note.example,
         "cells": number_of(rows, "cell"),
         "are": "is" if rows == 1 else "are",
+        "them": "it" if rows == 1 else "them",
         "were": "was" if rows == 1 else "were",
         "number": "a number" if rows == 1 else "numbers",
         "date": "a date" if rows == 1 else "dates",

@@ -6,7 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.preparation.columns.column import Chosen, Column, Encoded, Rules, UnseenRows, kind, rule
-from abnet.preparation.columns.numeric import MOSTLY, centre, check_scale, commonest, gap_notes, scaled
+from abnet.preparation.columns.numeric import (
+    MOSTLY,
+    centre,
+    check_scale,
+    commonest,
+    far_cells,
+    far_notes,
+    gap_notes,
+    scaled,
+)
 from abnet.tables.cells import is_gap, is_missing, to_text
 from abnet.tables.date_shapes import FORMS, read_dates
 from abnet.tables.frames import Table
@@ -156,10 +165,11 @@ def _fitted(name: str, cells: Cells, found: Days, order: str, written: str, note
     if strange:
         odd = Note("odd date", (name,), sum(strange.values()), commonest(strange), {"form": ""})
         notes = [*notes, odd]
-    numbers = centre(t)
+    far = far_cells(t)
+    numbers = centre(t, far)
     if numbers.constant:
         first = next(place for place in range(len(cells)) if not is_missing(cells.cell(place)))
         return Chosen(None, (Note("constant", (name,), facts={"value": to_text(cells.cell(first))}),))
     season = bool(np.nanmax(t) - np.nanmin(t) >= YEAR)
     kept = DateColumn(name, order, numbers.fill, numbers.mean, numbers.scale, season, numbers.indicator, written)
-    return Chosen(kept, tuple(notes))
+    return Chosen(kept, (*notes, *far_notes(name, cells, far)))

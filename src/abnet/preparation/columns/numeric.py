@@ -29,6 +29,8 @@ __all__ = [
     "centre",
     "check_scale",
     "commonest",
+    "far_cells",
+    "far_notes",
     "gap_notes",
     "read_numbers",
     "scaled",
@@ -139,19 +141,46 @@ class Centre(NamedTuple):
         return self.scale is None and not self.indicator
 
 
-def centre(x: NDArray[np.float64]) -> Centre:
-    """What scaling and imputation need to know of numbers, NaN where missing.
+def centre(x: NDArray[np.float64], far: NDArray[np.bool_]) -> Centre:
+    """What scaling and imputation need to know of numbers, NaN where missing; far ones have no part in the scaling.
 
     Examples
     --------
-    >>> centre(np.array([1.0, 3.0, np.nan]))
+    >>> centre(np.array([1.0, 3.0, np.nan]), np.zeros(3, bool))
     Centre(fill=2.0, mean=2.0, scale=0.816496580927726, indicator=True)
     """
     absent = np.isnan(x)
     fill = float(np.median(x[~absent]))
     filled = np.where(absent, fill, x)
+    if far.any():
+        filled = filled[~far]
     deviation = float(filled.std()) if filled.max() > filled.min() else 0.0
     return Centre(fill, float(filled.mean()), deviation or None, bool(absent.any()))
+
+
+def far_cells(x: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Cells more than `CLIP` times as far from the median as half of those that differ from it; NaN where missing.
+
+    One of them would make the deviation so large that the others become one number in float32.
+
+    Examples
+    --------
+    >>> far_cells(np.array([3.0, 5.0, np.nan, 1e10, 4.0, 6.0])).tolist()
+    [False, False, False, True, False, False]
+    """
+    present = x[~np.isnan(x)]
+    distance = np.abs(x - np.median(present)) if len(present) else np.zeros(len(x))
+    usual = distance[distance > 0]
+    return np.asarray(distance > CLIP * np.median(usual) if len(usual) else np.zeros(len(x), bool))
+
+
+def far_notes(name: str, cells: Cells, far: NDArray[np.bool_]) -> list[Note]:
+    """A note on cells that are far from all others, if there are any."""
+    if not (rows := unreadable(cells, far)):
+        return []
+    text = commonest(rows)
+    shown = f"{float(text):g}" if isinstance(cells, NumberCells) else text
+    return [Note("far cell", (name,), sum(rows.values()), shown)]
 
 
 @dataclass(frozen=True)
@@ -323,7 +352,8 @@ def _fitted(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
         notes.append(Note("odd number", (name,), sum(odd.values()), example, {"form": written}))
     if not isinstance(cells, NumberCells):
         notes += gap_notes(name, unreadable(cells, np.isnan(x) & ~strange))
-    found = centre(x)
+    far = far_cells(x)
+    found = centre(x, far)
     if found.constant:
         return Chosen(None, (Note("constant", (name,), facts={"value": to_text(found.fill + form.offset)}),))
     naming, perhaps = ("", "") if rules.wanted(name) else names_rows(name, x)
@@ -331,7 +361,7 @@ def _fitted(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
         return Chosen(None, (Note("identifier", (name,), facts={"why": naming}),))
     if perhaps:
         notes.append(Note("perhaps identifier", (name,), facts={"why": perhaps}))
-    notes += sentinel_notes(name, x + form.offset)
+    notes += [*far_notes(name, cells, far), *sentinel_notes(name, x + form.offset)]
     return Chosen(NumericColumn(name, *found, form), tuple(notes))
 
 

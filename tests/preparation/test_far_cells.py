@@ -1,0 +1,70 @@
+"""A single enormous cell does not spoil its column: the others are scaled as if it were not there, with a note."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abnet import CertifiedClassifier
+from abnet.preparation import StandardMap, TablePreparation
+from abnet.preparation.columns import CLIP, DateColumn, NumericColumn
+from abnet.preparation.transformers import PlainNumbers
+from abnet.tables.notes import NoteWarning
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(np.array([10.0, 0.0, 5.0]), size=(200, 3)).round(3)
+
+
+def spoiled(value: float) -> Any:
+    rows = X.copy()
+    rows[7, 0] = value
+    return rows
+
+
+@pytest.mark.parametrize("value", [1e10, -1e10, 1e30, 1e149])
+@pytest.mark.parametrize("made", [TablePreparation, lambda: PlainNumbers(scaled=True)], ids=["table", "plain"])
+def test_the_other_cells_are_scaled_without_it(made: Any, value: float) -> None:
+    names = ("a", "b", "c")
+    frame, usual = (pl.DataFrame(rows, schema=names) for rows in (spoiled(value), np.delete(X, 7, axis=0)))
+    fitted, without = made().fit(frame), made().fit(usual)
+    assert fitted.map_.columns[0].mean == pytest.approx(without.map_.columns[0].mean)
+    assert fitted.map_.columns[0].scale == pytest.approx(without.map_.columns[0].scale)
+    features = fitted.transform(frame)
+    assert len(np.unique(features[:, 0])) == len(np.unique(frame["a"]))
+    assert features[7, 0] == np.sign(value) * CLIP
+    (note,) = fitted.notes_
+    assert note.columns == ("a",)
+    assert f"{value:g}" in str(note)
+
+
+def test_columns_without_such_cells_keep_every_bit() -> None:
+    heavy = np.exp(3 * RNG.normal(size=2000))  # the largest is thousands of times the median
+    rare = np.where(RNG.random(2000) < 0.01, 1e5 * RNG.random(2000), 0.0)
+    fitted = TablePreparation().fit({"heavy": heavy, "rare": rare})
+    assert not fitted.notes_
+    for column, x in zip(fitted.map_.columns, (heavy, rare), strict=True):
+        assert isinstance(column, NumericColumn)
+        assert (column.mean, column.scale) == (float(x.mean()), float(x.std()))
+
+
+def test_dates_too() -> None:
+    days = [f"2024-03-01 12:00:{second:02}" for second in range(60)] * 2
+    (column,) = TablePreparation().fit({"when": [*days, "9999-12-31"]}).map_.columns
+    assert isinstance(column, DateColumn)
+    assert column.scale is not None
+    assert column.scale < 1
+
+
+def test_a_classifier_of_arrays_warns_and_learns() -> None:
+    y = X[:, 0] > 10
+    settings: dict[str, Any] = {"random_state": 0, "teacher": None, "n_estimators": 1, "max_iter": 40}
+    rows = spoiled(1e10)
+    rows[8:12, 0] = 1e10  # some of them are training rows
+    with pytest.warns(NoteWarning, match=r"'x0'.*1e\+10"):
+        clf = CertifiedClassifier(**settings).fit(rows, y)
+    assert np.mean(clf.predict(X) == y) > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NoteWarning)
+        assert isinstance(CertifiedClassifier(**settings).fit(X, y).model_.preparation.base, StandardMap)
