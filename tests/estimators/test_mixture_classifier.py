@@ -226,6 +226,17 @@ def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
     assert (clf.recipe_["codes"], clf.recipe_["teacher"], clf.recipe_["preprocessor"]) == ("none", None, "standardise")
 
 
+def test_only_the_proportions_of_sample_weights_matter(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(120, 3))
+    y, weights = X[:, 0] > 0, rng.integers(1, 5, size=120)
+    fits = [
+        CertifiedClassifier(max_iter=3, random_state=0).fit(X, y, sample_weight=weights * unit)
+        for unit in (1.0, 2.0**-170, 2.0**130, 2.0**1020)
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.decision_function(X), fits[0].decision_function(X))
+
+
 def test_class_weight_moves_the_vote(rng: np.random.Generator) -> None:
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] + 2 * rng.normal(size=400) > 2.5).astype(int)

@@ -42,6 +42,7 @@ from abnet.model.model import Model
 from abnet.predictors.predictor import Predictor
 from abnet.preparation.preparation import Unprepared
 from abnet.progress import tell
+from abnet.sample_weights import scaled_weights
 from abnet.threads import cores, one_blas_thread
 
 __all__ = ["Fitted", "fit"]
@@ -158,6 +159,7 @@ def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[
     )
     order = np.concatenate([split.first, split.counted])
     weights, groups = (None if given is None else given[order] for given in (rows.weights, rows.groups))
+    weights = scaled_weights(weights, len(split.first))
     return PreparedRows(features, codes[order], labels, len(order), weights, groups), covered
 
 

@@ -45,6 +45,7 @@ class PreparedRows:
     n_rows : int
         Number of rows of the whole fit.
     weights : float array (n,) or None
+        Sample weights, scaled to mean 1 in each of the two parts.
     groups : array (n,) or None
         Group of each row; rows of a group are neighbours.
     """

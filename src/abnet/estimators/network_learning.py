@@ -18,7 +18,6 @@ from abnet.estimators.unfinished import warn_of_unfinished
 from abnet.groups import held_rows
 from abnet.labels import signs_of
 from abnet.posterior import Posterior
-from abnet.sample_weights import scaled_weights
 
 if TYPE_CHECKING:
     from abnet.training.stages import Trainer
@@ -48,7 +47,7 @@ def learn_network(
     first, bound = Span(0, rows.n_first), Span(rows.n_first, len(rows.codes) - rows.n_first)
     # For a row with an unknown label, the target does not matter.
     signs = signs_of(np.minimum(rows.codes, 1))
-    lifted = stages.lifted_rows(rows.features.base, signs, scaled_weights(rows.weights, rows.n_first))
+    lifted = stages.lifted_rows(rows.features.base, signs, rows.weights)
     trainer = stages.Trainer(
         PosteriorLearner(begin.sizes, aggregation, deviations=training.deviations), lifted,
         training.batch(rows.n_rows), settings.delta,
