@@ -1,5 +1,7 @@
 """A model that answers by a decision: what is certified and watched later are its answers, not its plain vote."""
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,15 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.goals import TargetError, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.sentences import decision_sentence
+from abnet.certificates.statement import state
+from abnet.decisions.certify_model import certify_judged
 from abnet.decisions.certify_table import certify_table
+from abnet.decisions.decided import about_the_decision
+from abnet.decisions.outside import judge_answers
 from abnet.labels import Labels
 from abnet.model.card import Card
 from abnet.predictors.compact import Compact
+from broken_promise import breaks
 
 X = np.linspace(-3.0, 3.0, 200)
 TRUTH = np.where(X > 0, "yes", "no")
@@ -44,6 +51,55 @@ def test_certify_counts_the_answers_of_predict(decision: Decision) -> None:
     assert made.made.find("error", "predict").counted["errors"] == wrong
     answers = {statement.rule["answer"] for statement in made.confusion().statements}
     assert ("other or none" in answers) == (decision is ABSTAIN)
+
+
+def test_rows_without_an_answer_are_not_called_errors() -> None:
+    made: Any = certify_table(model(ABSTAIN), TABLE).made
+    answers = model(ABSTAIN).predict(X[:, None])
+    answered = np.array([answer is not None for answer in answers])
+    first, coverage = made.statements[:2]
+    assert (first.quantity, first.of) == ("error", "answered rows")
+    assert first.counted == {"errors": int(np.sum(answers[answered] != TRUTH[answered])), "n": int(answered.sum())}
+    assert coverage.counted == {"successes": int(answered.sum()), "n": len(X)}
+    text = " ".join(made.describe().split())
+    assert "without an answer" in text
+    assert "the error rate on new data" not in text
+    assert set(made.check().values()) == {"recomputed"}
+
+
+@pytest.mark.parametrize("quantity", ["recall", "precision"])
+def test_what_a_cut_was_made_for_comes_first(quantity: str) -> None:
+    goal = {"failures": 0, "trials": 100, "rate": 0.9}
+    rule: dict[str, float | str] = {"threshold": -0.9, "called": "yes"}
+    promise = state(
+        quantity, "class", "rate_of_successes", goal, delta=0.05, side="at least", name="yes", rule=rule,
+    )  # fmt: skip
+    cut = model(CUT)
+    assert cut.certificate is not None
+    made: Any = certify_table(replace(cut, certificate=cut.certificate.adding([promise])), TABLE).made
+    answers = cut.predict(X[:, None])
+    among = (TRUTH if quantity == "recall" else answers) == "yes"
+    right = int(np.sum((answers == "yes") & (TRUTH == "yes")))
+    assert made.statements[0].quantity == quantity
+    assert made.statements[0].counted == {"successes": right, "n": int(among.sum())}
+    assert "score for yes is above -0.9" in " ".join(made.describe().split())
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_statements_about_answered_rows_are_kept(tight: bool, rng: np.random.Generator) -> None:
+    """60% of the rows are answered, and 10% of the answers are wrong; observed rates are no bounds."""
+    runs, terms, false = 400, Terms(delta=0.1, source="test set"), Counter[str]()
+    for _ in range(runs):
+        truth = rng.integers(0, 2, 80)
+        answers = np.where(rng.random(80) < 0.1, 1 - truth, truth)
+        said = [answer if given else None for answer, given in zip(answers, rng.random(80) < 0.6, strict=True)]
+        judged = judge_answers(truth, said, known=[0, 1])
+        errors = certify_judged(judged, terms, np.arange(80))
+        error, coverage = about_the_decision(errors, judged, ABSTAIN, None, terms).statements[:2]
+        seen: Any = error.counted["errors"] / error.counted["n"], coverage.counted["successes"] / 80  # type: ignore
+        bound, least = seen if tight else (error.value or 0.0, coverage.value or 0.0)
+        false += Counter(error=bound < 0.1, coverage=least > 0.6)
+    assert breaks(false["error"], runs, 0.1) == breaks(false["coverage"], runs, 0.1) == tight
 
 
 def test_a_new_threshold_is_found_for_the_plain_vote() -> None:

@@ -33,15 +33,19 @@ def _bound(s: Statement) -> str:
 
 
 def _error(s: Statement) -> str:
+    if s.rule.get("answers") == "or none":
+        where = "{new}" if s.name is None else f"new rows of class {s.name}"
+        return f"the share of wrong answers and rows without an answer on {where} is {_bound(s)}"
+    voted = " of the plain vote" if s.rule.get("answers") == "vote" else ""
     subject = {
         "predict": "the error rate on {new}",
         "vote": "the error rate of the plain vote (the most likely class) on {new}",
-        "class": f"the error rate{' of the plain vote' * ('answers' in s.rule)} on new rows of class {s.name}",
+        "class": f"the error rate{voted} on new rows of class {s.name}",
         "population": f"the error rate on new rows with {s.name}",
         "answered rows": "the error rate among answered rows of {new}",
         "drawn network": "the error rate of this drawn network on {new}",
     }.get(s.of, f"the error rate of {s.of}")
-    if s.of == "answered rows":  # the target rate
+    if s.of == "answered rows" and "limit" in s.counted:  # the target rate
         return f"{subject} is at most {stated(s.value or 0.0)}"
     return f"{subject} is {_bound(s)}"
 
@@ -81,8 +85,8 @@ def _other(s: Statement) -> str:
 
 
 def _asked(text: str) -> Callable[[Statement], str]:
-    """A sentence about a target rate, which is printed as the user gave it."""
-    return lambda s: text.format(name=s.name, rate=stated(s.value or 0.0))
+    """A sentence about a target rate, which is printed as the user gave it, or about a lower limit."""
+    return lambda s: text.format(name=s.name, rate=(stated if "rate" in s.counted else percent_down)(s.value or 0.0))
 
 
 SENTENCES: dict[str, Callable[[Statement], str]] = {
@@ -193,6 +197,8 @@ def _seen(s: Statement, facts: Facts) -> str:
     """The counts behind a statement, in brackets."""
     c = s.counted
     held = "held-out row" if not facts.trained else "row"
+    if s.rule.get("answers") == "or none":
+        return f" ({_whole(c['errors']):,} of {number_of(_whole(c['n']), held)})"
     if s.method == "clopper_pearson_bound" and s.quantity == "error":
         return f" ({number_of(_whole(c['errors']), 'error')} on {number_of(_whole(c['n']), held)})"
     if s.method == "group_error_bound":
@@ -216,7 +222,7 @@ def _seen(s: Statement, facts: Facts) -> str:
         assert isinstance(mean, float)
         assert isinstance(largest, float)
         return f" (mean {mean * largest:.4g} on {number_of(_whole(c['n']), held)}; the largest cost is {largest:g})"
-    if s.quantity == "coverage":
+    if s.quantity in ("coverage", "recall", "precision") and "successes" in c:
         return f" ({_whole(c['successes']):,} of {number_of(_whole(c['n']), held)})"
     if "failures" in c:
         return f" ({number_of(_whole(c['failures']), 'failure')} in {number_of(_whole(c['trials']), 'held-out row')})"
@@ -266,6 +272,8 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
     c, f = certificate, certificate.facts
     plain = "plain vote" if c.find("error", "vote") is not None else ""
     head = [plain, "error rate (upper bound)", "errors seen", "majority-class error"]
+    if _abstains(c):
+        head[1:3] = ["wrong or no answer (upper bound)", "seen"]
     majority = c.majority_class_error
     rows = [["all classes" if f.n_groups is None else "a new group", _cell(c.vote_error_bound), _errors(
         sum(f.class_errors), f.n_rows), "" if majority is None else percent(majority)]]  # fmt: skip
@@ -286,6 +294,11 @@ def table(certificate: Certificate, *, details: bool = False) -> list[list[str]]
         for row, bound in zip(rows, [c.gibbs_risk_bound, *(p.gibbs_risk_bound for p in parts)], strict=True):
             row.insert(place, _cell(bound))
     return [head, *rows]
+
+
+def _abstains(c: Certificate) -> bool:
+    """Whether rows without an answer count as errors of a model that abstains."""
+    return any(s.rule.get("answers") == "or none" for s in c.statements)
 
 
 def _gibbs_first(c: Certificate) -> bool:
@@ -367,7 +380,7 @@ def _is_main(s: Statement, c: Certificate) -> bool:
 def _judged(c: Certificate) -> list[str]:
     """A sentence for bounds that are of little use."""
     bound, majority = c.vote_error_bound, c.majority_class_error
-    if bound is None or majority is None or bound <= majority:
+    if bound is None or majority is None or bound <= majority or _abstains(c):
         return []
     f = c.facts
     commonest = f.classes[max(range(len(f.classes)), key=lambda code: f.class_rows[code])]
@@ -381,7 +394,8 @@ def _joint(c: Certificate) -> list[str]:
     made = []
     if any(s.jointly == "classes" for s in c.statements):
         balanced = c.balanced_error_bound
-        more = "" if balanced is None else f" and bound the balanced error rate by {percent_up(balanced)}"
+        more = f" and bound the balanced error rate by {percent_up(balanced or 0.0)}"
+        more = "" if balanced is None or _abstains(c) else more
         made.append(
             f"The bounds per class hold jointly with {confidence(c.facts.delta)} confidence{more}; "
             "the overall bound is a separate statement."

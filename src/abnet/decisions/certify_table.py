@@ -7,10 +7,12 @@ import numpy as np
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
+from abnet.certificates.decision import ARGMAX
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.split import drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.decisions.certify_model import certify_judged, confusion_of
+from abnet.decisions.decided import about_the_decision
 from abnet.decisions.labelled_table import JudgedTable, judge_model_rows, judge_predictions
 from abnet.decisions.outside import Judged
 from abnet.decisions.scores import certify_scores
@@ -130,6 +132,8 @@ def certify_table(
     if allow_training_rows:
         return wanted.outcome(estimate_error(rows.judged().wrong, rows.seen), rows)
     refuse_fitted(rows.seen)
+    if rows.decision != ARGMAX and rows.promised is not None and rows.promised.find("cost", "predict") is not None:
+        rows.said.append("the model was fitted with costs, and every error counts the same here; give the costs again")
     return wanted.certified(rows)
 
 
@@ -244,7 +248,7 @@ class _Wanted:
             rows.notes,
             rows.judged(),
             self.terms,
-            ours=bool(rows.known) and not rows.abstains,
+            ours=bool(rows.known) and rows.decision.kind != "abstain",
         )
 
     def _errors(self, rows: JudgedTable) -> Certificate:
@@ -253,7 +257,10 @@ class _Wanted:
         shown = {"truth": np.array(rows.truth, object), "answer": np.array(rows.answers, object)}
         judged = rows.judged()
         order = row_order(row_hashes(shown), drawn_seed(self.random_state), groups)
-        return certify_judged(judged, self.terms, order, groups=groups, by=by)
+        made = certify_judged(judged, self.terms, order, groups=groups, by=by)
+        if rows.decision == ARGMAX or groups is not None:
+            return made
+        return about_the_decision(made, judged, rows.decision, rows.promised, self.terms)
 
     def _decision(self, rows: JudgedTable, goal: Goal) -> Certificate:
         rows.judged()  # refuses a table without labels

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.decision import ARGMAX, sureness
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.decision import ARGMAX, Decision, sureness
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.coded_rows import dense
 from abnet.decisions.outside import Judged, judge_answers
@@ -62,6 +63,10 @@ class JudgedTable:
         Further notes.
     total : int
         Sum of the hashes of all rows.
+    decision : Decision
+        How an abnet model answers.
+    promised : Certificate or None
+        Its own certificate.
     """
 
     truth: list[str] = field(default_factory=list)
@@ -76,7 +81,8 @@ class JudgedTable:
     together: list[str | None] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     total: int = 0
-    abstains: bool = False
+    decision: Decision = ARGMAX
+    promised: Certificate | None = None
 
     @property
     def digest(self) -> str:
@@ -199,7 +205,8 @@ def judge_model_rows(
     target, columns = target_of(model, truth), columns or {}
     names = model.labels.names
     result = JudgedTable(columns={name: [] for name in columns.values()}, known=tuple(map(label_text, names)))
-    result.abstains = scored is None and model.decision.kind == "abstain"
+    if scored is None:
+        result.decision, result.promised = model.decision, model.certificate
     result.seen = filter_of(model)
     before, group = 0, model.card.group
     for batch in frames_of(table, progress=lambda share: tell("Predicting the rows", share)):
@@ -210,7 +217,7 @@ def judge_model_rows(
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
         rows, reports = prepared(model, frame)
-        if scored is None and model.decision != ARGMAX:
+        if result.decision != ARGMAX:
             codes = model.decision(model.predictor.scores(rows))
         else:  # scores of the plain vote, for which a threshold is still to be found
             codes = model.predictor.votes(rows)
