@@ -1,6 +1,7 @@
 """What is particular to C: names, texts, the header, prefixes, the example, bytes of flash and stack."""
 
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import replace
@@ -285,6 +286,18 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
     given = frame.select("age", "member", "born", "city, or town")
     assert [line[0] for line in lines] == [str(label) for label in model.predict(given).tolist()]
     np.testing.assert_allclose([[float(p) for p in line[1:]] for line in lines], model.predict_proba(given), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["skin.c", "abnet_skin.c", "my skin.c"])
+def test_the_example_names_its_own_files(name: str, tmp_path: Path) -> None:
+    to_c(models.model("compact", 2), tmp_path / name, example=True, prefix="other")
+    text = (tmp_path / f"{Path(name).stem}_example.c").read_text()
+    command = re.search(r"cc .*?(?= && )", text)
+    assert command is not None
+    files = shlex.split(command[0])
+    assert name in files
+    compile_c(tmp_path, *files[files.index(f"{Path(name).stem}_example.c") :])
+    assert (tmp_path / Path(name).stem).exists()
 
 
 @pytest.mark.parametrize("single", [False, True])

@@ -1,6 +1,10 @@
 """A main program for an exported model: reads a CSV file, prints labels and probabilities."""
 
-from abnet.export.c_text import c_string, with_prefix
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from abnet.export.c_text import c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan
 from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn
 
@@ -9,8 +13,13 @@ __all__ = ["example_program"]
 _READERS = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", type(None): "number"}
 
 
-def example_program(plan: ExportPlan, members: list[str], prefix: str, header: str, *, single: bool = False) -> str:
-    """C99 that reads a CSV file with a header from standard input, and prints one line for each row."""
+def example_program(
+    plan: ExportPlan, members: list[str], prefix: str, files: Sequence[Path], *, single: bool = False
+) -> str:
+    """C99 that reads a CSV file with a header from standard input, and prints one line for each row.
+
+    Source, header and example are `files`, as `c_files` names them.
+    """
     columns = plan.columns or (None,) * plan.n_columns
     readers = [_READERS.get(type(column), "text") for column in columns]
     called = {"number", *readers}
@@ -23,7 +32,6 @@ def example_program(plan: ExportPlan, members: list[str], prefix: str, header: s
     ]
     shares = plan.model.predictor.shares
     parts = {
-        "header": header,
         "helpers": "".join(code for name, code in _HELPERS.items() if name in called),
         "names": ",\n    ".join(map(c_string, names)),
         "row": "abnet_row row;" if members else "float row[ABNET_COLUMNS];",
@@ -34,7 +42,10 @@ def example_program(plan: ExportPlan, members: list[str], prefix: str, header: s
         if shares
         else "",
     }
-    return with_prefix(_MAIN % parts, prefix)
+    source, header, own = (file.name for file in files)
+    named = [shlex.quote(name) for name in (own, source, f"./{files[0].stem}")]
+    command = c_plain(f"cc -O3 -std=c99 {named[0]} {named[1]} -o {named[2]} -lm && {named[2]} < rows.csv")
+    return _HEAD % {"command": command, "header": header} + with_prefix(_MAIN % parts, prefix)
 
 
 _HELPERS = {
@@ -77,14 +88,16 @@ static const char *read_text(const char *s) { return s; }
 """,
 }
 
-_MAIN = """/*
+_HEAD = """/*
  * A classifier written by abnet: an example that reads a CSV file with a header from standard input, and prints the
  * label of every row, and its probabilities if it has any. Change it as you need.
  *
- *     cc -O3 -std=c99 model_example.c model.c -o model -lm && ./model < rows.csv
+ *     %(command)s
  */
 #include "%(header)s"
-#include <ctype.h>
+"""
+
+_MAIN = """#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -110,17 +110,20 @@ def to_c(
     (195, 80)
     """
     files = c_files(path, example=example)
-    source = c_program(model, prefix=prefix, header=files[1].name, single=single)
+    source = c_program(model, prefix=prefix, path=path, single=single)
     for file, text in zip(files, (source.text, source.header, source.example), strict=False):
         with atomic_path(file) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     return source
 
 
-def c_program(model: Model, *, prefix: str = "abnet", header: str = "model.h", single: bool = False) -> CSource:
-    """The C of a model, as `to_c` writes it."""
+def c_program(
+    model: Model, *, prefix: str = "abnet", path: str | os.PathLike[str] = "model.c", single: bool = False
+) -> CSource:
+    """The C of a model, as `to_c` writes it to a path."""
     if not re.fullmatch("[a-z][a-z0-9_]*", prefix):
         raise ValueError(f"prefix must be small letters, digits and underscores, and begin with a letter: {prefix!r}.")
+    files = c_files(path, example=True)
     plan = with_single_thresholds(export_plan(model)) if single else export_plan(model)
     members = [] if plan.names is None else c_identifiers(plan.names)
     parts = [
@@ -146,12 +149,12 @@ def c_program(model: Model, *, prefix: str = "abnet", header: str = "model.h", s
     text = "\n".join(
         [
             heading,
-            f'#include "{header}"',
+            f'#include "{files[1].name}"',
             *(f"#include <{name}>" for name in used),
             with_prefix("\n".join([body, real(_predict(plan))]), prefix),
         ]
     )
-    example = example_program(plan, members, prefix, header, single=single)
+    example = example_program(plan, members, prefix, files, single=single)
     return CSource(text, real(_header(plan, members, heading, prefix)), example, flash, ram, libm, tuple(members))
 
 
