@@ -11,6 +11,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
 from abnet.decisions.certify_model import confusion_of
 from abnet.decisions.outside import judge_answers
+from abnet.words import page
 
 COUNTS = ((57, 3, 0), (1, 30, 9), (0, 0, 5))
 Limits = tuple[np.ndarray, np.ndarray]
@@ -34,6 +35,16 @@ def limits_of(made: Certificate) -> Limits:
         at = made.facts.classes.index(s.name or ""), answers.index(s.rule["answer"])
         (lower if s.side == "at least" else upper)[at] = s.value
     return lower, upper
+
+
+@pytest.mark.parametrize("names", [("c-1.0", "c1.0", "c2.0", "c10.0"), ("a-1", "a-2", "z")])
+def test_the_matrix_is_printed_in_natural_order(names: tuple[str, ...]) -> None:
+    known = sorted(names, reverse=True)
+    made = confusion_of(judge_answers(known * 5, known * 5, known=known), Terms(source="test set"))
+    with page(200):
+        head, *lines = made.describe().splitlines()
+    assert head.split() == ["class", *names, "other", "or", "none"]
+    assert tuple(line.split()[0] for line in lines[: len(names)]) == names
 
 
 @pytest.mark.parametrize("n_candidates", [1, 7])

@@ -25,6 +25,7 @@ from abnet.certificates.statement import Statement, state
 __all__ = [
     "BETTING_ROWS",
     "Expected",
+    "NO_ANSWER",
     "Terms",
     "about_the_vote",
     "certify",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from abnet.certificates.certificate import Certificate, Facts
+from abnet.certificates.certify import NO_ANSWER
 from abnet.certificates.decision import Decision
 from abnet.certificates.statement import Statement
 from abnet.natural_order import natural_order
@@ -356,6 +357,8 @@ def said(certificate: Certificate, *, details: bool = False) -> list[str]:
 def _confusion(rates: list[Statement]) -> list[list[str]]:
     """Confusion matrix, true class by answer: number of rows, and the limits of their share."""
     names, answers = (list(dict.fromkeys(v)) for v in ((s.name or "" for s in rates), (_answer(s) for s in rates)))
+    names, answers = ([found[place] for place in natural_order(found)] for found in (names, answers))
+    answers.sort(key=NO_ANSWER.__eq__)
     limits = {(s.name, _answer(s), s.side): s for s in rates}
     lines = [["class", *answers]]
     for name in names:
