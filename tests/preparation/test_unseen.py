@@ -1,4 +1,9 @@
-from abnet.preparation.unseen import Unseen, merge
+import numpy as np
+import pytest
+
+from abnet.preparation import TablePreparation
+from abnet.preparation.unseen import Unseen, UnseenWarning, merge
+from abnet.tables.cells import TableError
 
 
 def test_reports_of_many_chunks_add_up_and_stay_small() -> None:
@@ -18,3 +23,15 @@ def test_rows_are_counted_whether_their_value_is_listed_or_not() -> None:
     assert (len(report.rows), report.n_rows) == (200, 1000)
     assert report.note.rows == 1000
     assert "day/month/year" in str(report)
+
+
+@pytest.mark.parametrize("cells", [["1", "2.5", "3.5", "-1e308"] * 5, np.array([1.0, 2.5, 3.5, -1e308] * 5)])
+def test_a_number_that_is_too_large_is_not_called_no_number(cells: object) -> None:
+    rows = {"x": cells}
+    fitted = TablePreparation(use="x", numeric="x").fit(rows)
+    (note,) = fitted.notes_
+    assert "5 cells are not numbers between -1e+150 and 1e+150" in str(note)
+    with pytest.warns(UnseenWarning, match=r"between -1e\+150 and 1e\+150"):
+        fitted.transform(rows)
+    with pytest.raises(TableError, match=r"is not a number between -1e\+150 and 1e\+150"):
+        fitted.map_.transform(rows, unseen="error")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from abnet.errors import NamesParameters, Parameter
+from abnet.preparation.columns.numeric import allowed_range
 from abnet.tables.cells import TableError, quoted, to_text
 from abnet.tables.frames import Table
 from abnet.tables.notes import Note, NoteWarning
@@ -67,7 +68,7 @@ class Unseen:
         also = f" and {len(self.rows) - len(most)} more" if len(self.rows) > len(most) else ""
         form = f" written as {self.read_as}" if self.read_as else ""
         if self.code == "odd number":
-            form = self.read_as.removeprefix("a number")
+            form = allowed_range(most[0][0]) or self.read_as.removeprefix("a number")
         facts: dict[str, str | int | float] = {"values": shown + also, "form": form, "read_as": self.read_as}
         return Note(self.code, (self.column,), self.n_rows, most[0][0], facts)
 
@@ -98,6 +99,8 @@ def refuse_unseen(table: Table, reports: Iterable[Unseen]) -> None:
         codes, values = table.cells(report.column).distinct()
         position = int(np.isin(codes, [i for i, cell in enumerate(values) if to_text(cell) == value]).argmax())
         wrong = f"cannot be read as {report.read_as}" if report.read_as else "was not seen in training"
+        if report.code == "odd number" and (limits := allowed_range(value)):
+            wrong = f"is not a number{limits}"
         rest = "missing" if report.read_as else "unknown"
         raise UnseenValueError(
             "column {!r}, {}: {} {}; correct it, or use {} to treat such values as {}: a certificate is about all "

@@ -220,7 +220,8 @@ KINDS = {
     "odd number": Kind(
         "cell",
         "column {columns}: {cells} {are} not {number}{form} ({shown}) and {count} as missing",
-        "{n} numeric columns have cells that are not numbers, such as {example}, which count as missing: {columns}",
+        "{n} numeric columns have cells that cannot be used as numbers, such as {example}, which count as missing: "
+        "{columns}",
     ),
     "odd date": Kind(
         "cell",

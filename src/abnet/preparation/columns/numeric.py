@@ -26,6 +26,7 @@ __all__ = [
     "MOSTLY",
     "NumericColumn",
     "Undecided",
+    "allowed_range",
     "centre",
     "check_scale",
     "commonest",
@@ -59,6 +60,20 @@ def read_numbers(cells: Cells, form: NumberForm = PLAIN) -> Numbers:
     x, strange = cells.numbers(form)
     beyond = (x > LARGEST) | (x < -LARGEST)
     return Numbers(np.where(beyond, np.nan, x), strange | beyond) if beyond.any() else Numbers(x, strange)
+
+
+def allowed_range(text: str) -> str:
+    """Where numbers have to lie, for a note on a number that does not; empty for any other text.
+
+    Examples
+    --------
+    >>> allowed_range("-1e308"), allowed_range("rotary")
+    (' between -1e+150 and 1e+150', '')
+    """
+    try:
+        return f" between {-LARGEST:g} and {LARGEST:g}" if abs(float(text)) > LARGEST else ""
+    except ValueError:
+        return ""
 
 
 def scaled(x: NDArray[np.float64], fill: float, mean: float, scale: float) -> NDArray[np.float64]:
@@ -349,7 +364,8 @@ def _fitted(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
         odd = unreadable(cells, strange)
         example = commonest(odd)
         written = f" written as {form.example}" * (not form.plain or re.search("[0-9],[0-9]", example) is not None)
-        notes.append(Note("odd number", (name,), sum(odd.values()), example, {"form": written}))
+        form_of = allowed_range(example) or written
+        notes.append(Note("odd number", (name,), sum(odd.values()), example, {"form": form_of}))
     if not isinstance(cells, NumberCells):
         notes += gap_notes(name, unreadable(cells, np.isnan(x) & ~strange))
     far = far_cells(x)
