@@ -45,6 +45,11 @@ def test_what_is_wrong_is_named(rows: Any, told: str, classifier: CertifiedClass
         classifier.predict(rows)
 
 
+def test_an_empty_row_is_called_empty(classifier: CertifiedClassifier) -> None:
+    with pytest.raises(ValueError, match=r"empty.*'age', 'city'"):
+        classifier.model_.predict({})
+
+
 def test_columns_of_numbers() -> None:
     frame = pl.DataFrame({"b": RNG.normal(size=60), "a": RNG.normal(size=60)})
     clf = ABNetClassifier((2,), max_iter=1, random_state=0).fit(frame.to_pandas(), frame["a"] > 0)

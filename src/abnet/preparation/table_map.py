@@ -113,6 +113,9 @@ class TableMap(Preparation, frozen=True, tag="table"):
     def _table(self, X: Any) -> Table:
         """A table that has all columns."""
         table = as_table(X)
+        if not table.columns:
+            needed = listed([column.name for column in self.columns])
+            raise TableError(f"the row or table is empty: it needs the columns {needed}.")
         absent = [column.name for column in self.columns if column.name not in table.columns]
         if absent:
             raise TableError(
