@@ -262,7 +262,7 @@ def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"teacher": "forrest"}, "teacher must be one of"),
+        ({"teacher": "forrest"}, "teacher must be None or one of"),
         ({"teacher": 3}, "predict_proba"),
         ({"n_estimators": 0}, "n_estimators must be a positive whole number"),
         ({"codes": "binary"}, "codes must be one of"),

@@ -251,7 +251,7 @@ def classifier(given: Mapping[str, Any], *, verbose: bool = False) -> Any:
     chosen["hidden_layer_sizes"] = widths(chosen["hidden_layer_sizes"])
     if chosen.get("n_estimators", "auto") != "auto":
         chosen["n_estimators"] = _whole("--n-estimators takes a number of networks or 'auto'", chosen["n_estimators"])
-    if chosen.get("teacher") == "none":
+    if chosen.get("teacher", "").lower() == "none":
         chosen["teacher"] = None
     if chosen.get("learn_fraction", "auto") != "auto":
         chosen["learn_fraction"] = _number("--learn-fraction", chosen["learn_fraction"])

@@ -322,13 +322,13 @@ def checked_members(n_estimators: Any, teacher: Any, codes: Any, class_weight: A
     """The checked settings of a mixture."""
     count = whole_or_none("n_estimators", n_estimators)
     check_choice("codes", codes, ("auto", "thermometer", "none"))
-    if isinstance(teacher, str):
-        check_choice("teacher", teacher, ("auto", "all", *TEACHERS))
-    elif teacher is not None and not hasattr(teacher, "predict_proba"):
-        name = Parameter("teacher")
-        raise ParameterError("{} must be a classifier with predict_proba; got {!r}.", name, teacher)
-    elif teacher is not None and (reason := fits_anew(teacher)):
-        raise ParameterError("{} must be refitted on the first part, but {}.", Parameter("teacher"), reason)
+    known, name = ("auto", "all", *TEACHERS), Parameter("teacher")
+    if isinstance(teacher, str) and teacher not in known:
+        raise ParameterError("{} must be None or one of {}; got {!r}.", name, ", ".join(map(repr, known)), teacher)
+    if not isinstance(teacher, str | None) and not hasattr(teacher, "predict_proba"):
+        raise ParameterError("{} must be None, a text, or a classifier with predict_proba; got {!r}.", name, teacher)
+    if not isinstance(teacher, str | None) and (reason := fits_anew(teacher)):
+        raise ParameterError("{} must be refitted on the first part, but {}.", name, reason)
     if class_weight is not None and not isinstance(class_weight, Mapping):
         check_choice("class_weight", class_weight, ("balanced",))
     return MemberSettings(count, teacher, codes, class_weight)
