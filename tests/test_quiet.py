@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import jax
 import numpy as np
 import pytest
 
+from abnet import CertifiedClassifier
 from abnet.aggregation import Ancestral
 from abnet.bam import BAM
 from abnet.codebook import MANY_CLASSES
@@ -38,6 +40,20 @@ def test_a_fit_writes_nothing_of_xla_and_a_level_of_the_user_stays(
     environment |= {"PYTHONWARNINGS": "ignore"} | given
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert (done.stdout.strip(), done.stderr) == (level, "")
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("widths", [(2,), "auto"])
+def test_numbers_that_are_too_large_give_no_warnings_of_numpy(
+    gap: bool, widths: tuple[int, ...] | str, rng: np.random.Generator
+) -> None:
+    X = rng.normal(size=(60, 2))
+    y, X[:9, 0] = X[:, 1] > 0, 1e308
+    X[9, 1] = np.nan if gap else 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match=r"column 0 holds 1e\+308|too large for"):
+            CertifiedClassifier(widths, max_iter=1, random_state=0).fit(X, y)
 
 
 def test_the_table_of_many_classes_is_not_compiled_in(rng: np.random.Generator) -> None:

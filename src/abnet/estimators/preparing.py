@@ -174,7 +174,9 @@ def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None
     if rows.is_frame:
         # A single cell, in any row, is enough to make a pandas column non-numeric.
         return PlainNumbers() if not scaled and _typed_numbers(take_rows(rows.X, fit_on)) else TablePreparation()
-    if isinstance(rows.X, np.ndarray) and np.isnan(rows.X.sum()) and (gaps := np.isnan(rows.X).any(axis=1)).any():
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers too large to be scaled, which are reported later
+        perhaps = isinstance(rows.X, np.ndarray) and np.isnan(rows.X.sum())
+    if perhaps and (gaps := np.isnan(rows.X).any(axis=1)).any():
         # Rows without missing values are mapped alike, even if a row outside the first part has a missing value.
         return TablePreparation() if scaled and take_rows(gaps, fit_on).any() else PlainNumbers(scaled=scaled)
     if not scaled:
@@ -200,7 +202,8 @@ def _finite(X: Any) -> NDArray[np.float32]:
     """Rows as a finite dense float32 matrix."""
     from sklearn.utils import check_array
 
-    return dense(check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1))
+    with np.errstate(over="ignore"):  # what becomes infinite is refused
+        return dense(check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1))
 
 
 def _typed_numbers(frame: Any) -> bool:

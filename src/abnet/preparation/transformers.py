@@ -325,7 +325,7 @@ def check_size(X: NDArray[Any]) -> NDArray[Any]:
     """
     most = np.maximum(X.max(axis=0), -X.min(axis=0))  # without a copy of the rows
     if X.dtype == np.float64 and (most >= LARGEST).any():
-        column = int(np.argmax(most))
+        column = int(np.nanargmax(most))
         raise ValueError(
             f"column {column} holds {most[column]:.3g}, and numbers of {LARGEST:g} and above cannot be scaled: divide "
             "the column by a constant, or correct its cells."
