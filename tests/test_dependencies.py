@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections import defaultdict
@@ -60,3 +61,11 @@ def test_every_import_is_declared_and_every_declared_package_is_imported() -> No
 def test_imports_are_found_wherever_they_are() -> None:
     source = "import os, numpy.linalg\nfrom abnet import bam\ndef f():\n    from sklearn.base import clone\n"
     assert third_party(source) == {"numpy", "sklearn"}
+
+
+def test_an_installation_for_prediction_says_what_it_lacks() -> None:
+    program = "import sys; sys.modules['sklearn'] = None\nfrom abnet import CertifiedClassifier"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert "CertifiedClassifier needs sklearn" in last
+    assert "--no-deps" in last

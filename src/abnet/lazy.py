@@ -7,7 +7,10 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-__all__ = ["import_folder", "lazy_names"]
+__all__ = ["INSTALL", "import_folder", "lazy_names"]
+
+INSTALL = "install abnet without --no-deps."
+"""What to do where dependencies are missing."""
 
 
 def lazy_names(
@@ -28,7 +31,15 @@ def lazy_names(
     def get(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(home[name])
+        try:
+            module = import_module(home[name])
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] == "abnet":
+                raise
+            raise ModuleNotFoundError(
+                f"{package}.{name} needs {error.name}, and this installation can only predict: {INSTALL}",
+                name=error.name,
+            ) from error
         return getattr(module, name) if homes[home[name]] else module
 
     return get, lambda: sorted({*vars(sys.modules[package]), *home})

@@ -29,8 +29,10 @@ def _check_installation() -> None:
     import sys
     from importlib.util import find_spec
 
+    from abnet.lazy import INSTALL
+
     if find_spec("typer") is None:
-        print("error: abnet's commands need all of its dependencies: install abnet without --no-deps.", file=sys.stderr)
+        print(f"error: abnet's commands need all of its dependencies: {INSTALL}", file=sys.stderr)
         sys.exit(1)
 
 
