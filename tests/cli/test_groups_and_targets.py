@@ -107,6 +107,10 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
     bounds = [contender["bound"] for contender in record["contenders"] if contender["bound"] is not None]
     assert certificate.vote_error_bound == min(bounds)
     assert certificate.facts.n_groups == 16  # half of the 32 patients that were not kept for the test
+    text = " ".join(
+        run("compare", visits, "--target", "state", "--save", tmp_path / "again.json", *SMALL).stdout.split()
+    )
+    assert "which is not kept" in text
     assert "the choice among 5 candidates" in " ".join(run("inspect", saved).stdout.split())
 
 

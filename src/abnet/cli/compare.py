@@ -55,7 +55,7 @@ def compare(
     Part of the rows is kept as a test set. All models, and the majority class as a
     baseline, are trained on the same rows and certified by their errors on the
     same held-out rows (Clopper-Pearson). No model is saved; --save keeps the
-    certificate of the best one.
+    certificate of the best one, as a record: it is not about a model fitted later.
 
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --save winner.json
@@ -89,3 +89,8 @@ def compare(
     show_contenders(made.contenders, counted=made.n_candidates > 1)
     if save is not None and winner is not None:
         print(f"\nCertificate of {winner.name} (chosen among {made.n_candidates}) written to {save}.")
+        console.paragraph(
+            "It is about the model that was fitted here, which is not kept; a model that is fitted again needs a "
+            "certificate of its own.",
+            end="\n",
+        )
