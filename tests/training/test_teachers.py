@@ -125,6 +125,15 @@ def test_targets_are_halfway_and_made_rows_have_the_teachers(
     np.testing.assert_allclose(lesson.targets[90:], pooled(teaching.weights, alone[None]), atol=1e-6)
 
 
+def test_with_several_classes_the_targets_of_own_rows_are_their_labels(
+    sample: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
+) -> None:
+    X = sample[0]
+    codes = np.digitize(X[:, 0], [-0.5, 0.5])
+    teaching = Teaching.of({"linear": LogisticRegression()}, X, codes, 3, 0)
+    np.testing.assert_array_equal(teach(teaching, X, codes, np.arange(3), rng).targets[:90], np.eye(3)[codes])
+
+
 def test_made_rows_hold_cells_of_the_table(rng: np.random.Generator) -> None:
     X = np.arange(40.0).reshape(10, 4)
     made = recombined_rows(X, np.array([0, 1, 1, 2]), rng)

@@ -2,8 +2,8 @@
 
 Teachers see the training rows (the first part) only. A prior may be learned from that part in any way, so distillation
 does not change what a certificate means. The lesson that networks are trained on has two kinds of rows: the training
-rows, with targets halfway between the label and the teachers' out-of-fold prediction, and synthetic rows made by
-recombining cells, with the teachers' predictions as soft targets.
+rows, with their labels as targets (with two classes, halfway between the label and the teachers' out-of-fold
+prediction), and synthetic rows made by recombining cells, with the teachers' predictions as soft targets.
 """
 
 import warnings
@@ -215,8 +215,10 @@ def teach(
     """
     tell("Rows for the networks")
     made = recombined_rows(X if watched is None else np.delete(X, watched, axis=0), cells, rng, most)
-    labels = np.eye(teaching.n_classes)[codes]
-    targets = np.concatenate([(labels + teaching.unseen) / 2, teaching.probabilities(made)])
+    own = np.eye(teaching.n_classes)[codes]
+    if teaching.n_classes == 2:
+        own = (own + teaching.unseen) / 2
+    targets = np.concatenate([own, teaching.probabilities(made)])
     return Lesson(np.concatenate([X, made]), targets, len(X))
 
 
