@@ -67,6 +67,17 @@ def test_rows_without_an_answer_are_not_called_errors() -> None:
     assert set(made.check().values()) == {"recomputed"}
 
 
+@pytest.mark.parametrize("further", [{"by": "place"}, {"group": "place"}], ids=["by", "group"])
+def test_nor_with_populations_or_groups(further: dict[str, Any]) -> None:
+    places = [f"p{place // 4 if 'group' in further else place % 2}" for place in range(len(X))]
+    made: Any = certify_table(model(ABSTAIN), {**TABLE, "place": places}, **further).made
+    text = " ".join(made.describe().split())
+    assert "without an answer" in text
+    assert "the error rate on" not in text
+    assert "upper bounds on the error rate" not in text
+    assert (made.statements[0].of == "answered rows") == ("by" in further)  # rows of a group are no independent draws
+
+
 @pytest.mark.parametrize("quantity", ["recall", "precision"])
 def test_what_a_cut_was_made_for_comes_first(quantity: str) -> None:
     goal = {"failures": 0, "trials": 100, "rate": 0.9}

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 from abnet import CertifiedClassifier
+from abnet.estimators.logistic_rival import logistic_regression
 from abnet.preparation import StandardMap, TablePreparation
 from abnet.preparation.columns import CLIP, DateColumn, NumericColumn
-from abnet.preparation.transformers import PlainNumbers
+from abnet.preparation.transformers import PlainNumbers, has_far_cells
 from abnet.tables.notes import NoteWarning
 
 RNG = np.random.default_rng(0)
@@ -47,6 +48,24 @@ def test_columns_without_such_cells_keep_every_bit() -> None:
     for column, x in zip(fitted.map_.columns, (heavy, rare), strict=True):
         assert isinstance(column, NumericColumn)
         assert (column.mean, column.scale) == (float(x.mean()), float(x.std()))
+
+
+def test_values_beside_rounded_zeros_are_not_far() -> None:
+    """Most of the cells are zero but for rounding, and the others are what the column is about."""
+    x = np.where(RNG.random(2000) < 0.4, RNG.normal(size=2000), 1e-17 * RNG.normal(size=2000))
+    fitted = TablePreparation().fit({"x": x})
+    assert not fitted.notes_
+    (column,) = fitted.map_.columns
+    assert isinstance(column, NumericColumn)
+    assert column.scale == float(x.std())
+    assert not has_far_cells(x[:, None])
+
+
+def test_logistic_regression_beside_the_model_is_not_spoiled_either() -> None:
+    frame, clean = (pl.DataFrame(rows, schema=("a", "b", "c")) for rows in (spoiled(1e12), X))
+    fitted, y = TablePreparation().fit(frame), X[:, 1] > 0
+    model = logistic_regression().fit(fitted.transform(frame), y)
+    assert np.mean(model.predict(fitted.transform(clean)) == y) > 0.95
 
 
 def test_dates_too() -> None:

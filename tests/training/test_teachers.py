@@ -244,6 +244,12 @@ def test_weights_of_rows_reach_the_teachers(sample: tuple[np.ndarray, np.ndarray
         Teaching.of({"parrot": Parrot()}, X, told, 2, 0, weights=weights)
 
 
+def test_equal_weights_are_none(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    forest = {"forest": teachers_named("forest", 0)["forest"].set_params(n_estimators=20)}
+    without, equal = (Teaching.of(forest, *sample, 2, 0, weights=given).unseen for given in (None, np.full(90, 3.0)))
+    np.testing.assert_array_equal(without, equal)
+
+
 class Timid(ClassifierMixin, BaseEstimator):
     """Reads its answer off the row, and gives it a fixed probability."""
 

@@ -35,7 +35,7 @@ def _bound(s: Statement) -> str:
 
 def _error(s: Statement) -> str:
     if s.rule.get("answers") == "or none":
-        where = "{new}" if s.name is None else f"new rows of class {s.name}"
+        where = "{new}" if s.name is None else f"new rows {'with' if s.of == 'population' else 'of class'} {s.name}"
         return f"the share of wrong answers and rows without an answer on {where} is {_bound(s)}"
     voted = " of the plain vote" if s.rule.get("answers") == "vote" else ""
     subject = {
@@ -198,7 +198,7 @@ def _seen(s: Statement, facts: Facts) -> str:
     """The counts behind a statement, in brackets."""
     c = s.counted
     held = "held-out row" if not facts.trained else "row"
-    if s.rule.get("answers") == "or none":
+    if s.rule.get("answers") == "or none" and s.method == "clopper_pearson_bound":
         return f" ({_whole(c['errors']):,} of {number_of(_whole(c['n']), held)})"
     if s.method == "clopper_pearson_bound" and s.quantity == "error":
         return f" ({number_of(_whole(c['errors']), 'error')} on {number_of(_whole(c['n']), held)})"
@@ -411,8 +411,9 @@ def _joint(c: Certificate) -> list[str]:
     populations = [s for s in c.statements if s.jointly == "populations"]
     if populations:
         parts = "; ".join(f"{s.name} {percent_up(s.value or 0.0)}{_seen(s, c.facts)}" for s in populations)
+        what = "share of wrong answers and rows without an answer" if _abstains(c) else "error rate"
         made.append(
-            "These upper bounds on the error rate on new rows hold jointly with "
+            f"These upper bounds on the {what} on new rows hold jointly with "
             f"{confidence(c.facts.delta)} confidence: {parts}."
         )
     return made

@@ -73,8 +73,8 @@ def fit(
 
     Numbers, booleans, dates, text and missing values are prepared by rules that
     are learned from the training rows only and stored in the model. The bound on
-    the error rate is computed from held-out rows. Ctrl-C stops at once and writes
-    nothing.
+    the error rate is computed from held-out rows. Ctrl-C stops as soon as the
+    step in progress is done, and writes nothing.
 
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --learn-fraction 0.7

@@ -258,7 +258,7 @@ class _Wanted:
         judged = rows.judged()
         order = row_order(row_hashes(shown), drawn_seed(self.random_state), groups)
         made = certify_judged(judged, self.terms, order, groups=groups, by=by)
-        if rows.decision == ARGMAX or groups is not None:
+        if rows.decision == ARGMAX:
             return made
         return about_the_decision(made, judged, rows.decision, rows.promised, self.terms)
 

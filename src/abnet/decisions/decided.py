@@ -13,6 +13,9 @@ from abnet.decisions.outside import Judged
 
 __all__ = ["about_the_decision"]
 
+OR_NONE: dict[str, float | str] = {"answers": "or none"}
+"""Marks statements that count rows without an answer as errors."""
+
 
 def about_the_decision(
     certificate: Certificate, judged: Judged, decision: Decision, promised: Certificate | None, terms: Terms
@@ -20,7 +23,7 @@ def about_the_decision(
     """The certificate of errors, with what the decision was made for, on the same rows.
 
     The threshold was fixed before these rows were seen, so that the rows that it selects are independent draws too, and
-    Clopper-Pearson limits hold for them.
+    Clopper-Pearson limits hold for them. Of rows in groups, only what is counted is named.
 
     Parameters
     ----------
@@ -54,12 +57,14 @@ def about_the_decision(
         if n:
             counted = {"errors": errors, "n": n}
             first.insert(0, state("error", "answered rows", "clopper_pearson_bound", counted, rule=rule, **options))
-        marked: dict[str, dict[str, float | str]] = {"predict": {"answers": "or none"}, "class": {"answers": "or none"}}
+        marked = dict.fromkeys(("predict", "class", "population"), OR_NONE)
     else:
         positive = int(decision.positive or 0)
         rule["called"] = judged.names[positive]
         first = _rates(judged, positive, promised, rule, options)
         marked = {"predict": rule}
+    if certificate.facts.n_groups is not None:  # rows of a group are no independent draws
+        first = []
     rest = (
         msgspec.structs.replace(s, rule={**s.rule, **marked.get(s.of, {})}) if s.quantity == "error" else s
         for s in certificate.statements

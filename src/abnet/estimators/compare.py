@@ -211,12 +211,13 @@ def _fit(model: Any, X: Any, y: Any) -> None:
 def usual_models(seed: int) -> dict[str, Any]:
     """Common models for tables."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
+
+    from abnet.estimators.logistic_rival import logistic_regression
 
     return {
         "random forest": RandomForestClassifier(300, n_jobs=-1, random_state=seed),
         "gradient boosting": HistGradientBoostingClassifier(random_state=seed),
-        "logistic regression": LogisticRegression(max_iter=1000),
+        "logistic regression": logistic_regression(),
     }
 
 

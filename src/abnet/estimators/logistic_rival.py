@@ -14,20 +14,33 @@ from abnet.estimators.fit import Fitted
 from abnet.groups import number_groups
 from abnet.model.card import Rival
 
-__all__ = ["MOST_ROWS", "counted_rival", "held_out_rival", "learned_logistic", "logistic_name"]
+__all__ = ["MOST_ROWS", "counted_rival", "held_out_rival", "learned_logistic", "logistic_name", "logistic_regression"]
 
 MOST_ROWS = 100_000
 """Maximum number of training rows of logistic regression: more would take longer and change little."""
 
 
+FARTHEST = 30.0
+"""Deviations at which features are cut off for logistic regression: cells farther away would decide its weights."""
+
+
+def logistic_regression() -> Any:
+    """Unfitted logistic regression for scaled features."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    cut = FunctionTransformer(np.clip, kw_args={"a_min": -FARTHEST, "a_max": FARTHEST})
+    return make_pipeline(cut, LogisticRegression(max_iter=1000))
+
+
 def learned_logistic(fitted: Fitted) -> Any:
     """Logistic regression on training rows of the fit, or a constant if there is only one class."""
     from sklearn.dummy import DummyClassifier
-    from sklearn.linear_model import LogisticRegression
 
     rows = slice(min(fitted.rows.n_first, MOST_ROWS))  # they are in random order
     X, codes = fitted.rows.features.base[rows], fitted.rows.codes[rows]
-    model = LogisticRegression(max_iter=1000) if len(np.unique(codes)) > 1 else DummyClassifier()
+    model = logistic_regression() if len(np.unique(codes)) > 1 else DummyClassifier()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its doubts about convergence and classes: it is judged by what it says
         return model.fit(X, codes)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
-from abnet.preparation.columns import CLIP, NumericColumn, far_cells, far_notes, read_numbers
+from abnet.preparation.columns import CLIP, MOST, NumericColumn, far_cells, far_notes, read_numbers
 from abnet.preparation.columns.column import BY_HAND, Rules
 from abnet.preparation.leaks import one_after_the_other, telling
 from abnet.preparation.table_map import TableMap
@@ -334,7 +334,7 @@ def check_size(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def has_far_cells(X: NDArray[Any]) -> bool:
-    """Whether a column has cells far from all others (`far_cells`), by the median of some 2,000 rows.
+    """Whether a column has cells far from all others (`far_cells`), by the distances of some 2,000 rows.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def has_far_cells(X: NDArray[Any]) -> bool:
     distance[distance == 0] = np.nan
     varied = ~np.isnan(distance).all(axis=0)
     most = np.maximum(X.max(axis=0) - middle, middle - X.min(axis=0))[varied]
-    return bool((most > CLIP * np.nanmedian(distance[:, varied], axis=0)).any())
+    return bool((most > CLIP * np.nanquantile(distance[:, varied], MOST, axis=0, method="lower")).any())
 
 
 def with_advice(error: ValueError, preprocessor: Any) -> ValueError:

@@ -133,10 +133,10 @@ class Teaching:
         """Fit the teachers and weigh them.
 
         With `groups`, the out-of-fold prediction for a row comes from teachers that saw no row of its group. `weights`
-        of the rows are passed to all teachers that accept any.
+        of the rows are passed to all teachers that accept any; equal ones are none.
         """
         tell(f"{'Teachers' if len(models) > 1 else 'Teacher'}: {', '.join(models)}")
-        rows = _Rows(X, codes, n_classes, groups, weights)
+        rows = _Rows(X, codes, n_classes, groups, None if weights is None or np.ptp(weights) == 0 else weights)
         candidates = {name: _Candidate(model, rows) for name, model in models.items()}
         fitted = _worth_fitting(candidates, rows, _folds(codes, seed, groups))
         if report is not None:

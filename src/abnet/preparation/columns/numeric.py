@@ -173,8 +173,12 @@ def centre(x: NDArray[np.float64], far: NDArray[np.bool_]) -> Centre:
     return Centre(fill, float(filled.mean()), deviation or None, bool(absent.any()))
 
 
+MOST = 0.95
+"""Share of the cells that differ from the median: more cells than the rest are no exceptions."""
+
+
 def far_cells(x: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Cells more than `CLIP` times as far from the median as half of those that differ from it; NaN where missing.
+    """Cells more than `CLIP` times as far from the median as `MOST` of those that differ from it; NaN where missing.
 
     One of them would make the deviation so large that the others become one number in float32.
 
@@ -186,7 +190,9 @@ def far_cells(x: NDArray[np.float64]) -> NDArray[np.bool_]:
     present = x[~np.isnan(x)]
     distance = np.abs(x - np.median(present)) if len(present) else np.zeros(len(x))
     usual = distance[distance > 0]
-    return np.asarray(distance > CLIP * np.median(usual) if len(usual) else np.zeros(len(x), bool))
+    if not len(usual):
+        return np.zeros(len(x), bool)
+    return np.asarray(distance > CLIP * np.quantile(usual, MOST, method="lower"))
 
 
 def far_notes(name: str, cells: Cells, far: NDArray[np.bool_]) -> list[Note]:
