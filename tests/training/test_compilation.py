@@ -56,6 +56,8 @@ def test_narrow_exact_networks_have_a_program_of_their_own() -> None:
     assert compiled_epoch((PosteriorLearner((5, 3, 1), n_members=2),)) is wide
     assert compiled_epoch((PosteriorLearner((5, 40, 3), Ancestral(), n_members=2),)) is wide
     assert compiled_epoch((PosteriorLearner((5, 40, 3), Ancestral(), n_classes=4),)) is wide
+    assert compiled_epoch((PosteriorLearner((5, 40, 3), Ancestral(), n_members=2, n_classes=4),)) is narrow
+    assert compiled_epoch((PosteriorLearner((500, 150, 3), Ancestral(), n_members=2, n_classes=4),)) is wide
 
 
 @pytest.mark.parametrize("sizes", [(5, 3, 1), (5, 40, 1), (5, 40, 40, 1)])

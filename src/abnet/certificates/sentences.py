@@ -397,8 +397,8 @@ def _joint(c: Certificate) -> list[str]:
     made = []
     if any(s.jointly == "classes" for s in c.statements):
         balanced = c.balanced_error_bound
-        more = f" and bound the balanced error rate by {percent_up(balanced or 0.0)}"
-        more = "" if balanced is None or _abstains(c) else more
+        bounded = balanced is not None and not _abstains(c)
+        more = f" and bound the balanced error rate by {percent_up(balanced or 0.0)}" if bounded else ""
         made.append(
             f"The bounds per class hold jointly with {confidence(c.facts.delta)} confidence{more}; "
             "the overall bound is a separate statement."

@@ -23,7 +23,8 @@ def about_the_decision(
     """The certificate of errors, with what the decision was made for, on the same rows.
 
     The threshold was fixed before these rows were seen, so that the rows that it selects are independent draws too, and
-    Clopper-Pearson limits hold for them. Of rows in groups, only what is counted is named.
+    Clopper-Pearson limits hold for them. This is not so for rows in groups: their certificate gains no statement, but
+    says what it counts.
 
     Parameters
     ----------

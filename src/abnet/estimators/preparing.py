@@ -181,7 +181,7 @@ def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None
         return TablePreparation() if scaled and take_rows(gaps, fit_on).any() else PlainNumbers(scaled=scaled)
     if not scaled:
         return None
-    if isinstance(rows.X, np.ndarray) and has_far_cells(take_rows(check_size(rows.X), fit_on)):
+    if isinstance(rows.X, np.ndarray) and has_far_cells(take_rows(rows.X, fit_on)):
         return PlainNumbers(scaled=True)
     from sklearn.preprocessing import StandardScaler
 

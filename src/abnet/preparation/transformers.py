@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.errors import Parameter, ParameterError
 from abnet.preparation.choose import choose_all
-from abnet.preparation.columns import CLIP, MOST, NumericColumn, far_cells, far_notes, read_numbers
+from abnet.preparation.columns import NumericColumn, far_cells, far_notes, read_numbers
 from abnet.preparation.columns.column import BY_HAND, Rules
 from abnet.preparation.leaks import one_after_the_other, telling
 from abnet.preparation.table_map import TableMap
@@ -334,20 +334,16 @@ def check_size(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def has_far_cells(X: NDArray[Any]) -> bool:
-    """Whether a column has cells far from all others (`far_cells`), by the distances of some 2,000 rows.
+    """Whether a column has cells far from all others (`far_cells`), by some 2,000 rows and the extremes.
 
     Examples
     --------
     >>> has_far_cells(np.array([[1.0], [2.0], [4.0]])), has_far_cells(np.array([[1.0], [2.0], [4.0], [3.0], [1e10]]))
     (False, True)
     """
-    some = np.asarray(X[:: max(len(X) // 2000, 1)], np.float64)
-    middle = np.median(some, axis=0)
-    distance = np.abs(some - middle)
-    distance[distance == 0] = np.nan
-    varied = ~np.isnan(distance).all(axis=0)
-    most = np.maximum(X.max(axis=0) - middle, middle - X.min(axis=0))[varied]
-    return bool((most > CLIP * np.nanquantile(distance[:, varied], MOST, axis=0, method="lower")).any())
+    some = np.vstack([X[:: max(len(X) // 2000, 1)], X.min(axis=0), X.max(axis=0)])
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers too large to be scaled, which `check_size` refuses
+        return any(far_cells(column).any() for column in some.T.astype(np.float64))
 
 
 def with_advice(error: ValueError, preprocessor: Any) -> ValueError:

@@ -138,13 +138,17 @@ class Teaching:
         tell(f"{'Teachers' if len(models) > 1 else 'Teacher'}: {', '.join(models)}")
         rows = _Rows(X, codes, n_classes, groups, None if weights is None or np.ptp(weights) == 0 else weights)
         candidates = {name: _Candidate(model, rows) for name, model in models.items()}
-        fitted = _worth_fitting(candidates, rows, _folds(codes, seed, groups))
+        fitted = _fit_useful(candidates, rows, _folds(codes, seed, groups))
         if report is not None:
             for name, one in fitted.items():
                 report(f"teacher: {name}", float(np.mean(one.unseen.argmax(axis=1) != codes)))
-        shares = _shares(rows.pool_weights(fitted.values()))
-        kept = {name: one for (name, one), share in zip(fitted.items(), shares, strict=True) if share >= LEAST_SHARE}
-        mixed, answers = rows.pool_weights(kept.values()), np.stack([one.unseen for one in kept.values()])
+        mixed = rows.pool_weights(fitted.values())
+        kept = {
+            name: one for (name, one), share in zip(fitted.items(), _shares(mixed), strict=True) if share >= LEAST_SHARE
+        }
+        if len(kept) < len(fitted):
+            mixed = rows.pool_weights(kept.values())
+        answers = np.stack([one.unseen for one in kept.values()])
         return Teaching({name: one.fitted for name, one in kept.items()}, mixed, pooled(mixed, answers), n_classes)
 
     def probabilities(self, X: NDArray[Any]) -> NDArray[np.float64]:
@@ -300,7 +304,7 @@ class _Rows:
     weights: NDArray[np.float64] | None
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def class_shares(self) -> NDArray[np.float64]:
         """Shares of the classes: the prediction for a row that has no out-of-fold model."""
         counts = np.bincount(self.codes, self.weights, minlength=self.n_classes)
         return np.asarray(counts / counts.sum())
@@ -319,7 +323,7 @@ class _Candidate:
     def __init__(self, model: Any, rows: _Rows) -> None:
         self._model, self._rows, self._weights = model, rows, _weights_for(model, rows.weights)
         self.fitted: Any = None
-        self.unseen = np.tile(rows.shares, (len(rows.codes), 1))
+        self.unseen = np.tile(rows.class_shares, (len(rows.codes), 1))
         # With groups no bag will do: a tree that never saw a row has seen others of its group.
         self.has_bag = rows.groups is None and bool(getattr(model, "oob_score", False))
 
@@ -346,7 +350,7 @@ _Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows to fit on, and rows to predict."""
 
 
-def _worth_fitting(candidates: dict[str, _Candidate], rows: _Rows, folds: list[_Fold]) -> dict[str, _Candidate]:
+def _fit_useful(candidates: dict[str, _Candidate], rows: _Rows, folds: list[_Fold]) -> dict[str, _Candidate]:
     """Fit the teachers and their folds. A teacher that adds nothing to the others by its first fold is left out."""
 
     def learn(jobs: Iterable[tuple[_Candidate, _Fold | None]]) -> None:

@@ -9,7 +9,7 @@ from abnet.lazy import import_folder
 from abnet.preparation.columns.boolean import BooleanColumn
 from abnet.preparation.columns.column import KINDS, RULES, Chosen, Column, Rules
 from abnet.preparation.columns.date import YEAR, DateColumn
-from abnet.preparation.columns.numeric import CLIP, LARGEST, MOST, NumericColumn, far_cells, far_notes, read_numbers
+from abnet.preparation.columns.numeric import CLIP, LARGEST, NumericColumn, far_cells, far_notes, read_numbers
 from abnet.preparation.columns.text import TextColumn
 from abnet.preparation.columns.words import HashedColumn, WordsColumn
 
@@ -17,7 +17,6 @@ __all__ = [
     "CLIP",
     "KINDS",
     "LARGEST",
-    "MOST",
     "RULES",
     "YEAR",
     "BooleanColumn",
