@@ -10,7 +10,7 @@ import pytest
 from abnet import CertifiedClassifier
 from abnet.estimators.logistic_rival import logistic_regression
 from abnet.preparation import StandardMap, TablePreparation
-from abnet.preparation.columns import CLIP, DateColumn, NumericColumn
+from abnet.preparation.columns import CLIP, DateColumn, NumericColumn, far_cells
 from abnet.preparation.transformers import PlainNumbers, has_far_cells
 from abnet.tables.notes import NoteWarning
 
@@ -59,6 +59,15 @@ def test_values_beside_rounded_zeros_are_not_far() -> None:
     assert isinstance(column, NumericColumn)
     assert column.scale == float(x.std())
     assert not has_far_cells(x[:, None])
+
+
+@pytest.mark.parametrize("n", [5, 40, 200, 4_001, 50_000])
+def test_one_far_cell_is_found_among_any_number_of_rows(n: int) -> None:
+    x = RNG.normal(size=n)
+    assert not has_far_cells(x[:, None])
+    x[n // 3] = -1e12
+    assert far_cells(x).sum() == 1
+    assert has_far_cells(x[:, None])
 
 
 def test_logistic_regression_beside_the_model_is_not_spoiled_either() -> None:

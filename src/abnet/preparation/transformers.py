@@ -334,14 +334,15 @@ def check_size(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def has_far_cells(X: NDArray[Any]) -> bool:
-    """Whether a column has cells far from all others (`far_cells`), by some 2,000 rows and the extremes.
+    """Whether a column has cells far from all others (`far_cells`); of many rows, by 2,000 and the extremes.
 
     Examples
     --------
     >>> has_far_cells(np.array([[1.0], [2.0], [4.0]])), has_far_cells(np.array([[1.0], [2.0], [4.0], [3.0], [1e10]]))
     (False, True)
     """
-    some = np.vstack([X[:: max(len(X) // 2000, 1)], X.min(axis=0), X.max(axis=0)])
+    step = len(X) // 2000
+    some = np.vstack([X[::step], X.min(axis=0), X.max(axis=0)]) if step > 1 else X
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers too large to be scaled, which `check_size` refuses
         return any(far_cells(column).any() for column in some.T.astype(np.float64))
 
