@@ -6,6 +6,10 @@ spectrum. With the kernel ``k(x, z) = exp(-‖x - z‖² / s)`` and one column o
 with ``G = K + λ diag(1/w)`` and ``A = G⁻¹ Y``. The leave-one-out prediction of row i needs no further fit: it is
 ``Y_i - A_i / (G⁻¹)_ii``. So s, λ and the sharpness of the probabilities are chosen, and the teacher is weighed, by
 predictions for rows it was not fitted on.
+
+With a learned metric, the squared distance is ``Σ_j r_j (x_j - z_j)²`` with the relevance r_j of each feature: the mean
+square of the derivatives of a first fit by that feature, over rows and classes. The step from a kernel's gradients to
+its metric is that of Radhakrishnan, Beaglehole, Pandit and Belkin (Science 383, 2024).
 """
 
 from collections.abc import Iterator
@@ -17,10 +21,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abnet.training.pooling import softmax
 
-__all__ = ["KernelTeacher", "left_out"]
+__all__ = ["KernelTeacher", "left_out", "relevances"]
 
-MOST_ROWS, TRIED_ROWS = 4_000, 800
-"""Upper limits of the rows that it is fitted on, and of those on which kernel and ridge are chosen (random rows)."""
+MOST_ROWS, TRIED_ROWS, METRIC_ROWS = 4_000, 800, 400
+"""Upper limits of the rows that it is fitted on, and of those on which kernel and ridge are chosen, without and with a
+learned metric, for which that is done twice (random rows)."""
 SCALES = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Tried for s, as multiples of the median squared distance of two rows."""
 RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -41,6 +46,8 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
     ----------
     random_state : int
         Draws the rows that it is fitted on, if there are more than 4,000.
+    metric : bool
+        Whether the relevance of each feature is learned.
 
     Attributes
     ----------
@@ -59,8 +66,9 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
 
     oob_score = True  # as for scikit-learn's forest: there are predictions for rows it was not fitted on
 
-    def __init__(self, random_state: int = 0) -> None:
+    def __init__(self, random_state: int = 0, metric: bool = False) -> None:
         self.random_state = random_state
+        self.metric = metric
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelTeacher":
         """Choose kernel, ridge and sharpness, then fit; all from these rows."""
@@ -70,19 +78,15 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         # The ridge λ/w of a row with hardly any weight has to stay finite.
         weights = np.maximum(weights / weights.mean(), LEAST_WEIGHT)
         order = np.random.default_rng(self.random_state).permutation(len(rows))
-        kept, tried = np.sort(order[:MOST_ROWS]), np.sort(order[:TRIED_ROWS])
-        self._rows = rows[kept]
-        self._scale, self._ridge, self._sharpness = _chosen(rows[tried], codes[tried], weights[tried], self._classes())
-        targets = _centred_targets(codes[kept], self._classes())
-        while True:
-            kernel = np.empty((len(kept), len(kept)))
-            for block, part in self._kernel(self._rows):
-                kernel[block] = part
-            try:
-                self._weights, without = left_out(kernel, targets, self._ridge, weights[kept])
-                break
-            except np.linalg.LinAlgError:  # too small a ridge for so many rows that are nearly equal
-                self._ridge *= 10.0
+        kept, some = np.sort(order[:MOST_ROWS]), np.sort(order[:TRIED_ROWS])
+        tried = np.sort(order[:METRIC_ROWS]) if self.metric else some
+        self._stretch = np.ones(rows.shape[1])
+        self._choose(rows[tried], codes[tried], weights[tried])
+        if self.metric:
+            self._solve(rows[some], codes[some], weights[some])
+            self._stretch = np.sqrt(relevances(self._rows, self._weights, self._scale))
+            self._choose(rows[tried], codes[tried], weights[tried])
+        without = self._solve(rows[kept], codes[kept], weights[kept])
         answers = np.empty((len(rows), self._classes()))
         answers[kept] = softmax(self._sharpness * without)
         others = np.setdiff1d(np.arange(len(rows)), kept)
@@ -92,11 +96,30 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, shape (n, K)."""
-        rows = np.asarray(X, np.float64)
+        rows = np.asarray(X, np.float64) * self._stretch
         out = np.empty((len(rows), self._classes()))
         for block, part in self._kernel(rows):
             out[block] = part @ self._weights
         return softmax(self._sharpness * out)
+
+    def _choose(self, rows: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]) -> None:
+        chosen = _chosen(rows * self._stretch, codes, weights, self._classes())
+        self._scale, self._ridge, self._sharpness = chosen
+
+    def _solve(
+        self, rows: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Fit these rows with the scale and ridge chosen, and return their leave-one-out predictions."""
+        self._rows, targets = rows * self._stretch, _centred_targets(codes, self._classes())
+        while True:
+            kernel = np.empty((len(rows), len(rows)))
+            for block, part in self._kernel(self._rows):
+                kernel[block] = part
+            try:
+                self._weights, without = left_out(kernel, targets, self._ridge, weights)
+                return without
+            except np.linalg.LinAlgError:  # too small a ridge for so many rows that are nearly equal
+                self._ridge *= 10.0
 
     def _kernel(self, rows: NDArray[np.float64]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Blocks of the kernel between rows and those of the fit."""
@@ -137,6 +160,39 @@ def left_out(
     coefficients = cho_solve(factor, targets)
     inverse, _ = lapack.dpotri(factor[0], lower=1, overwrite_c=1)
     return coefficients, targets - coefficients / np.diag(inverse)[:, None]
+
+
+def relevances(
+    rows: NDArray[np.float64], coefficients: NDArray[np.float64], scale: float
+) -> NDArray[np.float64]:
+    """Relevance of each feature to a fit ``f(x) = Σ_i k(x, x_i) A_i``, with mean 1.
+
+    That is the mean square of the derivatives ``∂f_c / ∂x_j`` over rows and classes, drawn towards equal relevances by
+    the more, the fewer rows there are for each feature.
+
+    Parameters
+    ----------
+    rows : array (n, d)
+    coefficients : array (n, K)
+        A.
+    scale : float
+        s of the kernel.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])  # the first feature alone tells the class
+    >>> relevances(rows, np.array([[1.0], [1.0], [-1.0], [-1.0]]), 1.0).round(2)
+    array([1.43, 0.57])
+    """
+    n, d = rows.shape
+    kernel = np.exp(-squared_distances(rows, rows) / scale)
+    squares = np.zeros(d)
+    for column in coefficients.T:
+        pulls = kernel * column
+        squares += np.square(pulls @ rows - rows * pulls.sum(axis=1, keepdims=True)).sum(axis=0)
+    if not squares.sum() > 0:  # a constant fit
+        return np.ones(d)
+    return np.asarray((squares / squares.mean() + d / n) / (1 + d / n))
 
 
 def squared_distances(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
