@@ -10,9 +10,11 @@ predictions for rows it was not fitted on.
 With a learned metric, the squared distance is ``Σ_j r_j (x_j - z_j)²`` with the relevance r_j of each feature: the mean
 square of the derivatives of a first fit by that feature, over rows and classes. The step from a kernel's gradients to
 its metric is that of Radhakrishnan, Beaglehole, Pandit and Belkin (Science 383, 2024).
+
+Instead of the Gaussian kernel, that of Laplace may be used, ``exp(-‖x - z‖ / s)``, which is better at steps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ MOST_ROWS, TRIED_ROWS, METRIC_ROWS = 4_000, 800, 400
 """Upper limits of the rows that it is fitted on, and of those on which kernel and ridge are chosen, without and with a
 learned metric, for which that is done twice (random rows)."""
 SCALES = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Tried for s, as multiples of the median squared distance of two rows."""
+"""Tried for s, as multiples of the median squared distance of two rows, or of the median distance."""
 RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 SHARPNESSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """Tried for t in the probabilities ``p_j ∝ exp(t f_j)``."""
@@ -48,6 +50,8 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         Draws the rows that it is fitted on, if there are more than 4,000.
     metric : bool
         Whether the relevance of each feature is learned.
+    laplace : bool
+        Whether the kernel is that of Laplace.
 
     Attributes
     ----------
@@ -66,9 +70,10 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
 
     oob_score = True  # as for scikit-learn's forest: there are predictions for rows it was not fitted on
 
-    def __init__(self, random_state: int = 0, metric: bool = False) -> None:
+    def __init__(self, random_state: int = 0, metric: bool = False, laplace: bool = False) -> None:
         self.random_state = random_state
         self.metric = metric
+        self.laplace = laplace
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelTeacher":
         """Choose kernel, ridge and sharpness, then fit; all from these rows."""
@@ -84,7 +89,7 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         self._choose(rows[tried], codes[tried], weights[tried])
         if self.metric:
             self._solve(rows[some], codes[some], weights[some])
-            self._stretch = np.sqrt(relevances(self._rows, self._weights, self._scale))
+            self._stretch = np.sqrt(relevances(self._rows, self._weights, self._scale, self.laplace))
             self._choose(rows[tried], codes[tried], weights[tried])
         without = self._solve(rows[kept], codes[kept], weights[kept])
         answers = np.empty((len(rows), self._classes()))
@@ -103,7 +108,7 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         return softmax(self._sharpness * out)
 
     def _choose(self, rows: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]) -> None:
-        chosen = _chosen(rows * self._stretch, codes, weights, self._classes())
+        chosen = _chosen(rows * self._stretch, codes, weights, self._classes(), self.laplace)
         self._scale, self._ridge, self._sharpness = chosen
 
     def _solve(
@@ -125,7 +130,7 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         """Blocks of the kernel between rows and those of the fit."""
         for start in range(0, len(rows), BLOCK):
             block = slice(start, start + BLOCK)
-            part = squared_distances(rows[block], self._rows)
+            part = _distances(rows[block], self._rows, self.laplace)
             yield block, np.exp(np.divide(part, -self._scale, out=part), out=part)
 
     def _classes(self) -> int:
@@ -163,7 +168,7 @@ def left_out(
 
 
 def relevances(
-    rows: NDArray[np.float64], coefficients: NDArray[np.float64], scale: float
+    rows: NDArray[np.float64], coefficients: NDArray[np.float64], scale: float, laplace: bool = False
 ) -> NDArray[np.float64]:
     """Relevance of each feature to a fit ``f(x) = Σ_i k(x, x_i) A_i``, with mean 1.
 
@@ -177,6 +182,8 @@ def relevances(
         A.
     scale : float
         s of the kernel.
+    laplace : bool
+        Whether the kernel is that of Laplace.
 
     Examples
     --------
@@ -185,10 +192,13 @@ def relevances(
     array([1.43, 0.57])
     """
     n, d = rows.shape
-    kernel = np.exp(-squared_distances(rows, rows) / scale)
+    distances = _distances(rows, rows, laplace)
+    slopes = np.exp(-distances / scale)  # of the kernel, divided by the difference of the rows, but for a factor
+    if laplace:
+        np.divide(slopes, distances, out=slopes, where=distances > 0)
     squares = np.zeros(d)
     for column in coefficients.T:
-        pulls = kernel * column
+        pulls = slopes * column
         squares += np.square(pulls @ rows - rows * pulls.sum(axis=1, keepdims=True)).sum(axis=0)
     if not squares.sum() > 0:  # a constant fit
         return np.ones(d)
@@ -211,26 +221,67 @@ def squared_distances(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray
     return distances
 
 
+def _distances(A: NDArray[np.float64], B: NDArray[np.float64], laplace: bool) -> NDArray[np.float64]:
+    """What the kernel falls off with: squared distances, or distances for that of Laplace."""
+    squared = squared_distances(A, B)
+    return np.sqrt(squared, out=squared) if laplace else squared
+
+
 def _chosen(
-    rows: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64], n_classes: int
+    rows: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    n_classes: int,
+    laplace: bool,
 ) -> tuple[float, float, float]:
-    """Kernel scale, ridge and sharpness with the smallest leave-one-out log loss."""
-    distances, targets = squared_distances(rows, rows), _centred_targets(codes, n_classes)
+    """Kernel scale, ridge and sharpness with the smallest leave-one-out log loss, each found by a walk downhill."""
+    distances, targets = _distances(rows, rows, laplace), _centred_targets(codes, n_classes)
     apart = distances[distances > 0]
     unit = float(np.median(apart)) if len(apart) else 1.0
-    best = (np.inf, unit, 1.0, 1.0)
-    for scale in SCALES:
+
+    def of_sharpness(without: NDArray[np.float64], scale: float, ridge: float, sharpness: float) -> _Tried:
+        chances = softmax(sharpness * without)[np.arange(len(codes)), codes]
+        loss = -float(np.average(np.log(np.maximum(chances, 1e-12)), weights=weights))
+        return loss, scale * unit, ridge, sharpness
+
+    def of_ridge(kernel: NDArray[np.float64], scale: float, ridge: float) -> _Tried:
+        try:
+            _, without = left_out(kernel.copy(), targets, ridge, weights)
+        except np.linalg.LinAlgError:  # too small for rows that are nearly equal
+            return np.inf, scale * unit, 1.0, 1.0
+        return min(of_sharpness(without, scale, ridge, sharpness) for sharpness in SHARPNESSES)
+
+    def of_scale(scale: float) -> _Tried:
         kernel = np.exp(-distances / (scale * unit))
-        for ridge in RIDGES:
-            try:
-                _, without = left_out(kernel.copy(), targets, ridge, weights)
-            except np.linalg.LinAlgError:  # too small for rows that are nearly equal
-                continue
-            for sharpness in SHARPNESSES:
-                chances = softmax(sharpness * without)[np.arange(len(codes)), codes]
-                loss = -float(np.average(np.log(np.maximum(chances, 1e-12)), weights=weights))
-                best = min(best, (loss, scale * unit, ridge, sharpness))
-    return best[1:]
+        return _least(RIDGES, lambda ridge: of_ridge(kernel, scale, ridge))
+
+    return _least(SCALES, of_scale)[1:]
+
+
+_Tried = tuple[float, float, float, float]
+"""A log loss, and the scale, ridge and sharpness that have it."""
+
+
+def _least(values: tuple[float, ...], tried: Callable[[float], _Tried]) -> _Tried:
+    """The least of what is tried, from the middle of the values uphill or downhill for as long as it falls.
+
+    Examples
+    --------
+    >>> _least((1.0, 2.0, 3.0, 4.0, 5.0), lambda x: (abs(x - 2), x, 0.0, 0.0))
+    (0.0, 2.0, 0.0, 0.0)
+    """
+    middle = len(values) // 2
+    best = tried(values[middle])
+    for way in (values[middle + 1 :], values[:middle][::-1]):
+        start = best
+        for value in way:
+            other = tried(value)
+            if other[0] >= best[0]:
+                break
+            best = other
+        if best is not start:
+            break
+    return best
 
 
 def _centred_targets(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
