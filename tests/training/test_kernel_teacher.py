@@ -1,12 +1,15 @@
 """The kernel teacher: what it says of one of its own rows is what a fit without that row says."""
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.kernel_ridge import KernelRidge
 
 from abnet.training import kernel_teacher
-from abnet.training.kernel_teacher import KernelTeacher, left_out, squared_distances
+from abnet.training.kernel_teacher import KernelTeacher, left_out, relevances, squared_distances
 from abnet.training.teachers import Teaching, teachers_named
 
 
@@ -15,6 +18,10 @@ def rings(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Three classes by distance from the middle: no line tells them apart."""
     X = rng.normal(size=(150, 2))
     return X, np.digitize((X**2).sum(axis=1), [0.8, 2.2])
+
+
+def laplace(X: np.ndarray, Z: np.ndarray, scale: float) -> np.ndarray:
+    return np.exp(-np.sqrt(((X[:, None] - Z[None]) ** 2).sum(axis=2)) / scale)
 
 
 def gaussian(X: np.ndarray, Z: np.ndarray, scale: float) -> np.ndarray:
@@ -51,6 +58,69 @@ def test_probabilities_follow_from_the_fit(rings: tuple[np.ndarray, np.ndarray],
     scores = teacher._sharpness * gaussian(new, X, teacher._scale) @ np.linalg.solve(G, targets)
     odds = np.exp(scores)
     np.testing.assert_allclose(teacher.predict_proba(new), odds / odds.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [gaussian, laplace])
+def test_relevances_are_the_mean_squares_of_derivatives(kernel: Any, rng: np.random.Generator) -> None:
+    """Against central differences of the fit at its own rows, drawn to 1 by the number of features over that of rows.
+
+    At its own rows the kernel of Laplace has a corner. The differences leave the share of the row itself out, as the
+    formula does.
+    """
+    rows, A, step = rng.normal(size=(12, 3)), rng.normal(size=(12, 2)), 1e-5
+    squares = np.zeros(3)
+    for i, row in enumerate(rows):
+        others, B = np.delete(rows, i, axis=0), np.delete(A, i, axis=0)
+        for j, along in enumerate(step * np.eye(3)):
+            up, down = (kernel((row + sign * along)[None], others, 1.7)[0] @ B for sign in (1, -1))
+            squares[j] += (((up - down) / (2 * step)) ** 2).sum()
+    expected = (squares / squares.mean() + 3 / 12) / (1 + 3 / 12)
+    np.testing.assert_allclose(relevances(rows, A, 1.7, kernel is laplace), expected, rtol=1e-6)
+
+
+def test_relevances_of_a_constant_fit_are_equal() -> None:
+    np.testing.assert_array_equal(relevances(np.ones((5, 3)), np.ones((5, 2)), 1.0), np.ones(3))
+    np.testing.assert_array_equal(relevances(np.eye(3), np.zeros((3, 2)), 1.0, laplace=True), np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["metric", "laplace"])
+def test_a_learned_metric_finds_the_features_that_matter(name: str, rng: np.random.Generator) -> None:
+    """Two of twelve features tell the classes: distances by all of them hide that."""
+    X, new = rng.normal(size=(400, 12)), rng.normal(size=(1_000, 12))
+    codes, truth = (np.digitize((rows[:, :2] ** 2).sum(axis=1), [0.8, 2.2]) for rows in (X, new))
+    plain, learned = (teachers_named(one, 0)[one].fit(X, codes) for one in ("kernel", name))
+    errors = [np.mean(teacher.predict_proba(new).argmax(axis=1) != truth) for teacher in (plain, learned)]
+    assert errors[1] < 0.7 * errors[0]
+    assert learned._stretch[:2].min() > 1.5 * learned._stretch[2:].max()
+    assert np.mean(learned.oob_decision_function_.argmax(axis=1) != codes) == pytest.approx(errors[1], abs=0.08)
+
+
+@pytest.mark.parametrize("name", ["metric", "laplace"])
+def test_a_learned_metric_follows_its_definition(name: str, rings: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = rings
+    teacher, kernel = teachers_named(name, 0)[name].fit(X, codes), laplace if name == "laplace" else gaussian
+    stretched = X * teacher._stretch
+    G = kernel(stretched, stretched, teacher._scale) + teacher._ridge * np.eye(len(X))
+    coefficients = np.linalg.solve(G, np.eye(3)[codes] - 1 / 3)
+    odds = np.exp(teacher._sharpness * kernel(stretched, stretched, teacher._scale) @ coefficients)
+    np.testing.assert_allclose(teacher.predict_proba(X), odds / odds.sum(axis=1, keepdims=True), atol=1e-6)
+    assert np.mean(teacher._stretch**2) == pytest.approx(1)
+
+
+def test_settings_are_those_of_the_whole_grid_or_hardly_worse(rings: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = rings
+    targets, distances = np.eye(3)[codes] - 1 / 3, squared_distances(X, X)
+    unit = np.median(distances[distances > 0])
+    chosen = kernel_teacher._chosen(X, codes, np.ones(len(X)), 3, laplace=False)
+    losses = {}
+    for scale, ridge, sharpness in product(kernel_teacher.SCALES, kernel_teacher.RIDGES, kernel_teacher.SHARPNESSES):
+        _, without = left_out(np.exp(-distances / (scale * unit)), targets, ridge, np.ones(len(X)))
+        odds = np.exp(sharpness * without)
+        loss = -np.mean(np.log((odds / odds.sum(axis=1, keepdims=True))[np.arange(len(X)), codes]))
+        losses[scale * unit, ridge, sharpness] = loss
+    best = min(losses.values())
+    assert losses[chosen] <= 1.02 * best
+    assert losses[chosen] < 0.5 * np.median(list(losses.values()))
 
 
 def test_it_tells_rings_that_no_line_does(rings: tuple[np.ndarray, np.ndarray]) -> None:

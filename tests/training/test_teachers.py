@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from abnet.training import teachers
 from abnet.training.pooling import pooled
-from abnet.training.teachers import Teaching, recombined_rows, teach, teachers_named
+from abnet.training.teachers import SOFTNESS, Teaching, recombined_rows, teach, teachers_named
 
 
 class Parrot(ClassifierMixin, BaseEstimator):
@@ -278,6 +278,9 @@ def test_a_timid_teacher_of_several_classes_is_judged_by_what_it_means(rng: np.r
 
     teaching = Teaching.of({"timid": Timid(0.45), "sure": Sure(0.7)}, X, codes, 3, 0)
     assert teaching.weights[0] > 4 * teaching.weights[1:].sum()
-    assert teaching.unseen.max(axis=1).mean() == pytest.approx(np.mean(good == codes), abs=0.05)
+    meant = teaching.unseen ** (1 / SOFTNESS)
+    meant /= meant.sum(axis=1, keepdims=True)
+    assert meant.max(axis=1).mean() == pytest.approx(np.mean(good == codes), abs=0.05)
+    assert (teaching.unseen.max(axis=1) < meant.max(axis=1)).all()
     np.testing.assert_allclose(teaching.probabilities(X), teaching.unseen)
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)
