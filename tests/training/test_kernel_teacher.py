@@ -83,7 +83,7 @@ def test_relevances_of_a_constant_fit_are_equal() -> None:
     np.testing.assert_array_equal(relevances(np.eye(3), np.zeros((3, 2)), 1.0, laplace=True), np.ones(3))
 
 
-@pytest.mark.parametrize("name", ["metric", "laplace"])
+@pytest.mark.parametrize("name", ["metric-kernel", "laplace-kernel"])
 def test_a_learned_metric_finds_the_features_that_matter(name: str, rng: np.random.Generator) -> None:
     """Two of twelve features tell the classes: distances by all of them hide that."""
     X, new = rng.normal(size=(400, 12)), rng.normal(size=(1_000, 12))
@@ -95,10 +95,10 @@ def test_a_learned_metric_finds_the_features_that_matter(name: str, rng: np.rand
     assert np.mean(learned.oob_decision_function_.argmax(axis=1) != codes) == pytest.approx(errors[1], abs=0.08)
 
 
-@pytest.mark.parametrize("name", ["metric", "laplace"])
+@pytest.mark.parametrize("name", ["metric-kernel", "laplace-kernel"])
 def test_a_learned_metric_follows_its_definition(name: str, rings: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = rings
-    teacher, kernel = teachers_named(name, 0)[name].fit(X, codes), laplace if name == "laplace" else gaussian
+    teacher, kernel = teachers_named(name, 0)[name].fit(X, codes), laplace if name == "laplace-kernel" else gaussian
     stretched = X * teacher._stretch
     G = kernel(stretched, stretched, teacher._scale) + teacher._ridge * np.eye(len(X))
     coefficients = np.linalg.solve(G, np.eye(3)[codes] - 1 / 3)
@@ -110,7 +110,7 @@ def test_a_learned_metric_follows_its_definition(name: str, rings: tuple[np.ndar
 def test_settings_are_those_of_the_whole_grid_or_hardly_worse(rings: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = rings
     targets, distances = np.eye(3)[codes] - 1 / 3, squared_distances(X, X)
-    unit = np.median(distances[distances > 0])
+    unit = float(np.median(distances[distances > 0]))
     chosen = kernel_teacher._chosen(X, codes, np.ones(len(X)), 3, laplace=False)
     losses = {}
     for scale, ridge, sharpness in product(kernel_teacher.SCALES, kernel_teacher.RIDGES, kernel_teacher.SHARPNESSES):

@@ -40,11 +40,11 @@ class CertifiedClassifier(CertificateMixin):
         are set, and its inputs are left unscaled.
     n_estimators : int or "auto"
         Number of networks in the mixture.
-    teacher : None, "auto", "all", "forest", "boosting", "linear", "kernel", "metric", "laplace" or a classifier
-        The model that the networks are distilled from: the name of a built-in one, or a scikit-learn classifier, which
-        is cloned and fitted on the training rows only. "all" pools a forest, boosting, a linear model, a Gaussian
-        kernel machine ("kernel") and, with several classes, kernel machines that learn which features matter ("metric",
-        Gaussian, and "laplace"), with weights chosen by their out-of-fold predictions.
+    teacher : None, "auto", str or a classifier
+        The model that the networks are distilled from: a scikit-learn classifier, which is cloned and fitted on the
+        training rows only, or the name of a built-in one: "forest", "boosting", "linear", "kernel" (Gaussian), and two
+        kernels that learn how much each feature matters, "metric-kernel" (Gaussian) and "laplace-kernel". "all" pools
+        them, the last two with several classes only, with weights chosen by their out-of-fold predictions.
     codes : {"auto", "thermometer", "none"}
         Whether to add thermometer codes of numeric columns: signs that say whether the value is above each of several
         thresholds. "auto" adds them for exact networks.
