@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 TEACHERS = ("forest", "linear", "kernel", "metric-kernel", "laplace-kernel", "boosting")
-"""Teachers known by name. "kernel" is a Gaussian one; "metric-kernel", Gaussian too, and "laplace-kernel" have a learned
+"""Teachers known by name. "kernel" is Gaussian; "metric-kernel", Gaussian too, and "laplace-kernel" have a learned
 metric. "all" pools the predictions of all (`abnet.training.pooling`)."""
 OF_SEVERAL = ("metric-kernel", "laplace-kernel")
 """Those that "all" leaves out with two classes. There the metric brought no fewer errors of the pool on held-out rows
