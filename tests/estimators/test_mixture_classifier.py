@@ -481,3 +481,20 @@ def test_held_rows_have_the_scale_of_the_networks(
     teaching: Any = SimpleNamespace(unseen=teachers[:100])
     given: Any = (None, None, None, teaching, np.arange(900), teachers, codes, None, classes)
     np.testing.assert_allclose(mixture_learning._held(*given).shares, networks[:100], atol=0.02)
+
+
+def test_class_weights_of_several_taught_classes_are_taken_as_they_are(rng: np.random.Generator) -> None:
+    """Targets are softened after they are weighted: otherwise weights would act as their powers."""
+    shares, centres = np.array([0.8, 0.15, 0.05]), 1.5 * np.array([[0, 0], [1, 0], [0, 1]])
+
+    def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
+        y = rng.choice(3, count, p=shares)
+        return rng.normal(centres[y]), y
+
+    X, y = rows(1_500)
+    new, _ = rows(4_000)
+    clf = CertifiedClassifier(teacher="linear", class_weight="balanced", random_state=0).fit(X, y)
+    likely = np.exp(-np.square(new[:, None] - centres).sum(axis=2) / 2)  # balanced: classes are equally frequent
+    told = clf.predict(new)
+    assert np.mean(told == likely.argmax(axis=1)) > 0.9
+    assert np.mean(told == (likely * shares ** (1 - 1 / 0.7)).argmax(axis=1)) < 0.85

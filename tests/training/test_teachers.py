@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from abnet.training import teachers
 from abnet.training.pooling import pooled
-from abnet.training.teachers import SOFTNESS, Teaching, recombined_rows, teach, teachers_named
+from abnet.training.teachers import WITH_METRIC, Teaching, recombined_rows, teach, teachers_named
 
 
 class Parrot(ClassifierMixin, BaseEstimator):
@@ -68,7 +68,7 @@ def test_few_cells_are_learned_by_one_thread(
 
 def test_trees_of_many_rows_are_grown_on_a_part_of_them() -> None:
     """By a share, so that folds with fewer rows may have it too; few rows are left as they are."""
-    few, many = (teachers_named("forest", 0, n)["forest"].max_samples for n in (25_000, 100_000))
+    few, many = (teachers_named("forest", 0, (n, 5))["forest"].max_samples for n in (25_000, 100_000))
     assert few is None
     assert many == 0.25
 
@@ -250,6 +250,14 @@ def test_equal_weights_are_none(sample: tuple[np.ndarray, np.ndarray]) -> None:
     np.testing.assert_array_equal(without, equal)
 
 
+def test_a_metric_is_learned_with_several_classes_and_enough_rows() -> None:
+    def names(shape: tuple[int, int], n_classes: int) -> list[str]:
+        return [name for name in teachers_named("all", 0, shape, n_classes) if name in WITH_METRIC]
+
+    assert names((200, 20), 3) == list(WITH_METRIC)
+    assert names((199, 20), 3) == names((200, 20), 2) == []
+
+
 class Timid(ClassifierMixin, BaseEstimator):
     """Reads its answer off the row, and gives it a fixed probability."""
 
@@ -278,9 +286,6 @@ def test_a_timid_teacher_of_several_classes_is_judged_by_what_it_means(rng: np.r
 
     teaching = Teaching.of({"timid": Timid(0.45), "sure": Sure(0.7)}, X, codes, 3, 0)
     assert teaching.weights[0] > 4 * teaching.weights[1:].sum()
-    meant = teaching.unseen ** (1 / SOFTNESS)
-    meant /= meant.sum(axis=1, keepdims=True)
-    assert meant.max(axis=1).mean() == pytest.approx(np.mean(good == codes), abs=0.05)
-    assert (teaching.unseen.max(axis=1) < meant.max(axis=1)).all()
+    assert teaching.unseen.max(axis=1).mean() == pytest.approx(np.mean(good == codes), abs=0.05)
     np.testing.assert_allclose(teaching.probabilities(X), teaching.unseen)
     np.testing.assert_allclose(teaching.unseen.sum(axis=1), 1)

@@ -33,11 +33,12 @@ __all__ = [
 
 TEACHERS = ("forest", "linear", "kernel", "metric-kernel", "laplace-kernel", "boosting")
 """Teachers known by name. "kernel" is Gaussian; "metric-kernel", Gaussian too, and "laplace-kernel" have a learned
-metric. "all" pools the predictions of all (`abnet.training.pooling`)."""
-OF_SEVERAL = ("metric-kernel", "laplace-kernel")
-"""Those that "all" leaves out with two classes. There the metric brought no fewer errors of the pool on held-out rows
-(10 tables, .166 against .164); with several classes, the two brought 4 to 17% fewer on vehicle, segment, satimage and
-digits."""
+metric. "all" pools their predictions (`abnet.training.pooling`)."""
+WITH_METRIC, ROWS_PER_FEATURE = ("metric-kernel", "laplace-kernel"), 10
+"""Those that "all" leaves out with two classes, and with fewer rows for each feature. With several classes, the two
+brought 4 to 17% fewer errors of the pool on held-out rows of vehicle, segment, satimage and digits; with two classes
+the metric brought none (10 tables, .166 against .164). A metric of few rows makes their predictions for rows they were
+not fitted on too hopeful, and a pool that trusts them poor."""
 
 FOLDS = 3
 
@@ -62,25 +63,20 @@ LEAST_SHARE = 0.05
 """Share of the sum of the weights below which a teacher is dropped: by the rows of the first fold, before its other
 folds are fitted, and again by all rows, before synthetic rows are predicted."""
 
-SOFTNESS = 0.7
-"""Exponent of the pool's probabilities with several classes, as by a temperature of 1.4. Softer targets tell more about
-the less likely classes: networks made 7% fewer errors on held-out rows of digits, 3% of segment, and as many of vowel
-and vehicle. The networks' own probabilities are calibrated in any case."""
-
 TOLERANCE = 1e-3
 """How far a teacher's probabilities may be from a distribution."""
 
 Report = Callable[[str, float], None]
 
 
-def teachers_named(teacher: Any, seed: int, n_rows: int = 0, n_classes: int = 2) -> dict[str, Any]:
-    """Unfitted classifiers by name, for so many rows and classes: all, the one named, or a clone of the user's own.
+def teachers_named(teacher: Any, seed: int, shape: tuple[int, int] = (0, 1), n_classes: int = 2) -> dict[str, Any]:
+    """Unfitted classifiers by name, for rows of a shape and classes: all, the one named, or a clone of the user's own.
 
     Examples
     --------
     >>> list(teachers_named("all", 0)), list(teachers_named("linear", 0))
     (['forest', 'linear', 'kernel', 'boosting'], ['linear'])
-    >>> list(teachers_named("all", 0, n_classes=3))
+    >>> list(teachers_named("all", 0, (300, 30), n_classes=3))
     ['forest', 'linear', 'kernel', 'metric-kernel', 'laplace-kernel', 'boosting']
     """
     if isinstance(teacher, type):
@@ -89,7 +85,9 @@ def teachers_named(teacher: Any, seed: int, n_rows: int = 0, n_classes: int = 2)
         from sklearn.base import clone
 
         return {type(teacher).__name__: clone(teacher)}
-    every = (name for name in TEACHERS if n_classes > 2 or name not in OF_SEVERAL)
+    n_rows, n_features = shape
+    with_metric = n_classes > 2 and n_rows >= ROWS_PER_FEATURE * n_features
+    every = (name for name in TEACHERS if with_metric or name not in WITH_METRIC)
     return {name: _known(name, seed, n_rows, n_classes) for name in (every if teacher == "all" else (teacher,))}
 
 
@@ -161,8 +159,6 @@ class Teaching:
         }
         if len(kept) < len(fitted):
             mixed = rows.pool_weights(kept.values())
-        if n_classes > 2:
-            mixed = SOFTNESS * mixed  # the exponents of a geometric mean
         answers = np.stack([one.unseen for one in kept.values()])
         return Teaching({name: one.fitted for name, one in kept.items()}, mixed, pooled(mixed, answers), n_classes)
 
