@@ -44,7 +44,8 @@ class CertifiedClassifier(CertificateMixin):
         The model that the networks are distilled from: a scikit-learn classifier, which is cloned and fitted on the
         training rows only, or the name of a built-in one: "forest", "boosting", "linear", "kernel" (Gaussian), and two
         kernels that learn how much each feature matters, "metric-kernel" (Gaussian) and "laplace-kernel". "all" pools
-        them, the last two with several classes only, with weights chosen by their out-of-fold predictions.
+        them, the last two only with several classes and ten rows a feature, with weights chosen by their out-of-fold
+        predictions.
     codes : {"auto", "thermometer", "none"}
         Whether to add thermometer codes of numeric columns: signs that say whether the value is above each of several
         thresholds. "auto" adds them for exact networks.
