@@ -1,4 +1,4 @@
-"""Held rows: rows of the first part with out-of-sample scores, which do not depend on the rows' own labels."""
+"""Held rows: rows of the first part, with scores by models that were fitted without them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
