@@ -497,4 +497,4 @@ def test_class_weights_of_several_taught_classes_are_taken_as_they_are(rng: np.r
     likely = np.exp(-np.square(new[:, None] - centres).sum(axis=2) / 2)  # balanced: classes are equally frequent
     told = clf.predict(new)
     assert np.mean(told == likely.argmax(axis=1)) > 0.9
-    assert np.mean(told == (likely * shares ** (1 - 1 / 0.7)).argmax(axis=1)) < 0.85
+    assert np.mean(told == (likely * shares ** (1 - 1 / mixture_learning.SOFTNESS)).argmax(axis=1)) < 0.85

@@ -1,4 +1,4 @@
-"""A teacher for smooth inputs: ridge regression of the classes with a Gaussian kernel, or with that of Laplace.
+"""A teacher for smooth inputs: ridge regression of the classes with a Gaussian or Laplace kernel.
 
 Trees and linear models are poor where many columns matter together, such as the pixels of an image or the bands of a
 spectrum. With the kernel ``k(x, z) = exp(-‖x - z‖² / s)`` and one column of Y for each class (1 for the row's own, else
@@ -11,9 +11,9 @@ With a learned metric, the squared distance is ``Σ_j r_j (x_j - z_j)²`` with t
 square of the derivatives of a first fit by that feature, over rows and classes. The step from a kernel's gradients to
 its metric is that of Radhakrishnan, Beaglehole, Pandit and Belkin (Science 383, 2024). A row that is left out had its
 part in the metric, as it had in the choice of the settings, so leave-one-out predictions are a little too hopeful: with
-labels by chance and ten rows for each feature their log loss was 1% too small, with one row 6%.
+random labels and ten rows per feature their log loss was 1% too small, with one row per feature 6%.
 
-Instead of the Gaussian kernel, that of Laplace may be used, ``exp(-‖x - z‖ / s)``, which is better at steps.
+The Laplace kernel ``exp(-‖x - z‖ / s)`` may take the place of the Gaussian one; it is better at steps.
 """
 
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
     metric : bool
         Whether the relevance of each feature is learned.
     laplace : bool
-        Whether the kernel is that of Laplace.
+        Whether to use the Laplace kernel.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ def relevances(
     """Relevance of each feature to a fit ``f(x) = Σ_i k(x, x_i) A_i``, with mean 1.
 
     That is the mean square of the derivatives ``∂f_c / ∂x_j`` over rows and classes, drawn towards 1, the more so the
-    fewer rows there are for each feature. Laplace's kernel has a corner at its own row, which is left out there.
+    fewer rows there are for each feature. The Laplace kernel has no derivative at its own row, which is left out there.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def relevances(
     scale : float
         s of the kernel.
     laplace : bool
-        Whether the kernel is that of Laplace.
+        Whether to use the Laplace kernel.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def squared_distances(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray
 
 
 def _distances(A: NDArray[np.float64], B: NDArray[np.float64], laplace: bool) -> NDArray[np.float64]:
-    """What the kernel falls off with: squared distances, or distances for that of Laplace."""
+    """What the kernel falls off with: squared distances, or distances for the Laplace kernel."""
     squared = squared_distances(A, B)
     return np.sqrt(squared, out=squared) if laplace else squared
 

@@ -35,10 +35,10 @@ TEACHERS = ("forest", "linear", "kernel", "metric-kernel", "laplace-kernel", "bo
 """Teachers known by name. "kernel" is Gaussian; "metric-kernel", Gaussian too, and "laplace-kernel" have a learned
 metric. "all" pools their predictions (`abnet.training.pooling`)."""
 WITH_METRIC, ROWS_PER_FEATURE = ("metric-kernel", "laplace-kernel"), 10
-"""Those that "all" leaves out with two classes, and with fewer rows for each feature. With several classes, the two
+"""Used by "all" only with several classes and at least so many rows per feature. With several classes, the two
 brought 4 to 17% fewer errors of the pool on held-out rows of vehicle, segment, satimage and digits; with two classes
-the metric brought none (10 tables, .166 against .164). A metric of few rows makes their predictions for rows they were
-not fitted on too hopeful, and a pool that trusts them poor."""
+the metric brought none (10 tables, .166 against .164). With few rows, a metric makes their
+leave-one-out predictions too hopeful, and the pool relies on them too much."""
 
 FOLDS = 3
 
