@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.cube import corner_probabilities, corners, map_blocks, mean_corner_probabilities, multilinear, walsh
+from abnet.cube import corner_probabilities, corners, map_blocks, mean_corner_probabilities, multilinear
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -68,12 +68,3 @@ def test_blocks_in_numpy_equal_one_block(rng: np.random.Generator) -> None:
     part = lambda at, count: multilinear(h, 0.3 * corners(6, np.float64, start=at, count=count))  # noqa: E731
     blocks = map_blocks(part, 64, np, block=8)
     np.testing.assert_allclose(blocks, multilinear(h, 0.3 * corners(6, np.float64)), rtol=1e-13)
-
-
-def test_the_walsh_spectrum_is_the_same_in_both_libraries(rng: np.random.Generator) -> None:
-    """The definition itself is tested with the explanations, which use it."""
-    h = rng.normal(size=(16, 2)).astype(np.float32)
-    found = walsh(jnp.asarray(h))
-    assert isinstance(found, jax.Array)
-    np.testing.assert_allclose(found, walsh(h), atol=1e-6)
-    np.testing.assert_allclose((walsh(h) ** 2).sum(axis=0), (h**2).mean(axis=0), rtol=1e-5)

@@ -1,4 +1,4 @@
-"""The binary cube {-1,+1}^d: its corners, their probabilities, multilinear extension, Walsh spectrum.
+"""The binary cube {-1,+1}^d: its corners, their probabilities and multilinear extension.
 
 Corners are in lexicographic order: -1 before +1, the first coordinate most significant. The functions take NumPy or
 JAX arrays and stay in the library they were given, so that prediction and certificates need NumPy alone.
@@ -26,7 +26,6 @@ __all__ = [
     "namespace",
     "sum_blocks",
     "summed_multilinear",
-    "walsh",
 ]
 
 BLOCK = 2**19
@@ -225,40 +224,6 @@ def _corner_rows(m: Float[Any, "tables d rows"]) -> Float[Any, "tables 2**d rows
         np.multiply(out[:, :half], above[:, d - 1 - k, None], out=out[:, half : 2 * half])
         out[:, :half] -= out[:, half : 2 * half]
     return out
-
-
-def walsh(h: Float[Any, "regions *columns"]) -> Float[Any, "regions *columns"]:
-    """Walsh coefficients of a table over the corners, ``ĥ(A) = 2^{-d} Σ_s h(s) Π_{i∈A} s_i``.
-
-    They are the table's multilinear extension written out, ``Σ_s h(s) Π_i (1/2 + s_i/2 · m_i) = Σ_A ĥ(A) Π_{i∈A} m_i``,
-    and share its mean square out among the sets of coordinates: ``Σ_A ĥ(A)² = 2^{-d} Σ_s h(s)²`` (Parseval). By d
-    passes over the table, each the half sum and the half difference along one coordinate.
-
-    Parameters
-    ----------
-    h : array (2**d, ...)
-        The table, with any trailing columns.
-
-    Returns
-    -------
-    array (2**d, ...)
-        The place of A is the binary number with digit 1 for the coordinates in A, the first coordinate most
-        significant.
-
-    Examples
-    --------
-    >>> walsh(np.array([-1.0, 1.0, 1.0, -1.0])), walsh(np.array([-1.0, -1.0, 1.0, 1.0]))
-    (array([ 0.,  0.,  0., -1.]), array([0., 0., 1., 0.]))
-    """
-    xp, shape = namespace(h), h.shape
-    d = shape[0].bit_length() - 1
-    if shape[0] != 2**d:
-        raise ValueError(f"a table over the corners has 2^d rows; got {shape[0]}.")
-    for i in range(d):
-        halves = h.reshape(2**i, 2, -1)
-        below, above = halves[:, 0] / 2, halves[:, 1] / 2
-        h = xp.stack([below + above, above - below], axis=1)
-    return h.reshape(shape)
 
 
 def map_blocks(function: Callable[[Any, int], Any], rows: int, xp: ModuleType, *, block: int) -> Any:

@@ -42,7 +42,6 @@ cases = {
     "table of no coordinate": lambda: cube.multilinear(n(size=4), m[:, :0]),
     "one table for two": lambda: cube.summed_multilinear(n(size=(1, 8)), n(size=(2, 3, 5))),
     "tables long": lambda: cube.summed_multilinear(n(size=(2, 16)), n(size=(2, 3, 5))),
-    "walsh": lambda: cube.walsh(n(size=3)),
     "lift one row": lambda: exact.lift(X[0]),
     "layer on one row": lambda: exact.mean_activation(good.layers[0], L[0]),
     "layer on plain rows": lambda: exact.mean_activation(good.layers[0], X),

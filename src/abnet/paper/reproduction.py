@@ -286,8 +286,8 @@ def fig3(*, random_state: int = 0, output_dir: StrPath = "results") -> Reproduce
 
     from abnet.aggregation import region_values
     from abnet.estimators.abnet import ABNetClassifier
-    from abnet.explanation.plane import regions_figure
     from abnet.paper.datasets import load
+    from abnet.paper.figure3 import regions_figure
     from abnet.plots import save
 
     circles, folder = load("circles"), Path(output_dir)
