@@ -35,7 +35,7 @@ class Hinted(Protocol):
         """Whether XLA may use its kernel library, which is slow for sums over tables."""
 
 
-STATIC = ("learners", "batch_size", "mesh", "seen")
+STATIC = ("learners", "batch_size", "seen")
 """Arguments of an epoch that are compiled in."""
 
 epoch = jax.jit(one_epoch, static_argnames=STATIC)
