@@ -20,9 +20,9 @@ from abnet.explanation.charts import (
     save_model_figures,
     save_row_figures,
 )
-from abnet.labels import Labels
-from abnet.preparation import TableMap
-from abnet.preparation.columns import HashedColumn, NumericColumn, TextColumn
+from abnet.tables.columns import HashedColumn, NumericColumn, TextColumn
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TableMap
 from explanation.test_shapley import compact, every_kind
 from export.models import model as exported
 

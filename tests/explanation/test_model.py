@@ -10,7 +10,7 @@ from abnet.explanation import ExplanationPlan, explain, explain_model
 from abnet.explanation.model_explanation import REPEATS, explain_model_inputs
 from abnet.explanation.regions import region_table
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
+from abnet.model.predictors.compact import Compact
 from explanation.test_shapley import compact, every_kind
 
 ONE_NEURON = Model(Compact(np.array([[[3.0, 0.0, 1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))

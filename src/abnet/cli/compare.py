@@ -81,7 +81,7 @@ def compare(
         console.as_json({**made.to_dict(), "notes": console.said(), "note_data": console.note_data()})
         return
     from abnet.cli.contenders import show_contenders
-    from abnet.words import confidence, number_of, percent
+    from abnet.utils.wording import confidence, number_of, percent
 
     trained, tested = number_of(made.n_learn, "row"), number_of(made.n_test, "row")
     print(f"Trained and certified on {trained}, tested on {tested}; confidence {confidence(made.delta)}.")

@@ -57,7 +57,7 @@ def monitor(
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
     with console.bar("Starting", quiet=json):
-        from abnet.decisions.monitor_table import monitor as watch
+        from abnet.certificates.monitor_table import monitor as watch
 
         made = watch(
             model, table, state, error=error, alpha=alpha, truth=truth, picture=picture, allow_repeat=allow_repeat

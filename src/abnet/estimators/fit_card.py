@@ -12,10 +12,10 @@ from abnet import __version__
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
 from abnet.certificates.statement import Estimate
-from abnet.estimators.labelled_rows import marks_of
-from abnet.estimators.learned import Learned, PreparedRows
-from abnet.estimators.settings import Settings
 from abnet.model.card import Card, Curve
+from abnet.training.labelled_rows import marks_of
+from abnet.training.learned import Learned, PreparedRows
+from abnet.training.settings import Settings
 
 __all__ = ["card_of", "described", "settings_of", "stored_curves"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from abnet.explanation.direction import levels
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import RowExplanation, amount, points
-from abnet.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save, styled
-from abnet.words import number_of
+from abnet.utils.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save, styled
+from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     --------
     >>> from abnet.explanation import explain
     >>> from abnet.model import Model
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> figure = contributions_figure(explain(model, [[1.0, 1.0]], background=[[0.0, 1.0]])[0])
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]

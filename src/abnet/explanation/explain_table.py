@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.atomic import atomic_path
 from abnet.certificates.fingerprint import BACKGROUND_ROWS
-from abnet.errors import Parameter, ParameterError
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, prepared, whole_table
-from abnet.progress import tell
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import label_text
 from abnet.tables.target import true_labels
-from abnet.words import number_of
+from abnet.utils.atomic import atomic_path
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.progress import tell
+from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     import polars

@@ -13,11 +13,11 @@ from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
 from abnet.explanation.row_explanation import Unit, amount, as_read, bare, points, shown, unit_of
 from abnet.explanation.shapley import game_of, shapley_values
-from abnet.labels import winners
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.natural_order import natural_order
-from abnet.threads import one_blas_thread
-from abnet.words import aligned, number_of, paragraphs, percent
+from abnet.tables.labels import winners
+from abnet.utils.natural_order import natural_order
+from abnet.utils.threads import one_blas_thread
+from abnet.utils.wording import aligned, number_of, paragraphs, percent
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 
@@ -275,7 +275,7 @@ def explain_model(
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> found = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])

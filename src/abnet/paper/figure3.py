@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.aggregation import region_probabilities
-from abnet.plots import diverging, label_panel, styled
+from abnet.networks import region_probabilities
+from abnet.utils.plots import diverging, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

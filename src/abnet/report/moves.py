@@ -16,7 +16,7 @@ from abnet.report.markup import rendered, short, table, typeset
 from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
-from abnet.words import number_of, percent
+from abnet.utils.wording import number_of, percent
 
 __all__ = ["direction_text", "moves_of", "moves_section", "page_plan"]
 

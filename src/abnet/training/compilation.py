@@ -16,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import jax
 
-from abnet.cache import cache_folder
 from abnet.training.loop import Learner, one_epoch
+from abnet.utils.cache import cache_folder
 
 __all__ = ["Hinted", "compilation_cache", "compiled_epoch", "epoch"]
 
