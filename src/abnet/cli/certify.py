@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["certify"]
 
-DEFAULTS = options.defaults("decisions.certify_table:certify_table")
+DEFAULTS = options.defaults("certificates.certify_table:certify_table")
 
 
 Answered = Annotated[

@@ -12,7 +12,7 @@ __all__ = ["compare"]
 
 DEFAULTS = options.defaults("estimators.compare:compare")
 CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
-PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
+PREPARATION = options.defaults("tables.preparation.transformers:TablePreparation.__init__")
 
 
 @guarded

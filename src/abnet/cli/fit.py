@@ -18,7 +18,7 @@ __all__ = ["comparison", "fit", "show_fit"]
 
 DEFAULTS = options.defaults("estimators.fit_table:fit_table")
 CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
-PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
+PREPARATION = options.defaults("tables.preparation.transformers:TablePreparation.__init__")
 
 
 @guarded

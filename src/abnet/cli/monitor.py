@@ -12,7 +12,7 @@ __all__ = ["monitor"]
 
 ALARM = 3
 """Exit code where an alarm was raised."""
-DEFAULTS = options.defaults("decisions.monitor_table:monitor")
+DEFAULTS = options.defaults("certificates.monitor_table:monitor")
 
 
 @guarded

@@ -27,11 +27,11 @@ def defaults(function: str) -> dict[str, Any]:
     Parameters
     ----------
     function : str
-        Module and name below `abnet`, such as ``decisions.certify_table:certify_table``; of a dataclass, its fields.
+        Module and name below `abnet`, such as ``certificates.certify_table:certify_table``; of a dataclass, its fields.
 
     Examples
     --------
-    >>> defaults("decisions.certify_table:certify_table")["delta"]
+    >>> defaults("certificates.certify_table:certify_table")["delta"]
     0.05
     """
     module, _, name = function.partition(":")
