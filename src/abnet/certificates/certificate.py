@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from abnet.bounds.rounding import round_up
+from abnet.certificates.agreement import check_agreement
 from abnet.certificates.record_file import read_record, write_record
 from abnet.certificates.statement import Checked, Statement
 
@@ -170,14 +171,18 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return msgspec.structs.replace(self, statements=(*self.statements, *statements))
 
     def check(self) -> dict[str, Checked]:
-        """Recompute every statement from its recorded counts; a ValueError names the first one that does not match.
+        """Recompute every statement from its counts, and compare it with the facts and with the other statements.
+
+        A ValueError names the first statement that does not match, and the numbers.
 
         Returns
         -------
         dict
             Maps the subject of each statement to "recomputed", or to "attainable" if the single values were not stored.
         """
-        return {s.about: s.check() for s in self.statements}
+        found = {s.about: s.check() for s in self.statements}
+        check_agreement(self)
+        return found
 
     def describe(self, *, details: bool = False) -> str:
         """Describe in plain English what is guaranteed, and under which assumptions."""
