@@ -139,19 +139,7 @@ def changes(value: Any) -> Iterator[Any]:
     elif isinstance(value, float):
         yield from (value / 2, value * 1.0001, (1 + value) / 2, 0.0)
     elif isinstance(value, str):
-        yield from (
-            "x",
-            "predict",
-            "class",
-            "error",
-            "cost",
-            "at most",
-            "at least",
-            "split",
-            "test set",
-            *NAMES,
-            *METHODS,
-        )
+        yield from ("x", "predict", "class", "error", "cost", "at most", "at least", "test set", *NAMES, *METHODS)
     elif value is None:
         yield from (3, 0.5, "classes")
 

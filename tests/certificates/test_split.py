@@ -222,7 +222,7 @@ LIMITS = np.array([clopper_pearson_bound(k, ROWS // 2, DELTA) for k in range(ROW
 
 
 def error_counts(seed: int, samples: int) -> NDArray[np.intp]:
-    """Errors among the held-out rows of tables with a constant feature, one by one: labels are 1 with probability .3."""
+    """Errors among the held-out rows of tables with a constant feature; labels are 1 with probability .3."""
     found = []
     for sample in range(samples):
         y = np.random.default_rng([sample, 8]).random(ROWS) < SHARE

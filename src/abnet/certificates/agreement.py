@@ -122,10 +122,8 @@ def _error(s: Statement, c: "Certificate") -> None:
 
 @rule("Gibbs risk", "draw", "class")
 def _gibbs(s: Statement, c: "Certificate") -> None:
-    f = c.facts
-    place = _class_of(s, c)
+    f, n = c.facts, _units(s, c)
     _terms(s, c)
-    n = _units(s, c)
     if f.trained:
         _method(s, {"trained_gibbs_bound": {"n": n, "kl": f.kl, "n_paths": f.n_paths}})
     else:
@@ -154,7 +152,7 @@ def _rate(s: Statement, c: "Certificate") -> None:
     rows, errors = f.class_rows[place], f.class_errors[place]
     field = "errors" if s.side == "at most" else "successes"
     _method(s, {"clopper_pearson_bound": {"n": rows}, "clopper_pearson_lower": {"n": rows}})
-    counts = {
+    counts: dict[tuple[str, str], float] = {
         (p.side, str(p.rule.get("answer"))): _number(p, "errors" if p.side == "at most" else "successes")
         for p in _family(s, c)
         if p.name == s.name

@@ -92,10 +92,14 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     statements : tuple of Statement
         The most important first.
     facts : Facts
+    model : str or None
+        Digest of the model (`abnet.model.digest.model_digest`); None for a model of another library, and for one that
+        cannot be saved.
     """
 
     statements: tuple[Statement, ...]
     facts: Facts
+    model: str | None = None
 
     def find(self, quantity: str, of: str, name: str | None = None) -> Statement | None:
         """The first statement with this quantity, object and name; None if there is none."""

@@ -191,7 +191,7 @@ def for_candidates(certificate: Certificate, n_candidates: int) -> Certificate:
         for s in certificate.statements
     )  # fmt: skip
     facts = msgspec.structs.replace(certificate.facts, n_candidates=n_candidates)
-    return Certificate(statements=made, facts=facts)
+    return Certificate(statements=made, facts=facts, model=certificate.model)
 
 
 def about_the_vote(certificate: Certificate) -> Certificate:

@@ -13,8 +13,8 @@ Without a seed, one is drawn (`drawn_seed`) and stored with the model. Passing i
 
 There is one exception to the second half: a table with a constant feature and two labels is described by two counts,
 and a given seed splits all tables with these counts alike. A promise then holds on average over seeds, so it is exact
-if the seed is drawn; with a fixed seed it may fail in more than a share δ of the samples (`warn_of_few_rows`). The order
-of the rows could not be added to the key, because files may be sorted.
+if the seed is drawn; with a fixed seed it may fail in more than a share δ of the samples (`warn_of_few_rows`). The
+order of the rows could not be added to the key, because files may be sorted.
 
 Equal cells have equal hashes in arrays, sparse matrices and frames of pandas or Polars. Numbers are hashed by their
 value in float64 (integers exactly), so rows that differ have different hashes. An array of decimals and its copy in
@@ -217,8 +217,8 @@ _FEW_TABLES = 1 / 300
 def warn_of_few_rows(hashes: Hashes) -> None:
     """Warn if rows repeat so much that other samples are often the same table, which a given seed splits alike.
 
-    If a table has probability p, a seed chooses among about 1/p splits. The share of samples in which a bound at δ fails
-    then varies from seed to seed by about ``sqrt(δ p)``: with p = 1/300, by 1% at δ = 5%.
+    If a table has probability p, a seed chooses among about 1/p splits. The share of samples in which a bound at δ
+    fails then varies from seed to seed by about ``sqrt(δ p)``: with p = 1/300, by 1% at δ = 5%.
 
     Parameters
     ----------

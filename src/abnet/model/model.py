@@ -12,6 +12,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.model.calibration import Calibration
 from abnet.model.card import Card
+from abnet.model.digest import belonging
 from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.records import as_columns
 from abnet.tables.labels import Labels
@@ -43,6 +44,8 @@ class Model:
     calibration : Calibration, optional
         Maps shares of the vote to probabilities; by default they are the same.
     certificate : Certificate, optional
+        Gets the digest of this model, unless it names a model already. A model is not saved with the certificate of
+        another one.
     decision : Decision
         Maps scores to answers; the plain vote by default.
     card : Card
@@ -73,6 +76,8 @@ class Model:
         if self.labels.n_classes != self.predictor.n_classes:
             told, labels = self.predictor.n_classes, self.labels.n_classes
             raise ValueError(f"the predictor has {told} classes, but there are {labels} labels.")
+        if self.certificate is not None and self.certificate.model is None:
+            object.__setattr__(self, "certificate", belonging(self.certificate, self))
 
     @property
     def n_classes(self) -> int:
