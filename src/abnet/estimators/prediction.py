@@ -88,7 +88,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
 
     @available_if(_gives_shares)
     def vote_share(self, X: Any) -> NDArray[np.float64]:
-        """Share of the networks that vote for each class, (n, K): `predict_proba` before calibration."""
+        """Share of the vote for each class, (n, K): `predict_proba` before calibration; see `Model.vote_share`."""
         rows = self._checked(X)
         return self.model_.vote_share(rows)
 

@@ -175,7 +175,12 @@ class Model:
             return np.asarray(np.log(self.predict_proba(X)))
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
-        """Share of the aggregation's networks that vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``."""
+        """The scores as shares of the vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``.
+
+        With exact or sampled networks it is the expected share of the posterior's networks (or of its kept paths) that
+        vote for the class. `Moments`, the wide networks of a `CertifiedClassifier`, compute it from means and variances,
+        as if the units of a layer were independent: no networks vote, and the number only approximates such a share.
+        """
         self.check_shares()
         return self.shares_from_scores(self.scores(X))
 
@@ -185,7 +190,7 @@ class Model:
         return shares if self.calibration is None else self.calibration.apply(shares)
 
     def shares_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`vote_share` of rows with these scores; raises a ValueError if scores are not shares of the vote."""
+        """`vote_share` of rows with these scores; raises a ValueError for a model without probabilities."""
         self.check_shares()
         return shares_of(scores)
 
