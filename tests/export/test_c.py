@@ -312,7 +312,7 @@ def test_float_all_through_refuses_columns_that_float_does_not_resolve() -> None
     limits = MinMaxMap((1 / 30,), (-1.6e9 / 30,), None)
     with pytest.raises(ValueError, match="'seconds'"):
         c_program(models.model("compact", 1, preparation=limits, feature_names=("seconds",)), single=True)
-    days = TableMap((DateColumn("since", "", 19000.0, 19000.0, 0.01, False, False),))
+    days = TableMap((DateColumn("since", "year-month-day", 19000.0, 19000.0, 0.01, False, False),))
     with pytest.raises(ValueError, match="'since'"):
         c_program(models.model("compact", 1, preparation=days), single=True)
     years = models.model("compact", 1, preparation=StandardMap((2000.0,), (10.0,)))

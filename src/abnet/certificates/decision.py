@@ -90,8 +90,8 @@ def cuts_between(scores: ArrayLike) -> Floats:
     """All useful thresholds between distinct scores, in increasing order: one more than there are distinct scores.
 
     A threshold lies well between two neighbouring scores of these rows, so rounding cannot decide on which side of it
-    one of them falls: the last bit of a score may depend on the batch. Among the numbers there it has the fewest decimals, so the printed
-    threshold is exactly the certified one.
+    one of them falls: the last bit of a score may depend on the batch. Among the numbers there it has the fewest
+    decimals, so the printed threshold is exactly the certified one.
 
     Examples
     --------

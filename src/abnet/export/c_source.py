@@ -39,7 +39,7 @@ class CSource:
     libm : bool
         Whether it must be linked with the mathematical library.
     members : tuple of str
-        Identifiers of the columns in the struct of a row; empty if rows are arrays of double, or of float with `single`.
+        Identifiers of the columns in the struct of a row; empty if rows are arrays of double (float with `single`).
     """
 
     text: str
@@ -170,11 +170,12 @@ _DOUBLE = (
 
 def _single_words(plan: ExportPlan) -> str:
     return (
-        "Everything is computed in single precision, without doubles. Numbers of a row and means of columns are rounded "
-        f"to float, which moves a number by up to {float_rounding(plan):.0e} deviations of its column. Apart from that, "
-        "a score differs from Python's by some 1e-6, and a row whose score is within 1e-4 of a tie or of a threshold "
-        "could have another label. Two numbers that differ beyond single precision are one, and one beyond 3e38 is "
-        "missing. A row of an array is refused where a number is above some 1e18 deviations, because squares overflow."
+        "Everything is computed in single precision, without doubles. Numbers of a row and means of columns are "
+        f"rounded to float, which moves a number by up to {float_rounding(plan):.0e} deviations of its column. Apart "
+        "from that, a score differs from Python's by some 1e-6, and a row whose score is within 1e-4 of a tie or of "
+        "a threshold could have another label. Two numbers that differ beyond single precision are one, and one "
+        "beyond 3e38 is missing. A row of an array is refused where a number is above some 1e18 deviations, because "
+        "squares overflow."
     )
 
 
