@@ -1,4 +1,4 @@
-"""What the words of a certificate must say and must not: which rows were held out, what holds jointly, what is assumed."""
+"""What the words of a certificate say: which rows were held out, what holds jointly, and what is assumed."""
 
 import re
 from collections import Counter
