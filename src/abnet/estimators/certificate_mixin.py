@@ -115,7 +115,7 @@ class CertificateMixin(PredictionMixin):
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,
-        emptied: bool = False,
+        emptied: bool = False, written: bool = False,
     ) -> Fitted:  # fmt: skip
         """Check the input, resolve the settings, call `abnet.estimators.fit.fit`, and store the results.
 
@@ -125,7 +125,7 @@ class CertificateMixin(PredictionMixin):
             As for `fit`.
         settings : Settings, optional
             Settings to use instead of those of the parameters.
-        emptied : bool
+        emptied, written : bool
             As in `LabelledRows`.
         """
         with fitting_anew(self):
@@ -133,8 +133,9 @@ class CertificateMixin(PredictionMixin):
             if groups is not None and settings.goal is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
             rows = checked_rows(
-                self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied
-            )
+                self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied,
+                written=written,
+            )  # fmt: skip
             fitted = fit(rows, settings, drawn_seed(self.random_state))
             self._keep(fitted)
         return fitted

@@ -124,7 +124,7 @@ def _learn_whole(
     classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None, target: str, *, compare: bool
 ) -> tuple[Rival, ...]:
     """Fit a table in memory and free its frame if possible; also fit logistic regression for comparison."""
-    fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True)
+    fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True, written=True)
     if not compare or not fitted.rows.n_first:
         return ()
     tell("Logistic regression, for comparison")
