@@ -22,7 +22,7 @@ from abnet.certificates.split import Split, row_hashes, warn_of_few_rows
 from abnet.certificates.statement import Estimate
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.fit_card import card_of
-from abnet.estimators.fit_goal import check_goal, decide, with_probabilities
+from abnet.estimators.fit_goal import check_goal, decide, hint_at_recall, with_probabilities
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.observing import Observed, observe_posterior
 from abnet.model.model import Model
@@ -114,6 +114,8 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
+        if settings.goal is None and settings.members.class_weight is None and learned.held is not None:
+            hint_at_recall(learned.held, prepared.first_part().codes, prepared.labels.names)
         tell("Certificate")
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, streams.deploy)
         seen = observe_posterior(

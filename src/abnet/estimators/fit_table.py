@@ -109,7 +109,10 @@ def fit_table(
         )  # fmt: skip
         learn = _learn_whole if part.learns is None else _learn_and_count
         rivals = learn(classifier, part, groups, target, compare=output is not None)
-    told: dict[str, Any] = {"target": target, "rivals": rivals, "command": command, "group": group, "cuts": part.cuts}
+    told: dict[str, Any] = {
+        "target": target, "rivals": rivals, "command": command, "group": group, "cuts": part.cuts,
+        "n_unlabelled_rows": part.n_unlabelled or None,
+    }  # fmt: skip
     card = msgspec.structs.replace(classifier.model_.card, **told, **({} if background else {"background": ()}))
     classifier.model_ = replace(classifier.model_, card=card)
     if output is None:

@@ -52,6 +52,7 @@ def about_rows(about: About, model: Model) -> list[tuple[str, str]]:
     rows = [("Intended use", about.purpose or "not stated"), ("Owner", about.owner or "not stated")]
     rows += [("Date", about.date)] if about.date else []
     known = [] if card.n_training_rows is None else [number_of(card.n_training_rows, "row")]
+    known += [f"{number_of(card.n_unlabelled_rows, 'row')} without a label left out"] if card.n_unlabelled_rows else []
     known += [] if card.target is None else [f"predicted column “{short(card.target, 60)}”"]
     known += [] if card.data_fingerprint is None else [f"fingerprint {card.data_fingerprint[:8]}"]
     data = ". ".join(filter(None, (about.data, ", ".join(known))))

@@ -411,6 +411,11 @@ class Learning:
     frames: "Callable[[], Iterator[polars.DataFrame]] | None" = None
     cuts: tuple[float, ...] = ()
 
+    @property
+    def n_unlabelled(self) -> int:
+        """Number of rows that were left out because they have no label."""
+        return sum(note.rows or 0 for note in self.notes if note.code == "missing labels")
+
 
 def learning_part(
     read: "Callable[[], Iterable[polars.DataFrame]]",
