@@ -114,7 +114,8 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
-        if settings.goal is None and settings.members.class_weight is None and learned.held is not None:
+        wanted = settings.goal is not None or settings.members.class_weight is not None
+        if learned.held is not None and not (wanted or learned.recipe.alone):
             hint_at_recall(learned.held, prepared.first_part().codes, prepared.labels.names)
         tell("Certificate")
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, streams.deploy)

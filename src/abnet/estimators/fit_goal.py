@@ -20,7 +20,7 @@ from abnet.utils.wording import number_of, percent
 __all__ = ["check_goal", "decide", "hint_at_recall", "with_probabilities"]
 
 RARE, FEWEST = 0.2, 10
-"""Share of the training rows up to which a class is rare, and rows that it needs for a target."""
+"""Share of the training rows up to which a class is rare, and held rows of it that are needed to judge its recall."""
 
 
 def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
@@ -58,10 +58,10 @@ def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) ->
     rows = np.bincount(codes, minlength=2)
     rare = int(np.argmin(rows))
     share = rows[rare] / len(codes)
-    if len(names) != 2 or share > RARE or rows[rare] < FEWEST:
+    if len(names) != 2 or share > RARE:
         return
     predicted, there = winners(held.scores) == rare, held.codes == rare
-    if 2 * np.sum(predicted) >= np.sum(there):
+    if np.sum(there) < FEWEST or 2 * np.sum(predicted) >= np.sum(there):
         return
     warnings.warn(
         ParameterWarning(
