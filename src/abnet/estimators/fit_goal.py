@@ -65,10 +65,9 @@ def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) ->
         return
     warnings.warn(
         ParameterWarning(
-            "class {!r} is rare ({} of the training rows), and the most likely class rarely is this one: in a test on "
-            "training rows, the model found {:,} of {}. {} would certify a threshold that finds more, with more false "
-            "alarms.",
-            names[rare], percent(share), int(np.sum(predicted & there)), number_of(int(np.sum(there)), "such row"),
+            "class {!r} is rare ({} of the training rows), and the model hardly ever predicts it: in a test on "
+            "training rows, it found {:,} of {}. {} would certify a threshold that finds more, with more false alarms.",
+            names[rare], percent(share), int(np.sum(predicted & there)), number_of(int(np.sum(there)), "row"),
             Parameter("decision", TargetRecall(0.9, positive=names[rare])),
         ),
         stacklevel=5,
